@@ -1,0 +1,123 @@
+"""Every command of the window with its shortcut, and the menu that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu
+
+from . import dialogs, files
+
+if TYPE_CHECKING:
+    from .main_window import MainWindow
+
+Command = tuple[str, str, Callable[[], object]]  # text, shortcuts separated by ", ", what it does
+
+
+def commands(window: MainWindow) -> dict[str, list[Command]]:
+    """Return the commands by menu; an empty text is a line between two groups."""
+    stage, playhead = window.stage, window.playhead
+    line: Command = ("", "", lambda: None)
+    return {
+        "File": [
+            ("Open trace…", "Ctrl+O", lambda: files.open_trace(window)),
+            ("Save trace…", "Ctrl+S", lambda: files.save_trace(window)),
+            line,
+            ("Save picture…", "Ctrl+E", lambda: files.save_picture(window)),
+            ("Copy picture", "Ctrl+Shift+C", lambda: files.copy_picture(window)),
+            line,
+            ("Quit", "Ctrl+Q", window.close),
+        ],
+        "Play": [
+            ("Play or pause", "Space", playhead.toggle),
+            ("Next moment", "Right", lambda: stage.step(1)),
+            ("Previous moment", "Left", lambda: stage.step(-1)),
+            ("Next phase", "Shift+Right", lambda: stage.step_phase(1)),
+            ("Previous phase", "Shift+Left", lambda: stage.step_phase(-1)),
+            ("Next block", "Ctrl+Right", lambda: stage.step_block(1)),
+            ("Previous block", "Ctrl+Left", lambda: stage.step_block(-1)),
+            ("Start", "Home", lambda: playhead.seek(0)),
+            ("End", "End", lambda: playhead.seek(playhead.end)),
+            line,
+            ("Faster", "], +", lambda: window.change_speed(1)),
+            ("Slower", "[, -", lambda: window.change_speed(-1)),
+            ("Loop", "L", lambda: playhead.set_loop(not playhead.loop)),
+            ("Link by moment or by progress", "K", window.toggle_link),
+        ],
+        "Go": [
+            ("Back", "Alt+Left", lambda: window.travel(-1)),
+            ("Forward", "Alt+Right", lambda: window.travel(1)),
+            line,
+            ("Other pane", "F6", window.other_pane),
+            ("Source", "Ctrl+1", lambda: window.side.show_tab("source")),
+            ("Thread", "Ctrl+2", lambda: window.side.show_tab("thread")),
+            ("Explain", "Ctrl+3", lambda: window.side.show_tab("explain")),
+            line,
+            ("Cancel tracing, close message, leave full screen", "Escape", window.escape),
+        ],
+        "View": [
+            ("Full screen", "F11", window.toggle_full_screen),
+            ("Light or dark", "Ctrl+T", window.toggle_theme),
+            ("Light and dark as the system", "", lambda: window.set_theme_choice("system")),
+            line,
+            ("Larger text", "Ctrl++, Ctrl+=", lambda: window.change_text(0.1)),
+            ("Smaller text", "Ctrl+-", lambda: window.change_text(-0.1)),
+            ("Normal text", "Ctrl+0", lambda: window.change_text(0)),
+            line,
+            ("Reduced motion", "Ctrl+M", window.toggle_motion),
+        ],
+        "Help": [
+            ("Keys", "F1", lambda: dialogs.show_keys(window)),
+            ("About Tilescope", "", lambda: dialogs.show_about(window)),
+        ],
+    }
+
+
+def build_menu(window: MainWindow) -> QMenu:
+    """Return the window's menu; its shortcuts work wherever the focus is, but for text fields that need the key."""
+    menu = QMenu(window)
+    for title, entries in commands(window).items():
+        part = menu.addMenu(title)
+        for text, shortcuts, run in entries:
+            if text:
+                part.addAction(_action(window, text, shortcuts, run))
+            else:
+                part.addSeparator()
+        if title == "File":
+            _add_recent(window, part)
+    return menu
+
+
+def _action(window: MainWindow, text: str, shortcuts: str, run: Callable[[], object]) -> QAction:
+    action = QAction(text, window)
+    action.setShortcuts([QKeySequence(keys) for keys in shortcuts.split(", ") if keys])
+    action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+    action.setAutoRepeat(text not in ("Play or pause", "Full screen", "Light or dark"))
+    action.triggered.connect(lambda _checked: run())
+    window.addAction(action)
+    return action
+
+
+def _add_recent(window: MainWindow, part: QMenu) -> None:
+    recent = QMenu("Recent traces", part)
+    recent.aboutToShow.connect(lambda: _fill_recent(window, recent))
+    part.insertMenu(part.actions()[1], recent)
+
+
+def _fill_recent(window: MainWindow, recent: QMenu) -> None:
+    recent.clear()
+    for path in window.settings.recent:
+        recent.addAction(path, lambda path=path: files.open_path(window, path))
+    if not window.settings.recent:
+        recent.addAction("none yet").setEnabled(False)
+
+
+def keys(window: MainWindow) -> Iterator[tuple[str, str, str]]:
+    """Return (menu, command, keys) of everything that has a key."""
+    for title, entries in commands(window).items():
+        for text, shortcuts, _ in entries:
+            if shortcuts:
+                yield title, text, shortcuts.replace(", ", " or ")

@@ -1,0 +1,228 @@
+"""The `tilescope` command. Neither Qt nor numba is imported before a command needs it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from .. import __version__
+
+DEFAULT_PAIR = ["matmul-naive-col-on-x", "matmul-tiled"]
+SPEC = "a scenario with its parameters, as matmul-tiled:m=64,tile=16 (tilescope list names them all)"
+COMMANDS = """commands:
+  tilescope list                                      the scenarios, one a line
+  tilescope counters [SCENARIO [SCENARIO]]            what they ask of memory, as a table
+  tilescope snapshot SCENARIO [SCENARIO] -o FILE.png  the window as a picture, without a screen
+  tilescope frames [SCENARIO [SCENARIO]] -o FOLDER    telling moments as pictures, and the counters
+
+SCENARIO is a name with parameters, options or neither: matmul-tiled:m=100,tile=32,dtype=float64,a=my.npy
+or matmul-tiled:schedule=random,seed=3,resident=4,blocks=0+5. tilescope COMMAND --help says more."""
+
+
+class UsageError(Exception):
+    """A command line that can't be followed; the text is one sentence."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that leaves the last word on an error to `main`."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UsageError."""
+        raise UsageError(f"{message}; see {self.prog} --help.")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status: 0, 2 for what the user can mend, 130 after Ctrl+C."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        status = _run(arguments)
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read the output has gone: nothing more may be written, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except _user_errors() as error:
+        print(f"tilescope: {error}", file=sys.stderr)
+        return 2
+
+
+def _user_errors() -> tuple[type[Exception], ...]:
+    """Return the errors whose text is a sentence for the user; called only once one is raised."""
+    from ..kernels.catalogue import CatalogueError
+    from ..tracer.client import WorkerError
+    from ..tracer.storage import TraceFileError
+    from .pictures import PictureError
+
+    return UsageError, CatalogueError, TraceFileError, WorkerError, PictureError
+
+
+def _run(arguments: list[str]) -> int:
+    commands: dict[str, Callable[[list[str]], int]] = {
+        "list": _list,
+        "counters": _counters,
+        "snapshot": _snapshot,
+        "frames": _frames,
+    }
+    command = commands.get(arguments[0]) if arguments else None
+    return command(arguments[1:]) if command else _open(arguments)
+
+
+def _open(arguments: list[str]) -> int:
+    parser = Parser(
+        prog="tilescope",
+        description="See what a CUDA kernel does to memory. Without an argument the window compares a naive "
+        "with a tiled matrix multiplication.",
+        epilog=COMMANDS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"tilescope {__version__}")
+    parser.add_argument(
+        "what", nargs="*", metavar="FILE | SCENARIO", help="a trace file, or up to two scenarios"
+    )
+    what = parser.parse_args(arguments).what
+    if not _is_file(what):
+        _check(what)
+    from .window import run_window
+
+    return run_window(what or DEFAULT_PAIR)
+
+
+def _is_file(what: list[str]) -> bool:
+    """Return whether a trace file is named; raises UsageError where it is missing or not alone."""
+    files = [word for word in what if word.endswith(".npz") or Path(word).is_file()]
+    if files and len(what) > 1:
+        raise UsageError(f"the trace file {files[0]} is opened alone; leave the other words out.")
+    if files and not Path(files[0]).is_file():
+        raise UsageError(f"there is no file {files[0]}; check its name and folder.")
+    return bool(files)
+
+
+def _check(specs: list[str]) -> None:
+    """Raise UsageError, CatalogueError or PlanError for scenarios that can't be launched."""
+    from ..tracer.plan import launch_of, parse_spec
+
+    if len(specs) > 2:
+        raise UsageError(f"two scenarios are compared, not {len(specs)}.")
+    for spec in specs:
+        scenario, values, options = parse_spec(spec)
+        launch_of(scenario, values, **options)
+
+
+def _list(arguments: list[str]) -> int:
+    parser = Parser(prog="tilescope list", description="Print one scenario per line, its name first.")
+    parser.parse_args(arguments)
+    from ..kernels.catalogue import scenarios
+
+    for scenario in scenarios():
+        names = ",".join(parameter.name for parameter in scenario.parameters)
+        print(f"{scenario.name:<24} {scenario.title} ({names})")
+    return 0
+
+
+def _counters(arguments: list[str]) -> int:
+    parser = Parser(prog="tilescope counters", description="Trace and print the counters as a table.")
+    parser.add_argument("scenario", nargs="*", help=SPEC)
+    specs = parser.parse_args(arguments).scenario or DEFAULT_PAIR
+    _check(specs)
+    from .report import counters_table, sessions
+
+    print(counters_table(sessions(specs)))
+    return 0
+
+
+def _snapshot(arguments: list[str]) -> int:
+    parser = Parser(prog="tilescope snapshot", description="Draw the window as a picture, without a screen.")
+    parser.add_argument("scenario", nargs="+", help=SPEC)
+    parser.add_argument("-o", "--output", required=True, metavar="FILE.png", help="the picture to write")
+    when = parser.add_mutually_exclusive_group()
+    when.add_argument(
+        "--moment", type=_whole, metavar="N", help="of the last scenario; beyond the end is the end"
+    )
+    when.add_argument("--phase", type=_whole, metavar="N", help="of the last scenario, counted from 0")
+    _add_look(parser)
+    chosen = parser.parse_args(arguments)
+    _check(chosen.scenario)
+    from .snapshot import snapshot
+
+    look = (chosen.theme, chosen.size, chosen.scale, chosen.text_size)
+    snapshot(chosen.scenario, chosen.output, chosen.moment, chosen.phase, *look)
+    return 0
+
+
+def _frames(arguments: list[str]) -> int:
+    parser = Parser(
+        prog="tilescope frames", description="Draw the telling moments as pictures and print the counters."
+    )
+    parser.add_argument("scenario", nargs="*", help=SPEC)
+    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="where the pictures go")
+    _add_look(parser)
+    chosen = parser.parse_args(arguments)
+    specs = chosen.scenario or DEFAULT_PAIR
+    _check(specs)
+    folder = _folder(chosen.output)
+    from .frames import frames_of
+    from .report import counters_table, sessions
+    from .snapshot import snapshot
+
+    compared = sessions(specs)
+    look = (chosen.theme, chosen.size, chosen.scale, chosen.text_size)
+    for number, frame in enumerate(frames_of(compared[-1])):
+        path = folder / f"{number:02}-{frame.name}.png"
+        snapshot(specs, str(path), frame.moment, None, *look)
+        print(path)
+    print(counters_table(compared))
+    return 0
+
+
+def _folder(name: str) -> Path:
+    folder = Path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the folder {name} cannot be made: {error.strerror or error}.") from error
+    return folder
+
+
+def _add_look(parser: Parser) -> None:
+    """Add what pictures look like."""
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    parser.add_argument("--size", type=_size, default=(1600, 900), metavar="1600x900", help="of the window")
+    parser.add_argument(
+        "--scale", type=_between(0.5, 4), default=2.0, metavar="2", help="pixels a point, 0.5 to 4"
+    )
+    parser.add_argument(
+        "--text-size", type=_between(0.5, 3), default=1.0, metavar="1.0", help="0.5 to 3 times the normal"
+    )
+
+
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0 on, not {text!r}")
+    return int(text)
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not all(part.isascii() and part.isdigit() and 320 <= int(part) <= 8192 for part in (width, height)):
+        raise argparse.ArgumentTypeError(f"must be WIDTHxHEIGHT, each 320 to 8192, not {text!r}")
+    return int(width), int(height)
+
+
+def _between(low: float, high: float) -> Callable[[str], float]:
+    def number(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"must be a number from {low} to {high}, not {text!r}")
+        return value
+
+    return number

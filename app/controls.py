@@ -1,0 +1,123 @@
+"""Small controls that the bars are made of: flat, labelled, with accessible names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPolygonF
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+
+from .icons import icon
+from .theme import Theme
+
+
+class Combo(QComboBox):
+    """A combo box whose arrow has the colour of its text; the wheel scrolls past it instead of changing it."""
+
+    picked = Signal(object)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.activated.connect(lambda _: self.picked.emit(self.currentData()))
+
+    def offer(self, items: list[tuple[str, object]], chosen: object) -> None:
+        """Show these (text, value) items, with the chosen value selected."""
+        self.clear()
+        for text, value in items:
+            self.addItem(text, value)
+        self.choose(chosen)
+
+    def choose(self, value: object) -> None:
+        """Select the item of this value."""
+        self.setCurrentIndex(next((i for i in range(self.count()) if self.itemData(i) == value), -1))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the box, then its arrow."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.palette().windowText())
+        unit, middle = self.fontMetrics().height() / 16, self.height() / 2
+        x = self.width() - 11 * unit
+        arrow = [(x - 4 * unit, middle - 2 * unit), (x + 4 * unit, middle - 2 * unit), (x, middle + 3 * unit)]
+        painter.drawPolygon(QPolygonF([QPointF(*point) for point in arrow]))
+        painter.end()
+
+    def wheelEvent(self, event: object) -> None:
+        """Leave the wheel to others: a passing hand must not start another launch."""
+
+
+class Entry(QLineEdit):
+    """A text field as wide as `digits` of its font that can be marked as wrong."""
+
+    def __init__(self, name: str, digits: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.digits = digits
+        self.setAccessibleName(name)
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.refit()
+
+    def refit(self) -> None:
+        """Take the width that the font asks for."""
+        self.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * (self.digits + 2))
+
+    def mark(self, sentence: str) -> None:
+        """Show the field as wrong, with the sentence as its tip; "" shows it as right."""
+        self.setToolTip(sentence)
+        mark(self, "invalid", bool(sentence))
+
+
+class Chip(QFrame):
+    """A label and its fields in one rounded frame."""
+
+    def __init__(self, label: str, fields: list[QWidget], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("chip")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(9, 2, 4, 2)
+        row.setSpacing(4)
+        self.caption = QLabel(label)
+        self.caption.setObjectName("muted")
+        row.addWidget(self.caption)
+        for field in fields:
+            row.addWidget(field)
+        if len(fields) == 1:
+            self.caption.setBuddy(fields[0])
+
+
+def mark(widget: QWidget, name: str, value: object) -> None:
+    """Set a property that the style sheet looks at, and draw the widget anew where it changed."""
+    if widget.property(name) == value:
+        return
+    widget.setProperty(name, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+def button(
+    name: str, tip: str, picture: str = "", text: str = "", run: Callable[[], None] | None = None
+) -> QPushButton:
+    """Return a button with an accessible name and a tip; `picture` is one of the icons, drawn by `paint_icon`."""
+    made = QPushButton(text)
+    made.setAccessibleName(name)
+    made.setToolTip(tip)
+    made.setProperty("picture", picture)
+    made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    if run is not None:
+        made.clicked.connect(lambda _checked: run())
+    return made
+
+
+def paint_icon(target: QAbstractButton, theme: Theme) -> None:
+    """Draw the button's picture in the theme's colour and size."""
+    picture = target.property("picture")
+    if picture:
+        colour = "accent_text" if target.objectName() == "primary" else "text"
+        target.setIcon(icon(picture, theme.colour(colour)))
+        size = theme.px(14)
+        target.setIconSize(QSize(size, size))

@@ -1,0 +1,57 @@
+"""The two things to read: the keys, and what this program is."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QScrollArea, QVBoxLayout
+
+from .. import __version__
+from . import actions
+
+if TYPE_CHECKING:
+    from .main_window import MainWindow
+
+ABOUT = """<h2>Tilescope {version}</h2>
+<p>Shows what a CUDA kernel does to memory. The same Numba kernel is traced on any laptop under Numba's CUDA
+simulator; every number is counted from that trace.</p>
+<p><b>measured</b>: a clock or a counter of a device. <b>exact</b>: counted from the trace. <b>modelled</b>: a
+formula, named.</p>
+<p>A sector is 32 bytes of global memory; a request is one warp making one access together; a moment is a tick in
+which every running warp makes one request.</p>
+<p>MIT licence. Colours after Okabe and Ito, Color Universal Design, 2008.</p>"""
+
+
+def show_keys(window: MainWindow) -> None:
+    """Show the shortcuts, without stopping what runs."""
+    rows, last = [], ""
+    for title, text, shortcut in actions.keys(window):
+        heading = f"<tr><td colspan=2><b>{escape(title)}</b></td></tr>" if title != last else ""
+        rows.append(f"{heading}<tr><td>{escape(text)}&nbsp;&nbsp;&nbsp;</td><td>{escape(shortcut)}</td></tr>")
+        last = title
+    _show(window, "Keys", f"<table cellpadding=3>{''.join(rows)}</table>")
+
+
+def show_about(window: MainWindow) -> None:
+    """Show what this program is."""
+    _show(window, "About Tilescope", ABOUT.format(version=__version__))
+
+
+def _show(window: MainWindow, title: str, html: str) -> None:
+    dialog = QDialog(window)
+    dialog.setWindowTitle(title)
+    text = QLabel(html)
+    text.setWordWrap(True)
+    text.setMargin(window.theme.px(12))
+    area = QScrollArea()
+    area.setWidget(text)
+    area.setWidgetResizable(True)
+    area.setFrameShape(QScrollArea.Shape.NoFrame)
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+    buttons.rejected.connect(dialog.close)
+    column = QVBoxLayout(dialog)
+    column.addWidget(area)
+    column.addWidget(buttons)
+    dialog.resize(window.theme.px(560), min(window.theme.px(680), window.height()))
+    dialog.show()

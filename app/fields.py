@@ -1,0 +1,162 @@
+"""The fields of a launch: one control per parameter and option, each with a text, checked by what it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Literal, Protocol
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QWidget
+
+from ..kernels.catalogue import Parameter
+from .controls import Chip, Combo, Entry, button, mark
+
+Resident = int | Literal["all"] | None
+
+
+class Field(Protocol):
+    """What every field can: give and take its text, and show that it is wrong."""
+
+    def text(self) -> str: ...
+    def put(self, text: str) -> None: ...
+    def mark(self, sentence: str) -> None: ...
+
+
+class Choice(Combo):
+    """A field with a few words to choose from."""
+
+    def text(self) -> str:
+        """Return the chosen word."""
+        return str(self.currentData())
+
+    def put(self, text: str) -> None:
+        """Choose a word."""
+        self.choose(text)
+
+    def mark(self, sentence: str) -> None:
+        """Show the field as wrong, or as right again."""
+        self.setToolTip(sentence)
+        mark(self, "invalid", bool(sentence))
+
+
+class Number(Entry):
+    """A field to type into."""
+
+    def put(self, text: str) -> None:
+        """Show a text, unless the user has just typed the same."""
+        if text != self.text():
+            self.setText(text)
+
+
+class FilePicker(QWidget):
+    """A field with the path of a file, chosen in a dialog."""
+
+    picked = Signal()
+
+    def __init__(self, name: str, pattern: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.name, self.pattern, self._path = name, pattern, ""
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2)
+        self.choose: QPushButton = button(name, name, run=self._ask)
+        self.clear: QPushButton = button(f"{name}: none", "Use no file", "close", run=lambda: self._take(""))
+        self.clear.setObjectName("flat")
+        row.addWidget(self.choose)
+        row.addWidget(self.clear)
+        self.put("")
+
+    def text(self) -> str:
+        """Return the path, or ""."""
+        return self._path
+
+    def put(self, text: str) -> None:
+        """Show a path."""
+        self._path = text
+        self.choose.setText(Path(text).name or "choose…")
+        self.choose.setToolTip(text or self.name)
+        self.clear.setVisible(bool(text))
+
+    def mark(self, sentence: str) -> None:
+        """Show the field as wrong, or as right again."""
+        self.choose.setToolTip(sentence or self._path)
+        mark(self.choose, "invalid", bool(sentence))
+
+    def _ask(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, self.name, self._path, self.pattern)
+        if path:
+            self._take(path)
+
+    def _take(self, path: str) -> None:
+        self.put(path)
+        self.picked.emit()
+
+
+def field_of(
+    parameter: Parameter, typed: Callable[[], None], left: Callable[[], None], picked: Callable[[], None]
+) -> QWidget:
+    """Return the control of a parameter.
+
+    It calls `typed` at every key, `left` when the typing is over, `picked` when a choice is made.
+    """
+    if parameter.file:
+        file = FilePicker(parameter.label, "NumPy arrays (*.npy)")
+        file.picked.connect(picked)
+        return file
+    if parameter.choices:
+        choice = Choice(parameter.label)
+        choice.offer([(str(word), str(word)) for word in parameter.choices], str(parameter.default))
+        choice.picked.connect(lambda _: picked())
+        return choice
+    number = Number(parameter.label, len(str(parameter.maximum)))
+    number.textEdited.connect(lambda _: typed())
+    number.editingFinished.connect(left)
+    return number
+
+
+def chips(parameters: Iterable[Parameter], fields: dict[str, QWidget]) -> list[Chip]:
+    """Return the parameters' fields in frames: neighbouring numbers share one."""
+    made = []
+    for alone, group in groupby(parameters, lambda p: p.name if p.choices or p.file else ""):
+        members = list(group)
+        label = members[0].label if alone else " ".join(p.label for p in members)
+        made.append(Chip(label, [fields[p.name] for p in members]))
+    return made
+
+
+def merged(parameters: Iterable[Parameter]) -> list[Parameter]:
+    """Return each parameter once, by its name."""
+    return list({p.name: p for p in reversed(list(parameters))}.values())[::-1]
+
+
+def parse_resident(text: str) -> Resident:
+    """Return the blocks that run at once; raises ValueError with one sentence."""
+    text = text.strip().lower()
+    if text in ("", "auto"):
+        return None
+    if text == "all":
+        return "all"
+    if text.isdecimal() and 0 < int(text) < 2**31:
+        return int(text)
+    raise ValueError(f"Resident blocks must be auto, all or a whole number from 1 on, not {text!r}.")
+
+
+def parse_blocks(text: str) -> tuple[int, ...] | None:
+    """Return the linear block numbers of "0 3 5-8", or None for all; raises ValueError with one sentence."""
+    words = text.replace(",", " ").split()
+    if not words or words == ["all"]:
+        return None
+    blocks: list[int] = []
+    for word in words:
+        first, dash, last = word.partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or int(last or first) - int(first) > 65535:
+            raise ValueError(f"Blocks must be all, or numbers and ranges as in 0 3 5-8, not {text!r}.")
+        blocks.extend(range(int(first), int(last or first) + 1))
+    return tuple(sorted(set(blocks)))
+
+
+def show_blocks(blocks: tuple[int, ...] | None) -> str:
+    """Return the text that `parse_blocks` reads."""
+    return "all" if blocks is None else " ".join(map(str, blocks))

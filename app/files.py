@@ -1,0 +1,111 @@
+"""Traces and pictures in and out: dialogs, drops, the clipboard. Whatever fails is told in the window's notice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from ..tracer.storage import TraceFileError, save
+from .bookmark import Setup
+from .picture import PictureError, picture_of, write_png
+from .settings import with_recent
+
+if TYPE_CHECKING:
+    from .main_window import MainWindow
+
+TRACES = "Traces (*.npz)"
+DROPPED = (".npz", ".npy")
+
+
+def open_trace(window: MainWindow) -> None:
+    """Ask for a trace file and open it in the pane in focus."""
+    path, _ = QFileDialog.getOpenFileName(window, "Open trace", _folder(window), TRACES)
+    if path:
+        open_path(window, path)
+
+
+def open_path(window: MainWindow, path: str) -> None:
+    """Open a trace file in the pane in focus."""
+    full = str(Path(path).absolute())
+    window.settings = with_recent(window.settings, full)
+    setups = list(window.stage.setups)
+    setups[window.stage.focus : window.stage.focus + 1] = [Setup(file=full)]
+    window.change_setups(tuple(setups))
+
+
+def save_trace(window: MainWindow) -> None:
+    """Ask for a name and save the trace of the pane in focus."""
+    session = window.focused_session()
+    if session is None:
+        window.notice.error("There is no trace to save yet.")
+        return
+    suggestion = str(Path(_folder(window)) / f"{session.launch.scenario or session.trace.kernel}.npz")
+    path, _ = QFileDialog.getSaveFileName(window, "Save trace", suggestion, TRACES)
+    if path:
+        store_trace(window, Path(path).with_suffix(".npz"))
+
+
+def store_trace(window: MainWindow, path: Path) -> None:
+    """Save the trace of the pane in focus."""
+    session = window.focused_session()
+    if session is None:
+        return
+    try:
+        save(session.trace, path)
+    except TraceFileError as error:
+        window.notice.error(str(error))
+        return
+    window.settings = with_recent(window.settings, str(path.absolute()))
+    window.notice.tell(f"The trace is saved as {path}.")
+
+
+def save_picture(window: MainWindow) -> None:
+    """Ask for a name and save the window as a picture of twice its size."""
+    suggestion = str(Path(_folder(window)) / "tilescope.png")
+    path, _ = QFileDialog.getSaveFileName(window, "Save picture", suggestion, "Pictures (*.png)")
+    if path:
+        store_picture(window, Path(path).with_suffix(".png"))
+
+
+def store_picture(window: MainWindow, path: Path) -> None:
+    """Save the window as a picture of twice its size."""
+    try:
+        write_png(picture_of(window, 2), path)
+    except PictureError as error:
+        window.notice.error(str(error))
+        return
+    window.notice.tell(f"The picture is saved as {path}.")
+
+
+def copy_picture(window: MainWindow) -> None:
+    """Put a picture of the window on the clipboard."""
+    QGuiApplication.clipboard().setImage(picture_of(window, 2))
+    window.notice.tell("The picture is on the clipboard.")
+
+
+def dropped(data: QMimeData) -> list[str]:
+    """Return the paths of dropped files that can be used here: traces and NumPy arrays."""
+    paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
+    return [path for path in paths if path.lower().endswith(DROPPED)]
+
+
+def take_dropped(window: MainWindow, path: str) -> None:
+    """Open a dropped trace; for a NumPy array, ask which argument it shall be."""
+    if path.lower().endswith(".npz"):
+        open_path(window, path)
+        return
+    parameters = [p for p in window.toolbar.parameters() if p.file]
+    if not parameters:
+        window.notice.error(f"No scenario shown here takes an input file; {Path(path).name} is not used.")
+        return
+    answers = [(p.label, lambda p=p: window.toolbar.put(p.name, path)) for p in parameters]
+    window.notice.ask(f"What shall {Path(path).name} be?", answers)
+
+
+def _folder(window: MainWindow) -> str:
+    recent = window.settings.recent
+    return str(Path(recent[0]).parent) if recent else str(Path.home())

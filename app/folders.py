@@ -1,0 +1,51 @@
+"""Where the user's files go: data, cache and configuration, as each platform has it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Literal
+
+NAME = "tilescope"
+
+Kind = Literal["data", "cache", "config"]
+
+# The XDG Base Directory Specification: variable, and the folder in the home where it is not set.
+_XDG = {
+    "data": ("XDG_DATA_HOME", ".local/share"),
+    "cache": ("XDG_CACHE_HOME", ".cache"),
+    "config": ("XDG_CONFIG_HOME", ".config"),
+}
+_LIBRARY = {"data": "Application Support", "cache": "Caches", "config": "Preferences"}
+
+
+def data_folder() -> Path:
+    """Return where files live that the user would miss: the list of recent traces. It may not exist yet."""
+    return _folder("data")
+
+
+def cache_folder() -> Path:
+    """Return where files live that can be made again: traces by launch. It may not exist yet."""
+    return _folder("cache")
+
+
+def config_folder() -> Path:
+    """Return where settings live. It may not exist yet."""
+    return _folder("config")
+
+
+def _folder(kind: Kind) -> Path:
+    """TILESCOPE_HOME, where set, holds all three."""
+    home = os.environ.get("TILESCOPE_HOME")
+    if home:
+        return Path(home).absolute() / kind
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / NAME / kind
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / _LIBRARY[kind] / NAME
+    variable, usual = _XDG[kind]
+    place = Path(os.environ.get(variable, ""))
+    # The specification has relative paths ignored.
+    return (place if place.is_absolute() else Path.home() / usual) / NAME

@@ -1,0 +1,167 @@
+"""From launches and trace files to sessions, off the window's thread: memory first, then the cache, then the worker."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+
+from ..kernels.catalogue import Scenario
+from ..tracer.cache import TraceCache
+from ..tracer.client import Cancelled, Worker, WorkerError
+from ..tracer.launch import Launch
+from ..tracer.storage import TraceFileError
+from .session import Session, build_session, session_of_file
+
+KEPT = 6  # sessions kept in memory, so that going back and forth between two scenarios costs nothing
+
+
+class Jobs(QObject):
+    """Makes the sessions that the panes ask for; a pane's newer wish replaces its older one.
+
+    ready: (pane, Session). progress: (pane, blocks done, blocks in all), 0 of 0 while nobody knows.
+    failed: (pane, one sentence). warned: one sentence about something that did not hinder.
+    """
+
+    ready = Signal(int, object)
+    progress = Signal(int, int, int)
+    failed = Signal(int, str)
+    warned = Signal(str)
+    _made = Signal(str, object)
+    _lost = Signal(str, str)
+    _moved = Signal(str, int, int)
+
+    def __init__(self, worker: Worker, cache: TraceCache | None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.worker, self.cache = worker, cache
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._wishes: dict[int, str] = {}
+        self._wanted: frozenset[str] = frozenset()  # replaced as a whole: the threads read it
+        self._under_way: set[str] = set()
+        self._tracing = ""
+        self._one_at_a_time = threading.Lock()
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(2)
+        self._made.connect(self._finish)
+        self._lost.connect(self._fail)
+        self._moved.connect(self._tell)
+
+    def trace(self, pane: int, launch: Launch, scenario: Scenario | None) -> None:
+        """Make the session of a launch for a pane."""
+        key = launch.key()
+        self._ask(pane, key, lambda: self._traced(key, launch, scenario))
+
+    def open(self, pane: int, path: str) -> None:
+        """Make the session of a trace file for a pane."""
+        self._ask(pane, _file_key(Path(path)), lambda: session_of_file(Path(path)))
+
+    def cancel(self, pane: int) -> bool:
+        """Drop a pane's wish; return whether there was one."""
+        had = self._wishes.pop(pane, None) is not None
+        self._update()
+        return had
+
+    def waits(self, pane: int) -> bool:
+        """Return whether a pane's session is being made."""
+        return pane in self._wishes
+
+    def close(self) -> None:
+        """End the worker and wait for the threads, which then have nothing left to wait for."""
+        self._wishes.clear()
+        self._update()
+        self.worker.close()
+        self._pool.clear()
+        self._pool.waitForDone(3000)
+
+    def _ask(self, pane: int, key: str, make: Callable[[], Session]) -> None:
+        self._wishes[pane] = key
+        self._update()
+        if key in self._sessions:
+            self._finish(key, self._sessions[key])
+            return
+        self.progress.emit(pane, 0, 0)
+        if key not in self._under_way:
+            self._under_way.add(key)
+            self._pool.start(Task(lambda: self._run(key, make)))
+
+    def _update(self) -> None:
+        """Tell the threads what is wanted, and end a trace that nobody wants any more."""
+        self._wanted = frozenset(self._wishes.values())
+        if self._tracing and self._tracing not in self._wanted:
+            self.worker.cancel()
+
+    def _run(self, key: str, make: Callable[[], Session]) -> None:
+        """In a thread: make a session and send it to the window's thread."""
+        try:
+            self._made.emit(key, make())
+        except Cancelled:
+            self._lost.emit(key, "")
+        except (WorkerError, TraceFileError) as error:
+            self._lost.emit(key, str(error))
+
+    def _traced(self, key: str, launch: Launch, scenario: Scenario | None) -> Session:
+        trace = self.cache.get(launch) if self.cache else None
+        if trace is None:
+            with self._one_at_a_time:
+                if key not in self._wanted:
+                    raise Cancelled
+                self._tracing = key
+                try:
+                    trace = self.worker.run(launch, lambda done, total: self._moved.emit(key, done, total))
+                finally:
+                    self._tracing = ""
+            self._keep(launch, trace)
+        return build_session(launch, trace, scenario)
+
+    def _finish(self, key: str, session: Session) -> None:
+        self._under_way.discard(key)
+        self._sessions[key] = session
+        self._sessions.move_to_end(key)
+        while len(self._sessions) > KEPT:
+            self._sessions.popitem(last=False)
+        for pane in self._served(key):
+            self.ready.emit(pane, session)
+
+    def _fail(self, key: str, sentence: str) -> None:
+        self._under_way.discard(key)
+        for pane in self._served(key):
+            self.failed.emit(pane, sentence or "The tracing was cancelled.")
+
+    def _served(self, key: str) -> list[int]:
+        """Return the panes that wanted this, whose wish is now fulfilled."""
+        panes = [pane for pane, wish in self._wishes.items() if wish == key]
+        for pane in panes:
+            del self._wishes[pane]
+        self._update()
+        return panes
+
+    def _tell(self, key: str, done: int, total: int) -> None:
+        if key not in self._wanted:
+            self._update()  # it was dropped just before it began
+        for pane, wish in self._wishes.items():
+            if wish == key:
+                self.progress.emit(pane, done, total)
+
+
+class Task(QRunnable):
+    """A call in a thread of the pool."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        super().__init__()
+        self.call = call
+
+    def run(self) -> None:
+        """Make the call."""
+        self.call()
+
+
+def _file_key(path: Path) -> str:
+    """Return a key that changes when the file does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return str(path)
+    return f"{path.resolve()} {found.st_size} {found.st_mtime_ns}"

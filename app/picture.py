@@ -1,0 +1,38 @@
+"""A widget as a picture, and the picture as a PNG file, written whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, QIODevice, QPoint
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QWidget
+
+from .settings import write_whole
+
+
+class PictureError(Exception):
+    """A picture that cannot be made or written; the text is one sentence for the user."""
+
+
+def picture_of(widget: QWidget, scale: float) -> QImage:
+    """Return a widget drawn with `scale` pixels per point of the screen."""
+    size = widget.size() * scale
+    image = QImage(size, QImage.Format.Format_RGB32)
+    if image.isNull():
+        raise PictureError(f"A picture of {size.width()} x {size.height()} pixels is too large to be drawn.")
+    image.setDevicePixelRatio(scale)
+    widget.render(image, QPoint())
+    return image
+
+
+def write_png(image: QImage, path: Path) -> None:
+    """Write a PNG file; raises PictureError and leaves what was there before."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    if not image.save(buffer, "PNG"):
+        raise PictureError(f"{path} could not be made: the picture cannot be encoded.")
+    try:
+        write_whole(path, bytes(buffer.data().data()))
+    except OSError as error:
+        raise PictureError(f"{path} could not be written: {error.strerror or error}.") from error

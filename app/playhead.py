@@ -1,0 +1,107 @@
+"""The playhead: the only owner of time. Position comes from the elapsed time, so a slow frame is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Signal
+
+from .bookmark import Link
+
+SPEEDS = (1, 2, 4, 8, 16, 30, 60, 120, 250, 500, 1000)
+
+
+class Playhead(QObject):
+    """A clock of moments from 0 to `end`, at `speed` moments a second. `changed` tells of any change."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.moment = 0.0
+        self.end = 0.0
+        self.speed = 8.0
+        self.playing = False
+        self.loop = False
+        self._anchor: tuple[float, float] | None = (
+            None  # (seconds, moment) from which the position is counted
+        )
+
+    def seek(self, moment: float) -> None:
+        """Go to a moment, or to the nearest there is; playing goes on from there."""
+        self.moment = min(max(float(moment), 0.0), self.end)
+        self._anchor = None
+        self.changed.emit()
+
+    def set_end(self, end: float) -> None:
+        """Set the last moment; a position beyond it becomes the end."""
+        self.end = max(float(end), 0.0)
+        self.playing = self.playing and self.end > 0
+        self.seek(self.moment)
+
+    def set_speed(self, speed: float) -> None:
+        """Set the speed in moments a second, more than 0; the position stays."""
+        self.speed = max(float(speed), 0.01)
+        self.seek(self.moment)
+
+    def set_loop(self, loop: bool) -> None:
+        """Choose whether the end is followed by the start."""
+        self.loop = loop
+        self.seek(self.moment)
+
+    def play(self) -> None:
+        """Run from here, or from the start when at the end."""
+        if self.end <= 0:
+            return
+        self.playing = True
+        self.seek(0.0 if self.moment >= self.end else self.moment)
+
+    def pause(self) -> None:
+        """Stay where it is."""
+        self.playing = False
+        self.seek(self.moment)
+
+    def toggle(self) -> None:
+        """Play, or pause."""
+        self.pause() if self.playing else self.play()
+
+    def advance(self, now: float) -> None:
+        """Move to where the clock `now` (seconds, monotonic) says; the first call after a start begins to count."""
+        if not self.playing:
+            return
+        if self._anchor is None:
+            self._anchor = (now, self.moment)
+        since, origin = self._anchor
+        self._arrive(origin + (now - since) * self.speed)
+
+    def _arrive(self, moment: float) -> None:
+        if moment >= self.end:
+            self.playing = self.loop
+            moment = moment % self.end if self.loop else self.end
+        self.moment = moment
+        self.changed.emit()
+
+
+def link(clock: float, ends: Sequence[int], mode: Link) -> tuple[float, ...]:
+    """Return the moment of each pane, whose last moments are `ends`, when the clock of all shows `clock`.
+
+    Linked by moment every pane shows that moment, or its end; by progress the same fraction of its end.
+    """
+    longest = max(ends, default=0)
+    if mode == "moment" or longest == 0:
+        return tuple(min(clock, float(end)) for end in ends)
+    return tuple(_whole(clock * end / longest) for end in ends)
+
+
+def clock_of(moment: float, pane: int, ends: Sequence[int], mode: Link) -> float:
+    """Return the clock at which `link` gives this pane this moment: its inverse, for moments up to the pane's end."""
+    moment = min(max(moment, 0.0), float(ends[pane]))
+    if mode == "moment" or ends[pane] == 0:
+        return moment
+    return moment * max(ends) / ends[pane]
+
+
+def _whole(moment: float) -> float:
+    """Undo rounding: a step to moment 3 must not show 2.9999999."""
+    nearest = round(moment)
+    return float(nearest) if abs(moment - nearest) < 1e-6 else moment

@@ -1,0 +1,67 @@
+"""A session: one traced launch and what is derived from it, ready to be drawn. Neither Qt nor numba."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from ..kernels.catalogue import CatalogueError, Scenario, find
+from ..tracer.counters import Counters, counters_of
+from ..tracer.launch import Launch, decode
+from ..tracer.memory import Memory, memory_of
+from ..tracer.requests import Requests, requests_of
+from ..tracer.storage import TraceFileError, load
+from ..tracer.trace import Trace
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The block and the thread in it that the views look at, both linear numbers, x fastest."""
+
+    block: int = 0
+    thread: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Session:
+    """One launch, its trace and its analyses. `scenario` is None for a kernel outside the catalogue."""
+
+    launch: Launch
+    trace: Trace
+    requests: Requests
+    counters: Counters
+    memory: Memory
+    scenario: Scenario | None = None
+    title: str = ""
+
+    @property
+    def end(self) -> int:
+        """The last moment."""
+        return self.requests.end
+
+
+def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title: str = "") -> Session:
+    """Return the session of a trace: group its accesses, count them, and follow the memory. Takes a while."""
+    requests = requests_of(trace)
+    counters, memory = counters_of(trace, requests), memory_of(trace, requests)
+    return Session(launch, trace, requests, counters, memory, scenario, title or (scenario.title if scenario else ""))
+
+
+def session_of_file(path: Path) -> Session:
+    """Return the session of a trace file, whose title is the file's name; raises TraceFileError."""
+    trace = load(path)
+    try:
+        launch = decode(trace.launch)
+    except msgspec.DecodeError as error:
+        raise TraceFileError(f"{path} does not say which launch it is of ({error}); trace it again.") from error
+    return build_session(launch, trace, scenario_of(launch), path.stem)
+
+
+def scenario_of(launch: Launch) -> Scenario | None:
+    """Return the catalogue's scenario of a launch, or None."""
+    try:
+        return find(launch.scenario) if launch.scenario else None
+    except CatalogueError:
+        return None

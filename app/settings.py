@@ -1,0 +1,61 @@
+"""What the window remembers between two runs: a JSON file in the user's configuration folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from .bookmark import Bookmark
+
+RECENT = 8
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """The last bookmark, the window's place on the screen (Qt's own bytes) and the traces opened lately."""
+
+    bookmark: Bookmark | None = None
+    geometry: bytes = b""
+    splitters: tuple[bytes, ...] = ()
+    recent: tuple[str, ...] = ()
+
+
+def load(path: Path) -> tuple[Settings, str]:
+    """Return the settings of a file and "", or fresh settings and one sentence that says why."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Settings), ""
+    except FileNotFoundError:
+        return Settings(), ""
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        return (
+            Settings(),
+            f"The settings in {path} could not be read ({error}); the window starts with fresh ones.",
+        )
+
+
+def save(path: Path, settings: Settings) -> str:
+    """Write the settings whole or not at all; return "" or one sentence that says what went wrong."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, msgspec.json.encode(settings))
+    except OSError as error:
+        return f"The settings could not be written to {path}: {error.strerror or error}."
+    return ""
+
+
+def with_recent(settings: Settings, file: str) -> Settings:
+    """Return the settings with a file as the one opened last."""
+    recent = (file, *(other for other in settings.recent if other != file))
+    return msgspec.structs.replace(settings, recent=recent[:RECENT])
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name beside it and rename it; raises OSError and leaves the old one then."""
+    other = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        other.write_bytes(content)
+        other.replace(path)
+    except OSError:
+        other.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,274 @@
+"""What is on stage: setups, sessions, selections and time of the panes, and the commands that change them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from ..kernels.catalogue import CatalogueError, find
+from ..tracer.launch import Launch
+from ..tracer.plan import kernel_source, launch_of
+from . import steps
+from .bookmark import Link, Place, Setup
+from .jobs import Jobs
+from .playhead import Playhead, clock_of, link
+from .session import Selection, Session, scenario_of
+
+Arrival = Callable[["Stage"], float]
+
+
+class Stage(QObject):
+    """The panes without their widgets.
+
+    changed: draw again. loaded: this pane has another session. waiting: (pane, blocks done, blocks in all).
+    settled: nothing is being made any more. problem: one sentence. consent: (pane, launch) whose source
+    came with a file and is run after `trust`.
+    """
+
+    changed = Signal()
+    loaded = Signal(int)
+    waiting = Signal(int, int, int)
+    settled = Signal()
+    problem = Signal(str)
+    consent = Signal(int, object)
+
+    def __init__(self, playhead: Playhead, jobs: Jobs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.playhead, self.jobs = playhead, jobs
+        self.setups: tuple[Setup, ...] = ()
+        self.sessions: list[Session | None] = []
+        self.selections: list[Selection] = []
+        self.focus = 0
+        self.link_mode: Link = "progress"
+        self._arrival: Arrival | None = None
+        self._places: tuple[Place, ...] = ()
+        self._trusted: set[str] = set()
+        playhead.changed.connect(self._follow)
+        jobs.ready.connect(self._take)
+        jobs.progress.connect(self.waiting)
+        jobs.failed.connect(self._miss)
+
+    def ends(self) -> list[int]:
+        """Return the last moment of each pane, 0 for one that has no session yet."""
+        return [session.end if session else 0 for session in self.sessions]
+
+    def moments(self) -> tuple[float, ...]:
+        """Return the moment of each pane."""
+        return link(self.playhead.moment, self.ends(), self.link_mode)
+
+    def show(self, setups: tuple[Setup, ...], places: tuple[Place, ...], arrival: Arrival) -> bool:
+        """Run these setups; when all are there, look at `places` at the clock that `arrival` returns.
+
+        Return False, with a problem told and nothing changed, when a setup cannot be launched.
+        """
+        try:
+            launches = [None if setup.file else _launch(setup) for setup in setups]
+        except CatalogueError as error:
+            self.problem.emit(str(error))
+            return False
+        self._resize(len(setups))
+        self.setups, self._places, self._arrival = setups, places, arrival
+        for pane, (setup, launch) in enumerate(zip(setups, launches, strict=True)):
+            if launch is None:
+                self.jobs.open(pane, setup.file)
+            else:
+                self.jobs.trace(pane, launch, find(setup.scenario))
+        return True
+
+    def _resize(self, count: int) -> None:
+        """Have this many panes."""
+        for pane in range(count, len(self.sessions)):
+            self.jobs.cancel(pane)
+        missing = count - len(self.sessions)
+        self.sessions = self.sessions[:count] + [None] * missing
+        self.selections = self.selections[:count] + [Selection()] * missing
+        self.focus = min(self.focus, count - 1)
+
+    def _take(self, pane: int, session: Session) -> None:
+        if pane >= len(self.sessions) or self._reruns(pane, session):
+            return
+        self._adopt(pane, session)
+        new, self.sessions[pane] = self.sessions[pane] is not session, session
+        if new or self._arrival is not None:
+            self.loaded.emit(pane)
+        self._arrive()
+
+    def _adopt(self, pane: int, session: Session) -> None:
+        """Let the setup of a trace file say how the file's launch was scheduled."""
+        setup, launch = self.setups[pane], session.launch
+        if setup.file and not setup.rerun:
+            resident = launch.resident or "all"
+            told = msgspec.structs.replace(
+                setup, schedule=launch.schedule, resident=resident, blocks=launch.blocks
+            )
+            self.setups = (*self.setups[:pane], told, *self.setups[pane + 1 :])
+
+    def _arrive(self) -> None:
+        """Go where the new sessions shall be looked at; again with each of them, until all are there."""
+        if self._arrival is None:
+            return
+        for pane, place in enumerate(self._places[: len(self.selections)]):
+            self.selections[pane] = Selection(place.block, place.thread)
+        arrival = self._arrival
+        self.playhead.set_end(max(self.ends(), default=0))
+        self.playhead.seek(arrival(self))
+        if not any(self.jobs.waits(pane) for pane in range(len(self.sessions))):
+            self._arrival = None
+            self.settled.emit()
+
+    def _miss(self, pane: int, sentence: str) -> None:
+        self.loaded.emit(pane)
+        self.problem.emit(sentence)
+        self._arrive()
+
+    def cancel(self) -> bool:
+        """Stop making sessions and keep what is shown; return whether any was being made."""
+        waiting = [pane for pane in range(len(self.sessions)) if self.jobs.cancel(pane)]
+        for pane in waiting:
+            self.loaded.emit(pane)
+        if waiting:
+            self._arrive()
+        return bool(waiting)
+
+    def _reruns(self, pane: int, session: Session) -> bool:
+        """Run a file's kernel with the schedule that the setup asks for, after the user agreed to run it."""
+        setup = self.setups[pane]
+        if not (setup.file and setup.rerun) or session is None:
+            return False
+        launch = _rescheduled(session.launch, setup)
+        if launch == session.launch:
+            return False
+        if self._may_run(launch):
+            self.jobs.trace(pane, launch, scenario_of(launch))
+            return True
+        self.consent.emit(pane, launch)
+        return False
+
+    def trust(self, pane: int, launch: Launch) -> None:
+        """Run a launch whose source came with a file, and its like from now on."""
+        self._trusted.add(launch.source)
+        self._arrival = self._arrival or (lambda stage: stage.playhead.moment)
+        self._places = self.places()
+        self.jobs.trace(pane, launch, scenario_of(launch))
+
+    def _may_run(self, launch: Launch) -> bool:
+        scenario = scenario_of(launch)
+        own = scenario is not None and scenario.kernel == launch.kernel
+        return launch.source in self._trusted or (own and kernel_source(launch.kernel)[1] == launch.source)
+
+    def places(self) -> tuple[Place, ...]:
+        """Return where the panes look."""
+        return tuple(Place(selection.block, selection.thread) for selection in self.selections)
+
+    def _follow(self) -> None:
+        """Let every pane look at a block that runs now."""
+        for pane, (session, moment) in enumerate(zip(self.sessions, self.moments(), strict=True)):
+            if session is not None:
+                self.selections[pane] = steps.follow(session, self.selections[pane], moment)
+        self.changed.emit()
+
+    def set_focus(self, pane: int) -> None:
+        """Turn to a pane: steps and the right column follow it."""
+        if pane != self.focus and pane < len(self.sessions):
+            self.focus = pane
+            self.changed.emit()
+
+    def set_link(self, mode: Link) -> None:
+        """Link the panes by moment or by progress; the pane in focus stays where it is."""
+        moment = self.moments()[self.focus] if self.sessions else 0.0
+        self.link_mode = mode
+        self.seek(self.focus, moment)
+
+    def seek(self, pane: int, moment: float) -> None:
+        """Go to a moment of a pane; the others follow as linked."""
+        if pane < len(self.sessions):
+            self.playhead.seek(clock_of(moment, pane, self.ends(), self.link_mode))
+
+    def select(self, pane: int, selection: Selection) -> None:
+        """Look at a block and thread; a block that does not run now is visited at its first moment."""
+        session = self.sessions[pane]
+        if session is None:
+            return
+        for other, held in enumerate(self.sessions):
+            if held is not None and (other == pane or _alike(held, session)):
+                self.selections[other] = selection
+        start, end = steps.block_span(session, selection.block)
+        moment = self.moments()[pane]
+        self.seek(pane, moment if start < max(moment, 1) < end + 1 else start + 1)
+
+    def step(self, way: int) -> None:
+        """Go one moment of the pane in focus forward (1) or back (-1)."""
+        self._go(lambda session, moment, block: (moment // 1 + 1) if way > 0 else -(-moment // 1) - 1)
+
+    def step_phase(self, way: int) -> None:
+        """Go to the next phase (1), or to the start of this one or the one before (-1)."""
+        self._go(lambda session, moment, block: steps.next_phase(session, block, moment, way))
+
+    def step_block(self, way: int) -> None:
+        """Look at the next block (1) or the one before (-1)."""
+        session = self._focused()
+        if session is not None:
+            selection = self.selections[self.focus]
+            self.select(self.focus, Selection(steps.next_block(session, selection.block, way), selection.thread))
+
+    def _go(self, target: Callable[[Session, float, int], float]) -> None:
+        session = self._focused()
+        if session is not None:
+            moment, block = self.moments()[self.focus], self.selections[self.focus].block
+            self.seek(self.focus, target(session, moment, block))
+
+    def _focused(self) -> Session | None:
+        return self.sessions[self.focus] if self.focus < len(self.sessions) else None
+
+
+def _launch(setup: Setup) -> Launch:
+    """Return the launch of a setup; raises CatalogueError."""
+    return launch_of(
+        find(setup.scenario), setup.values, schedule=setup.schedule, resident=setup.resident, blocks=setup.blocks
+    )
+
+
+def _rescheduled(launch: Launch, setup: Setup) -> Launch:
+    resident = launch.resident if setup.resident is None else None if setup.resident == "all" else setup.resident
+    return msgspec.structs.replace(launch, schedule=setup.schedule, resident=resident, blocks=setup.blocks)
+
+
+def _alike(one: Session, other: Session) -> bool:
+    """Return whether the same numbers name blocks and threads at the same places in both grids."""
+    return (one.trace.grid, one.trace.block_dim) == (other.trace.grid, other.trace.block_dim)
+
+
+def at_first_load(stage: Stage) -> float:
+    """Arrive where every pane has made its first load: a picture that shows something at once."""
+    ends = stage.ends()
+    clocks = [
+        clock_of(steps.first_load(session), pane, ends, stage.link_mode)
+        for pane, session in enumerate(stage.sessions)
+        if session is not None
+    ]
+    return max(clocks, default=0.0)
+
+
+def at_phase(phase: int) -> Arrival:
+    """Arrive in the middle of a phase of the last pane's block; beyond the last phase at the end."""
+
+    def arrival(stage: Stage) -> float:
+        pane = len(stage.sessions) - 1
+        session = stage.sessions[pane]
+        if session is None:
+            return 0.0
+        start, end = steps.phase_span(session, stage.selections[pane].block, phase)
+        return clock_of((start + end + 1) // 2, pane, stage.ends(), stage.link_mode)
+
+    return arrival
+
+
+def at_moment(moment: float) -> Arrival:
+    """Arrive at a moment of the last pane; beyond its end at the end."""
+
+    def arrival(stage: Stage) -> float:
+        return clock_of(moment, len(stage.sessions) - 1, stage.ends(), stage.link_mode)
+
+    return arrival

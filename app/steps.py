@@ -1,0 +1,102 @@
+"""Where the phases and blocks of a session begin, and which block to look at. Pure functions of NumPy arrays."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tracer.requests import KINDS
+from .session import Selection, Session
+
+
+def row_of(session: Session, block: int) -> int:
+    """Return the row of `requests.span_start` that belongs to a block, or the first for a block that did not run."""
+    blocks = session.trace.blocks
+    row = int(np.searchsorted(blocks, block))
+    return row if row < len(blocks) and int(blocks[row]) == block else 0
+
+
+def block_span(session: Session, block: int) -> tuple[int, int]:
+    """Return (start, end) of a block: it runs in the moments start < m <= end."""
+    requests, row = session.requests, row_of(session, block)
+    if requests.span_start.size == 0:
+        return 0, session.end
+    return int(requests.span_start[row].min()), int(requests.span_end[row].max())
+
+
+def phase_at(session: Session, block: int, moment: float) -> int:
+    """Return the phase in which a block is at a moment: before its start the first, after its end the last."""
+    requests, row = session.requests, row_of(session, block)
+    if requests.span_start.size == 0:
+        return 0
+    begun = np.flatnonzero(
+        (requests.span_start[row] < math.floor(moment)) & (requests.span_start[row] < requests.span_end[row])
+    )
+    return int(begun[-1]) if len(begun) else 0
+
+
+def phase_span(session: Session, block: int, phase: int) -> tuple[int, int]:
+    """Return (start, end) of a phase of a block: it is made of the moments start < m <= end.
+
+    A phase beyond the last is the end of the block.
+    """
+    requests, row = session.requests, row_of(session, block)
+    if requests.span_start.size == 0:
+        return 0, session.end
+    if phase >= requests.span_start.shape[1]:
+        return session.end, session.end
+    return int(requests.span_start[row, phase]), int(requests.span_end[row, phase])
+
+
+def next_phase(session: Session, block: int, moment: float, way: int) -> int:
+    """Return the first moment of the phase after this one (way 1), or of this one or the one before (way -1).
+
+    Phases of the block come first, then those of the other blocks, then the start or the end of all.
+    """
+    requests = session.requests
+    real = requests.span_start < requests.span_end
+    row = row_of(session, block)
+    for chosen in (slice(row, row + 1), slice(None)):
+        found = _beyond(requests.span_start[chosen][real[chosen]] + 1, moment, way)
+        if found is not None:
+            return found
+    return session.end if way > 0 else 0
+
+
+def _beyond(moments: NDArray[np.int64], moment: float, way: int) -> int | None:
+    """Return the nearest of these moments after (1) or before (-1) `moment`, or None."""
+    here = math.floor(moment) if way > 0 else math.ceil(moment)
+    left = moments[moments > here] if way > 0 else moments[moments < here]
+    if len(left) == 0:
+        return None
+    return int(left.min()) if way > 0 else int(left.max())
+
+
+def next_block(session: Session, block: int, way: int) -> int:
+    """Return the number of the block that ran after (1) or before (-1) this one, or this one at either end."""
+    blocks = session.trace.blocks
+    row = min(max(row_of(session, block) + way, 0), len(blocks) - 1)
+    return int(blocks[row]) if len(blocks) else block
+
+
+def follow(session: Session, selection: Selection, moment: float) -> Selection:
+    """Return the selection, moved to a block that runs at this moment unless its own does, and made valid."""
+    thread = min(max(selection.thread, 0), session.trace.threads - 1)
+    blocks, requests = session.trace.blocks, session.requests
+    if len(blocks) == 0 or requests.span_start.size == 0:
+        return Selection(selection.block, thread)
+    now = min(max(math.floor(moment), 1), max(session.end, 1))  # nothing runs at 0: whoever is first is shown
+    running = (requests.span_start.min(1) < now) & (now <= requests.span_end.max(1))
+    row = row_of(session, selection.block)
+    known = int(blocks[row]) == selection.block
+    if known and (running[row] or not running.any()):
+        return Selection(selection.block, thread)
+    return Selection(int(blocks[int(np.argmax(running))]), thread)
+
+
+def first_load(session: Session) -> int:
+    """Return the moment of the first load from global memory, or 1: a picture that shows something at once."""
+    loads = session.requests.moment[session.requests.kind == KINDS.index("global load")]
+    return int(loads[0]) if len(loads) else min(1, session.end)

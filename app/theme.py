@@ -1,0 +1,197 @@
+"""Colours and text sizes: two palettes of our own, and one scale for every text and control."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from string import Template
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+
+# Okabe and Ito, "Color Universal Design", 2008: one colour means one thing everywhere.
+KIND_COLOURS = {
+    "global load": "#0072B2",
+    "global store": "#D55E00",
+    "shared load": "#009E73",
+    "shared store": "#E69F00",
+    "atomic": "#CC79A7",
+    "local load": "#56B4E9",
+    "local store": "#56B4E9",
+    "constant load": "#F0E442",
+    "waiting": "#8A919C",
+}
+
+
+SANS = ("Inter", "Segoe UI", "DejaVu Sans")
+MONO = ("DejaVu Sans Mono", "Menlo", "Consolas")
+MIN_SCALE, MAX_SCALE = 0.8, 2.0
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The neutral colours of a theme, as #rrggbb."""
+
+    window: str
+    panel: str
+    border: str
+    text: str
+    muted: str
+    accent: str
+    accent_text: str
+    good: str
+    bad: str
+    badge: str
+    cell_unread: str
+    cell_poison: str
+    grid: str
+    keyword: str
+    string: str
+    number: str
+
+
+LIGHT = Palette(
+    window="#F6F7F9", panel="#FFFFFF", border="#DFE3E8", text="#14171C", muted="#5B6675", accent="#0072B2",
+    accent_text="#FFFFFF", good="#00704F", bad="#B23A00", badge="#EDF0F3", cell_unread="#EDF1F5",
+    cell_poison="#D9C9DE", grid="#FFFFFF", keyword="#8A1F86", string="#2F6B1F", number="#9A4A00",
+)
+DARK = Palette(
+    window="#14161A", panel="#1C1F25", border="#343A44", text="#F1F3F6", muted="#A3ADBA", accent="#56B4E9",
+    accent_text="#0B1016", good="#3CCB97", bad="#FF8A4C", badge="#2B3038", cell_unread="#2A2F38",
+    cell_poison="#54415C", grid="#1C1F25", keyword="#D98BD6", string="#9BD18B", number="#E8B06A",
+)
+
+
+@dataclass(frozen=True)
+class Theme:
+    """A palette and a text scale (1.0 is normal, 1.6 reads from the last row of a lecture hall)."""
+
+    name: str = "light"
+    scale: float = 1.0
+    reduced_motion: bool = False
+    palette: Palette = field(default=LIGHT)
+
+    @classmethod
+    def named(cls, name: str, scale: float = 1.0, reduced_motion: bool = False) -> Theme:
+        """Return the light or the dark theme."""
+        return cls(name, scale, reduced_motion, DARK if name == "dark" else LIGHT)
+
+    def px(self, size: float) -> int:
+        """Return a length of the normal text size in pixels of this theme's."""
+        return max(1, round(size * self.scale))
+
+    def font(self, size: float = 13, *, bold: bool = False, mono: bool = False) -> QFont:
+        """Return a font whose pixel size follows the text scale."""
+        font = QFont()
+        font.setFamilies(list(MONO if mono else SANS))
+        font.setPixelSize(self.px(size))
+        font.setBold(bold)
+        return font
+
+    def colour(self, name: str) -> QColor:
+        """Return the colour of a palette field or of a kind of request."""
+        return QColor(KIND_COLOURS.get(name) or getattr(self.palette, name))
+
+
+def resolve(choice: str, scale: float = 1.0, reduced_motion: bool = False) -> Theme:
+    """Return the theme of a choice, "light", "dark" or "system" (what the desktop uses now)."""
+    if choice == "system":
+        dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        choice = "dark" if dark else "light"
+    return Theme.named(choice, min(max(scale, MIN_SCALE), MAX_SCALE), reduced_motion)
+
+
+def qt_palette(theme: Theme) -> QPalette:
+    """Return Qt's palette of a theme: what widgets without a rule in the style sheet are drawn with."""
+    roles = QPalette.ColorRole
+    colours = {
+        roles.Window: "window", roles.Base: "panel", roles.AlternateBase: "badge", roles.Button: "panel",
+        roles.ToolTipBase: "panel", roles.Text: "text", roles.WindowText: "text", roles.ButtonText: "text",
+        roles.ToolTipText: "text", roles.PlaceholderText: "muted", roles.Highlight: "accent",
+        roles.HighlightedText: "accent_text", roles.Link: "accent", roles.Mid: "border",
+    }  # fmt: skip
+    palette = QPalette()
+    for role, name in colours.items():
+        palette.setColor(role, theme.colour(name))
+    for role in (roles.Text, roles.WindowText, roles.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, role, theme.colour("muted"))
+    return palette
+
+
+def style_sheet(theme: Theme) -> str:
+    """Return the style sheet of the whole application: flat, calm, every length following the text scale."""
+    names = {name: getattr(theme.palette, name) for name in theme.palette.__dataclass_fields__}
+    lengths = {f"s{length}px": f"{theme.px(length)}px" for length in range(1, 41)}
+    return Template(STYLE).substitute(names | lengths)
+
+
+# A length $s8px is 8 pixels at the normal text size.
+STYLE = """
+QMainWindow, QDialog { background: $window; }
+QToolTip { background: $panel; color: $text; border: 1px solid $border; padding: $s4px; }
+QFrame#panel { background: $panel; border: 1px solid $border; border-radius: $s8px; }
+QFrame#panel[focused="true"] { border: 2px solid $accent; }
+QFrame#bar { background: $panel; border: none; border-bottom: 1px solid $border; }
+QFrame#chip { background: $panel; border: 1px solid $border; border-radius: $s6px; }
+QFrame#chip:focus { border: 1px solid $accent; }
+QFrame#chip[invalid="true"] { border: 2px solid $bad; }
+QLabel { background: transparent; }
+QLabel#brand { font-size: $s18px; font-weight: bold; }
+QLabel#title { font-size: $s18px; font-weight: bold; }
+QLabel#muted, QLabel#lesson { color: $muted; }
+QLabel#good { color: $good; font-weight: bold; }
+QLabel#bad { color: $bad; font-weight: bold; }
+QLabel#badge { background: $badge; color: $muted; border-radius: $s4px; padding: $s1px $s6px;
+    font-size: $s12px; }
+QLabel#moment { font-size: $s15px; font-weight: bold; }
+QPushButton, QToolButton { background: $panel; border: 1px solid $border; border-radius: $s6px;
+    padding: $s4px $s10px; min-height: $s20px; }
+QPushButton:hover, QToolButton:hover { background: $badge; }
+QPushButton:pressed, QToolButton:pressed { background: $border; }
+QPushButton:focus, QToolButton:focus, QComboBox:focus, QLineEdit:focus { border: 2px solid $accent; }
+QPushButton:disabled, QToolButton:disabled { color: $muted; }
+QPushButton:checked, QToolButton:checked { background: $badge; border: 1px solid $accent; }
+QPushButton#primary { background: $accent; color: $accent_text; border: 1px solid $accent;
+    font-weight: bold; }
+QPushButton#primary:focus { border: 2px solid $text; }
+QPushButton#flat, QToolButton#flat { border: 1px solid transparent; background: transparent; padding: $s4px; }
+QPushButton#flat:hover, QToolButton#flat:hover { background: $badge; }
+QPushButton#flat:focus, QToolButton#flat:focus { border: 2px solid $accent; }
+QToolButton::menu-indicator { image: none; width: 0px; }
+QLineEdit { background: $panel; border: 1px solid $border; border-radius: $s4px; padding: $s2px $s4px;
+    selection-background-color: $accent; selection-color: $accent_text; }
+QLineEdit[invalid="true"] { border: 2px solid $bad; }
+QFrame#chip QLineEdit, QFrame#chip QComboBox { border: 1px solid transparent; background: transparent; }
+QFrame#chip QLineEdit:focus, QFrame#chip QComboBox:focus { border: 1px solid $accent; border-radius: $s4px; }
+QFrame#chip QLineEdit[invalid="true"] { border: 2px solid $bad; border-radius: $s4px; }
+QComboBox { background: $panel; border: 1px solid $border; border-radius: $s6px; padding: $s2px $s4px;
+    min-height: $s20px; }
+QComboBox::drop-down { border: none; width: $s18px; }
+QComboBox QAbstractItemView { background: $panel; border: 1px solid $border; outline: none; padding: $s4px;
+    selection-background-color: $accent; selection-color: $accent_text; }
+QMenu { background: $panel; border: 1px solid $border; padding: $s4px; }
+QMenu::item { padding: $s4px $s24px; border-radius: $s4px; }
+QMenu::item:selected { background: $accent; color: $accent_text; }
+QMenu::item:disabled { color: $muted; }
+QMenu::separator { height: 1px; background: $border; margin: $s4px; }
+QTabBar { background: transparent; border: none; }
+QTabBar::tab { background: transparent; border: none; border-bottom: 3px solid transparent; color: $muted;
+    padding: $s6px $s10px; font-size: $s15px; }
+QTabBar::tab:selected { color: $text; font-weight: bold; border-bottom: 3px solid $accent; }
+QTabBar::tab:focus { color: $accent; }
+QSplitter::handle { background: transparent; }
+QSplitter::handle:hover { background: $border; }
+QProgressBar { background: $badge; border: none; border-radius: $s3px; min-height: $s6px; max-height: $s6px; }
+QProgressBar::chunk { background: $accent; border-radius: $s3px; }
+QFrame#notice { background: $panel; border: 1px solid $border; border-left: $s4px solid $accent;
+    border-radius: $s6px; }
+QFrame#notice[kind="error"] { border-left: $s4px solid $bad; }
+QScrollBar:vertical { background: transparent; width: $s10px; margin: 0px; }
+QScrollBar:horizontal { background: transparent; height: $s10px; margin: 0px; }
+QScrollBar::handle { background: $border; border-radius: $s4px; min-height: $s24px; min-width: $s24px; }
+QScrollBar::handle:hover { background: $muted; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0px; height: 0px; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+QCheckBox::indicator { width: $s15px; height: $s15px; border: 1px solid $muted; border-radius: $s3px;
+    background: $panel; }
+QCheckBox::indicator:checked { background: $accent; border: 1px solid $accent; }
+"""

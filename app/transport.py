@@ -1,0 +1,105 @@
+"""The row under the timeline: play, step, speed, loop, link, where we are, and what the colours mean."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
+from superqt import QFlowLayout
+
+from .bookmark import Link
+from .controls import Chip, Combo, button, paint_icon
+from .legend import Legend
+from .playhead import SPEEDS, Playhead
+from .theme import Theme
+
+# name, icon, tip, and the command that the window carries out
+STEPS = (
+    ("Start", "first", "Start (Home)"),
+    ("Previous phase", "previous-phase", "Previous phase (Shift+Left)"),
+    ("Previous moment", "previous", "Previous moment (Left)"),
+    ("Next moment", "next", "Next moment (Right)"),
+    ("Next phase", "next-phase", "Next phase (Shift+Right)"),
+    ("End", "last", "End (End)"),
+)
+
+
+class Transport(QFrame):
+    """Buttons for the playhead; `command` names what is wanted, as the actions of the window are named."""
+
+    command = Signal(str)
+    link_asked = Signal(str)
+
+    def __init__(self, playhead: Playhead, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.playhead, self.theme = playhead, theme
+        self.setObjectName("transport")
+        self.flow = QFlowLayout(self)
+        self._build_buttons()
+        self._build_choices()
+        self.where = QLabel()
+        self.where.setObjectName("moment")
+        self.details = QLabel()
+        self.details.setObjectName("muted")
+        self.legend = Legend(theme)
+        for widget in (self.where, self.details, self.legend):
+            self.flow.addWidget(widget)
+        playhead.changed.connect(self.refresh)
+        self.refresh()
+
+    def _build_buttons(self) -> None:
+        self.play = button("Play", "Play or pause (Space)", "play", "Play", self.playhead.toggle)
+        self.play.setObjectName("primary")
+        made = [
+            button(name, tip, picture, run=lambda name=name: self.command.emit(name)) for name, picture, tip in STEPS
+        ]
+        for widget in (*made[:3], self.play, *made[3:]):
+            self.flow.addWidget(widget)
+
+    def _build_choices(self) -> None:
+        self.speed = Combo("Speed in moments a second")
+        self.speed.offer([(f"{speed} / s", float(speed)) for speed in SPEEDS], self.playhead.speed)
+        self.speed.picked.connect(lambda speed: self.playhead.set_speed(float(str(speed))))
+        self.link = Combo("Link the panes by")
+        self.link.offer([("progress", "progress"), ("moment", "moment")], "progress")
+        self.link.picked.connect(lambda mode: self.link_asked.emit(str(mode)))
+        self.loop = button("Loop", "Start again at the end (L)", "loop")
+        self.loop.setCheckable(True)
+        self.loop.clicked.connect(self.playhead.set_loop)
+        self.link_chip = Chip("Link", [self.link])
+        for widget in (Chip("Speed", [self.speed]), self.loop, self.link_chip):
+            self.flow.addWidget(widget)
+
+    def refresh(self) -> None:
+        """Show what the playhead does."""
+        playing = self.playhead.playing
+        if self.play.property("picture") != ("pause" if playing else "play") or not self.play.text():
+            self.play.setProperty("picture", "pause" if playing else "play")
+            self.play.setText("Pause" if playing else "Play")
+            self.play.setAccessibleName(self.play.text())
+            paint_icon(self.play, self.theme)
+        self.loop.setChecked(self.playhead.loop)
+        if self.speed.currentData() != self.playhead.speed:
+            self._show_speed(self.playhead.speed)
+
+    def _show_speed(self, speed: float) -> None:
+        if self.speed.findData(speed) < 0:
+            self.speed.addItem(f"{speed:g} / s", speed)
+        self.speed.choose(speed)
+
+    def show_place(self, where: str, details: str) -> None:
+        """Show where the pane in focus is: "moment 82 of 153", and what runs there."""
+        self.where.setText(where)
+        self.details.setText(details)
+
+    def show_link(self, mode: Link, linked: bool) -> None:
+        """Show how the panes are linked; `linked` is whether there are two."""
+        self.link.choose(mode)
+        self.link_chip.setVisible(linked)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.theme = theme
+        for target in self.findChildren(QPushButton):
+            paint_icon(target, theme)
+        self.flow.setSpacing(theme.px(6))
+        self.legend.set_theme(theme)

@@ -1,0 +1,1 @@
+"""One view, one file: each draws the moment that the playhead names."""

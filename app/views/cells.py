@@ -1,0 +1,87 @@
+"""The colour of every cell: pure functions from a buffer's state to pixels (0xAARRGGBB). No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Codes of a cell, ordered so that the largest of several is the one to show when they share a pixel.
+OUTSIDE, POISON, UNREAD, FIRST, LAST = 0, 1, 2, 3, 255
+Codes = NDArray[np.uint8]
+Colour = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values that get the first and the last colour of a scale."""
+
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        """Return where a value lies between low (0) and high (1)."""
+        return 0.5 if self.high <= self.low else min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+
+def real(values: NDArray[np.generic]) -> NDArray[np.float64]:
+    """Return values as numbers that have an order: the magnitude of complex ones."""
+    return np.abs(values).astype(np.float64) if values.dtype.kind == "c" else values.astype(np.float64)
+
+
+def range_of(*arrays: NDArray[np.generic]) -> Range:
+    """Return the smallest and largest finite value; (0, 0) where there is none."""
+    kept = [r[np.isfinite(r)] for r in (real(a) for a in arrays)]
+    kept = [k for k in kept if k.size]
+    return Range(min(float(k.min()) for k in kept), max(float(k.max()) for k in kept)) if kept else Range(0, 0)
+
+
+def value_codes(values: NDArray[np.generic], known: NDArray[np.bool_], blank: NDArray[np.bool_], span: Range) -> Codes:
+    """Return codes for values: POISON where not known, UNREAD where blank, else a place on the scale of `span`."""
+    numbers = real(values)
+    if span.high > span.low:
+        with np.errstate(invalid="ignore", over="ignore"):
+            scaled = (numbers - span.low) * ((LAST - FIRST) / (span.high - span.low))
+    else:
+        scaled = np.full(numbers.shape, (LAST - FIRST) / 2)
+    codes = (np.clip(np.nan_to_num(scaled, nan=0.0), 0, LAST - FIRST) + FIRST).astype(np.uint8)
+    codes[blank] = UNREAD
+    codes[~known | np.isnan(numbers)] = POISON
+    return codes
+
+
+def read_codes(reads: NDArray[np.integer], top: int) -> Codes:
+    """Return codes for times read: UNREAD for 0, FIRST for 1, LAST for `top` and more."""
+    steps = (np.clip(reads, 1, max(1, top)) - 1) * (LAST - FIRST) // max(1, top - 1)
+    codes: Codes = np.where(reads > 0, FIRST + steps, UNREAD).astype(np.uint8)
+    return codes
+
+
+def shrunk(codes: Codes, factor: int) -> Codes:
+    """Return the largest code of each factor x factor square: what is read or written stays visible from afar."""
+    if factor <= 1:
+        return codes
+    rows, cols = codes.shape
+    padded = np.pad(codes, ((0, -rows % factor), (0, -cols % factor)))
+    squares = padded.reshape(padded.shape[0] // factor, factor, padded.shape[1] // factor, factor)
+    largest: Codes = squares.max(axis=(1, 3))
+    return largest
+
+
+def pixels(codes: Codes, table: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return the pixel of every code, contiguous in memory, as QImage wants it."""
+    return np.ascontiguousarray(table[codes])
+
+
+def table(scale: NDArray[np.uint8], outside: Colour, unread: Colour) -> NDArray[np.uint32]:
+    """Return the pixels of all 256 codes for a scale of colours (n, 3).
+
+    POISON is transparent: the hatch painted below the cells shows through.
+    """
+    places = np.linspace(0, len(scale) - 1, LAST - FIRST + 1)
+    ramp = np.stack([np.interp(places, np.arange(len(scale)), scale[:, c]) for c in range(3)], axis=1)
+    rgb = np.vstack([outside, (0, 0, 0), unread, ramp]).round().astype(np.uint32)
+    packed = 0xFF000000 | rgb[:, 0] << 16 | rgb[:, 1] << 8 | rgb[:, 2]
+    packed[POISON] = 0
+    return packed.astype(np.uint32)

@@ -1,0 +1,204 @@
+"""A read-only page of source with a gutter: line numbers, a count per line, and one marked line."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QHelpEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QResizeEvent,
+    QTextCursor,
+    QTextFormat,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QToolTip, QWidget
+
+from ..theme import Theme
+from .highlight import Highlighter
+from .patterns import mixed
+from .wording import count_text, plural
+
+CONTEXT = 2  # lines kept in sight above and below the marked one
+
+
+class Editor(QPlainTextEdit):
+    """Shows one file; where it stands depends on the marked line alone, until the user scrolls by hand."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.file = ""
+        self.counts: dict[int, int] = {}
+        self.line, self.look = 0, ""
+        self.theme = theme
+        self._first, self._most = 1, 0
+        self._by_hand = False
+        self.setReadOnly(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        by_mouse, by_keys = (
+            Qt.TextInteractionFlag.TextSelectableByMouse,
+            Qt.TextInteractionFlag.TextSelectableByKeyboard,
+        )
+        self.setTextInteractionFlags(by_mouse | by_keys)
+        self.setAccessibleName("Source text")
+        self._highlighter = Highlighter(self.document(), theme)
+        self._gutter = Gutter(self)
+        self.verticalScrollBar().actionTriggered.connect(self._note_scrolling)
+        self.updateRequest.connect(lambda *_: self._gutter.update())
+        self.set_theme(theme)
+
+    def show_text(self, file: str, text: str, first: int, most: int) -> None:
+        """Show a file from line `first` (from 1) on; `most` is the largest count that a line will have."""
+        self.file, self._first, self._most, self._by_hand = file, first, most, False
+        self.counts, self.line, self.look = {}, 0, ""
+        self.setPlainText(text)
+        self.set_theme(self.theme)
+
+    def mark(self, counts: dict[int, int], line: int, look: str) -> None:
+        """Show counts by line, and mark a line (0 for none) in the colour of a kind or of waiting."""
+        if counts != self.counts:
+            self.counts = counts
+            self._gutter.update()
+        if (line, look) != (self.line, self.look):
+            self.line, self.look = line, look
+            self._paint_line()
+            self._keep_in_sight()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours or another text size."""
+        self.theme = theme
+        self.setFont(theme.font(12, mono=True))
+        colours = QPalette(self.palette())
+        colours.setColor(QPalette.ColorRole.Base, theme.colour("panel"))
+        colours.setColor(QPalette.ColorRole.Text, theme.colour("text"))
+        colours.setColor(QPalette.ColorRole.Highlight, theme.colour("accent"))
+        colours.setColor(QPalette.ColorRole.HighlightedText, theme.colour("accent_text"))
+        self.setPalette(colours)
+        self._highlighter.show_colours(self.toPlainText(), theme)
+        self._paint_line()
+        self._place_gutter()
+        self._keep_in_sight()
+
+    def line_colour(self) -> QColor:
+        """Return the background of the marked line: a little of its kind's colour."""
+        return mixed(self.theme.colour("panel"), self.theme.colour(self.look or "muted").name(), 0.2)
+
+    def _paint_line(self) -> None:
+        """Lay the marked line's background under its text."""
+        if not 0 < self.line <= self.blockCount():
+            self.setExtraSelections([])
+            return
+        mark = QTextEdit.ExtraSelection()
+        mark.cursor = QTextCursor(self.document().findBlockByNumber(self.line - 1))
+        mark.format.setBackground(self.line_colour())
+        mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        self.setExtraSelections([mark])
+        self._gutter.update()
+
+    # Scrolling: the kernel from its decorator on, moved as little as shows the marked line.
+
+    def _keep_in_sight(self) -> None:
+        shown = max(1, self.viewport().height() // self.fontMetrics().lineSpacing())
+        top = self.verticalScrollBar().value() + 1
+        if self._by_hand and not top <= self.line < top + shown:
+            return
+        self._by_hand = False
+        self.verticalScrollBar().setValue(top_line(self._first, self.line, shown) - 1)
+
+    def _note_scrolling(self) -> None:
+        self._by_hand = True
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll, and leave the page there until the marked line is in sight again."""
+        self._by_hand = True
+        super().wheelEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the gutter at the side and the marked line in sight."""
+        super().resizeEvent(event)
+        self._place_gutter()
+        self._keep_in_sight()
+
+    # Gutter.
+
+    def gutter_font(self) -> QFont:
+        """Return the gutter's font, smaller than the text's."""
+        return self.theme.font(10.5, mono=True)
+
+    def columns(self) -> tuple[int, int, int]:
+        """Return the right edges of the gutter's line numbers, of its counts, and its width."""
+        metrics, gap = QFontMetrics(self.gutter_font()), self.theme.px(8)
+        numbers = gap + metrics.horizontalAdvance("9" * max(2, len(str(self.blockCount()))))
+        counts = numbers + gap + metrics.horizontalAdvance(count_text(max(self._most, 99)))
+        return numbers, counts, counts + gap
+
+    def _place_gutter(self) -> None:
+        width = self.columns()[2]
+        self.setViewportMargins(width, 0, 0, 0)
+        inside = self.contentsRect()
+        self._gutter.setGeometry(QRect(inside.left(), inside.top(), width, self.viewport().height()))
+
+    def lines_in_sight(self) -> list[tuple[int, float, float]]:
+        """Return number (from 1), top and height of every line that is at least partly seen."""
+        out, block = [], self.firstVisibleBlock()
+        top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
+        while block.isValid() and top < self.viewport().height():
+            height = self.blockBoundingRect(block).height()
+            out.append((block.blockNumber() + 1, top, height))
+            top, block = top + height, block.next()
+        return out
+
+
+class Gutter(QWidget):
+    """The gutter of an editor: line numbers, requests so far, and a bar at the marked line."""
+
+    def __init__(self, editor: Editor) -> None:
+        super().__init__(editor)
+        self._editor = editor
+        self.setAccessibleName("Line numbers and requests so far")
+
+    def sizeHint(self) -> QSize:
+        """Return the width that the editor reserves."""
+        return QSize(self._editor.columns()[2], 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the lines in sight."""
+        editor, theme = self._editor, self._editor.theme
+        painter = QPainter(self)
+        painter.fillRect(event.rect(), theme.colour("panel"))
+        painter.setFont(editor.gutter_font())
+        numbers, counts, _ = editor.columns()
+        for line, top, height in editor.lines_in_sight():
+            marked = line == editor.line
+            if marked:
+                painter.fillRect(QRectF(0, top, self.width(), height), editor.line_colour())
+                painter.fillRect(QRectF(0, top, theme.px(3), height), theme.colour(editor.look))
+            painter.setPen(theme.colour("text" if marked else "muted"))
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(QRectF(0, top, numbers, height), right, str(line))
+            if editor.counts.get(line):
+                painter.setPen(theme.colour("text"))
+                painter.drawText(QRectF(0, top, counts, height), right, count_text(editor.counts[line]))
+
+    def event(self, event: QEvent) -> bool:
+        """Say what the numbers are, where the pointer rests; everything else as usual."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            lines = self._editor.lines_in_sight()
+            line = next((n for n, top, height in lines if top <= event.pos().y() < top + height), 0)
+            count = plural(self._editor.counts.get(line, 0), "request")
+            QToolTip.showText(event.globalPos(), f"line {line}: {count} by all warps so far (exact)", self)
+            return True
+        return super().event(event)
+
+
+def top_line(first: int, line: int, shown: int) -> int:
+    """Return the line at the top of a page of `shown` lines: `first`, or what brings `line` in sight."""
+    context = min(CONTEXT, (shown - 1) // 2)
+    if line and line - first >= shown - context:
+        return line - shown + context + 1
+    return max(1, min(first, line - context)) if line else first

@@ -1,0 +1,74 @@
+"""Colours for Python source: which characters of which line are a keyword, a string, a number, a comment."""
+
+from __future__ import annotations
+
+import io
+import keyword
+import tokenize
+from collections.abc import Iterator
+
+from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+
+from ..theme import Theme
+
+Piece = tuple[int, int, str]  # first column, length, style
+STYLES = {"keyword": "keyword", "string": "string", "number": "number", "comment": "muted", "name": "accent"}
+
+
+def pieces(text: str) -> dict[int, list[Piece]]:
+    """Return the coloured pieces of each line, counted from 0; what can't be tokenized stays plain."""
+    out: dict[int, list[Piece]] = {}
+    lines = text.splitlines()
+    for style, (row, column), (last_row, last_column) in _tokens(text):
+        for line in range(row, last_row + 1):
+            first = column if line == row else 0
+            last = last_column if line == last_row else len(lines[line - 1])
+            out.setdefault(line - 1, []).append((first, last - first, style))
+    return out
+
+
+def _tokens(text: str) -> Iterator[tuple[str, tuple[int, int], tuple[int, int]]]:
+    before = ""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            style = _style(token, before)
+            before = token.string or before
+            if style:
+                yield style, token.start, token.end
+    except (tokenize.TokenError, SyntaxError):
+        return  # a file that is being edited may end in the middle of anything
+
+
+def _style(token: tokenize.TokenInfo, before: str) -> str:
+    """Return the style of a token, "" for plain text; `before` is the token before it."""
+    kind = tokenize.tok_name[token.type]
+    if kind == "NAME":
+        if before in ("def", "class"):
+            return "name"
+        return "keyword" if keyword.iskeyword(token.string) else ""
+    if "STRING" in kind:
+        return "string"
+    return {"NUMBER": "number", "COMMENT": "comment"}.get(kind, "name" if token.string == "@" else "")
+
+
+class Highlighter(QSyntaxHighlighter):
+    """Puts the colours of `pieces` on a document."""
+
+    def __init__(self, document: QTextDocument, theme: Theme) -> None:
+        super().__init__(document)
+        self._pieces: dict[int, list[Piece]] = {}
+        self._theme = theme
+
+    def show_colours(self, text: str, theme: Theme) -> None:
+        """Colour the document anew; call it after the document holds `text`."""
+        self._pieces, self._theme = pieces(text), theme
+        self.rehighlight()
+
+    def highlightBlock(self, text: str) -> None:
+        """Colour one line."""
+        for first, length, style in self._pieces.get(self.currentBlock().blockNumber(), ()):
+            look = QTextCharFormat()
+            look.setForeground(self._theme.colour(STYLES[style]))
+            if style == "name":
+                look.setFontWeight(QFont.Weight.Bold)
+            self.setFormat(first, length, look)

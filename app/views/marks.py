@@ -1,0 +1,67 @@
+"""The shapes that mark accesses and blocks on a sheet: pure functions of rows and columns, in cells. No Qt.
+
+A path is two arrays x, y and, per point, whether a line goes on to the next one, as `pyqtgraph.arrayToQPath` takes it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+TRIANGLE = ((1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+DIAMOND = ((0.5, 0.02), (0.98, 0.5), (0.5, 0.98), (0.02, 0.5))
+SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+
+
+class Path(NamedTuple):
+    """Points in cells (x to the right, y down) and which of them are joined to the next."""
+
+    x: Floats
+    y: Floats
+    joined: NDArray[np.int32]
+
+
+def distinct(rows: Ints, cols: Ints) -> tuple[Ints, Ints]:
+    """Return every cell once, by row and then column."""
+    wide = int(cols.max(initial=0)) + 1
+    return np.divmod(np.unique(rows * wide + cols), wide)
+
+
+def outline(rows: Ints, cols: Ints) -> Path:
+    """Return the outline of a set of distinct cells: the edges that only one cell has, joined to long lines."""
+    upright = _runs(*_lone(cols, rows))
+    level = _runs(*_lone(rows, cols))
+    x = np.concatenate([level[1], upright[0]], axis=0)
+    y = np.concatenate([level[0], upright[1]], axis=0)
+    joined = np.tile(np.array([1, 0], np.int32), len(x))
+    return Path(x.ravel().astype(float), y.ravel().astype(float), joined)
+
+
+def _lone(across: Ints, along: Ints) -> tuple[Ints, Ints]:
+    """Return the edges (line number, place along the line) that exactly one cell has."""
+    lines, places = np.concatenate([across, across + 1]), np.concatenate([along, along])
+    wide = int(places.max(initial=0)) + 2
+    edges, counts = np.unique(lines * wide + places, return_counts=True)
+    return np.divmod(edges[counts == 1], wide)
+
+
+def _runs(lines: Ints, places: Ints) -> tuple[Ints, Ints]:
+    """Return edges that follow one another as one: (line, line), (begin, end), each of shape (runs, 2)."""
+    fresh = np.ones(len(lines), bool)
+    fresh[1:] = (np.diff(lines) != 0) | (np.diff(places) != 1)
+    first = np.flatnonzero(fresh)
+    last = np.append(first[1:], len(lines)) - 1 if len(first) else first
+    return np.stack([lines[first]] * 2, axis=1), np.stack([places[first], places[last] + 1], axis=1)
+
+
+def shapes(rows: Ints, cols: Ints, corners: tuple[tuple[float, float], ...]) -> Path:
+    """Return one closed shape per cell, its corners given within the unit square."""
+    outline = np.array([*corners, corners[0]])
+    x, y = cols[:, None] + outline[:, 0], rows[:, None] + outline[:, 1]
+    joined = np.tile(np.array([1] * len(corners) + [0], np.int32), len(rows))
+    return Path(x.ravel(), y.ravel(), joined)

@@ -1,0 +1,97 @@
+"""How a kind of request looks: its colour, and a pattern that tells it without the colour.
+
+A store has a dark bar along its foot, shared memory a light dot, an atomic a light cross, a local access
+a light edge, a constant a dark edge; waiting is hatched. The timeline and the legend draw the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtGui import QColor, QImage, QPixmap
+
+from ...tracer.requests import KINDS
+from ..theme import Theme
+
+Pixels = NDArray[np.uint32]
+Mask = NDArray[np.bool_]
+WAITING = "waiting"
+# The looks in the order of their codes in a picture: 0 is nothing, then the kinds, then waiting.
+LOOKS = ("", *KINDS, WAITING)
+
+
+def cell(look: str, width: int, height: int, theme: Theme, *, patterned: bool = True) -> Pixels:
+    """Return the picture of one cell of a kind (or "waiting", or ""): 0xffRRGGBB, shape (height, width)."""
+    base = theme.colour(look) if look and look != WAITING else theme.colour("panel")
+    pixels = np.full((height, width), base.rgb(), np.uint32)
+    if look == WAITING:
+        pixels[hatch(width, height)] = theme.colour(WAITING).rgb()
+    if look in KINDS and patterned:
+        _mark(pixels, base, look)
+    return pixels
+
+
+def hatch(width: int, height: int, pitch: int = 6) -> Mask:
+    """Return where diagonal lines run, `pitch` pixels apart, shape (height, width)."""
+    y, x = np.mgrid[:height, :width]
+    return np.asarray((x + y) % pitch < max(1, pitch // 3))
+
+
+def swatch(look: str, size: int, theme: Theme, ratio: float = 1.0) -> QPixmap:
+    """Return a square of a kind (or "waiting") for a legend, `size` logical pixels wide, sharp at `ratio`."""
+    side = round(size * ratio)
+    picture = QPixmap.fromImage(image(cell(look, side, side, theme)))
+    picture.setDevicePixelRatio(ratio)
+    return picture
+
+
+def image(pixels: Pixels) -> QImage:
+    """Return pixels as an image of its own memory."""
+    packed = np.ascontiguousarray(pixels)
+    height, width = packed.shape
+    return QImage(packed.data, width, height, width * 4, QImage.Format.Format_RGB32).copy()
+
+
+def _mark(pixels: Pixels, base: QColor, kind: str) -> None:
+    height, width = pixels.shape
+    y, x = np.mgrid[:height, :width]
+    space, _, verb = kind.partition(" ")
+    light, dark = mixed(base, "#FFFFFF", 0.62).rgb(), mixed(base, "#000000", 0.42).rgb()
+    if space in SHAPES:
+        pixels[SHAPES[space](x, y, width, height)] = light
+    if space == "constant":
+        pixels[x < max(1, width // 5)] = dark
+    if verb == "store":
+        pixels[y >= height - max(1, round(height * 0.3))] = dark
+
+
+def mixed(base: QColor, other: str, share: float) -> QColor:
+    """Return `base` with a share (0 to 1) of another colour in it."""
+    target = QColor(other)
+    pairs = ((base.red(), target.red()), (base.green(), target.green()), (base.blue(), target.blue()))
+    return QColor(*(round(a + (b - a) * share) for a, b in pairs))
+
+
+def _dot(x: NDArray[np.int64], y: NDArray[np.int64], width: int, height: int) -> Mask:
+    side = max(1, round(min(width, height) * 0.3))
+    left, top = (width - side) // 2, max(0, round(height * 0.5) - side // 2 - side // 3)
+    return (x >= left) & (x < left + side) & (y >= top) & (y < top + side)
+
+
+def _cross(x: NDArray[np.int64], y: NDArray[np.int64], width: int, height: int) -> Mask:
+    arm, thick = min(width, height) * 0.36, max(0.5, min(width, height) * 0.09)
+    dx, dy = np.abs(x - (width - 1) / 2), np.abs(y - (height - 1) / 2)
+    return np.asarray(((dx <= arm) & (dy <= thick)) | ((dy <= arm) & (dx <= thick)))
+
+
+def _edge(x: NDArray[np.int64], y: NDArray[np.int64], width: int, height: int) -> Mask:
+    return x < max(1, width // 5)
+
+
+SHAPES: dict[str, Callable[[NDArray[np.int64], NDArray[np.int64], int, int], Mask]] = {
+    "shared": _dot,
+    "atomic": _cross,
+    "local": _edge,
+}

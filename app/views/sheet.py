@@ -1,0 +1,91 @@
+"""A buffer as a sheet of cells: a matrix as it is, one dimension wrapped into rows, more as slices. No Qt.
+
+An element is meant by its number in the buffer's shape, in C order, as in `tracer.memory`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tracer.trace import Buffer
+
+GAP = 1  # empty cells between two slices
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """`slices` pieces of height x width cells, `across` of them beside each other, then the next row of pieces."""
+
+    count: int
+    slices: int
+    height: int
+    width: int
+    across: int = 1
+
+    @property
+    def rows(self) -> int:
+        """Rows of cells, gaps among them."""
+        return -(-self.slices // self.across) * (self.height + GAP) - GAP
+
+    @property
+    def cols(self) -> int:
+        """Columns of cells, gaps among them."""
+        return self.across * (self.width + GAP) - GAP
+
+    def cells(self, elements: Ints) -> tuple[Ints, Ints]:
+        """Return row and column of these elements."""
+        piece, inside = np.divmod(elements, self.height * self.width)
+        row, col = np.divmod(inside, self.width)
+        down, across = np.divmod(piece, self.across)
+        return down * (self.height + GAP) + row, across * (self.width + GAP) + col
+
+    def element(self, row: int, col: int) -> int | None:
+        """Return the element in this cell, None beside the sheet, between slices and past the end."""
+        (down, row), (across, col) = divmod(row, self.height + GAP), divmod(col, self.width + GAP)
+        number = ((down * self.across + across) * self.height + row) * self.width + col
+        inside = down >= 0 and 0 <= across < self.across and row < self.height and col < self.width
+        return number if inside and number < self.count else None
+
+    def spread(self, values: NDArray[Any], fill: float | bool) -> NDArray[Any]:
+        """Return values in the buffer's shape as rows x cols cells, with `fill` where there is no element."""
+        if self.slices == 1 and self.count == self.height * self.width:
+            return values.reshape(self.height, self.width)
+        down = -(-self.slices // self.across)
+        pieces = np.full(down * self.across * self.height * self.width, fill, values.dtype)
+        pieces[: self.count] = values.ravel()
+        cells = np.full((down, self.height + GAP, self.across, self.width + GAP), fill, values.dtype)
+        shape = (down, self.across, self.height, self.width)
+        cells[:, : self.height, :, : self.width] = pieces.reshape(shape).swapaxes(1, 2)
+        return cells.reshape(self.rows + GAP, self.cols + GAP)[: self.rows, : self.cols]
+
+
+def index_of(buffer: Buffer, element: int) -> int:
+    """Return the access index of an element."""
+    place = np.unravel_index(element, buffer.shape) if buffer.shape else ()
+    return sum(int(i) * stride for i, stride in zip(place, buffer.strides, strict=True)) // buffer.unit
+
+
+def sheet_of(buffer: Buffer, aspect: float = 1.5) -> Sheet:
+    """Return a buffer's sheet; where there is a choice, the one whose width / height is nearest to `aspect`."""
+    shape, count = buffer.shape, math.prod(buffer.shape)
+    if len(shape) < 2:
+        length = max(1, count)
+        width = _wrapped(length, aspect)
+        return Sheet(count, 1, -(-length // width), width)
+    slices, height, width = max(1, math.prod(shape[:-2])), max(1, shape[-2]), max(1, shape[-1])
+    across = round(math.sqrt(slices * aspect * height / width))
+    return Sheet(count, slices, height, width, min(slices, max(1, across)))
+
+
+def _wrapped(length: int, aspect: float) -> int:
+    """Return how many elements stand in a row: a power of two from 8, as warps are, or all where they are few."""
+    widths = [2**p for p in range(3, 24) if 2**p < length]
+    if length <= 32:
+        widths.append(length)
+    return min(widths, key=lambda w: abs(math.log(w / -(-length // w) / aspect)))

@@ -1,0 +1,106 @@
+"""The source view: the kernel's own file, requests per line so far, and the line where the chosen warp is."""
+
+from __future__ import annotations
+
+import ast
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from ...tracer.requests import KINDS
+from ...tracer.trace import WARP
+from ..session import Selection, Session
+from ..theme import Theme
+from .editor import Editor
+from .patterns import WAITING
+from .tracks import BlockTrack, WarpTrack, block_track, doing, warp_track
+from .view import View
+
+
+class SourceView(View):
+    """The text of the file that makes the accesses, with a gutter; the file follows the chosen warp."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.setAccessibleName("Source")
+        self.editor = Editor(theme, self)
+        self.setFocusProxy(self.editor)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.editor)
+        self._tracks: tuple[BlockTrack, WarpTrack] | None = None
+        self._home = ""
+
+    def load(self, session: Session | None) -> None:
+        """Take a session and show its kernel from the first decorator on."""
+        super().load(session)
+        self._tracks = None
+        self._home = kernel_file(session) if session else ""
+        self._show_file(self._home, anew=True)
+        self.render_moment(self.moment, self.selection)
+
+    def render_moment(self, moment: float, selection: Selection) -> None:
+        """Mark the line of the chosen warp, and count the requests that each line has made so far."""
+        same = selection == self.selection and self._tracks
+        super().render_moment(moment, selection)
+        if not self.session:
+            return
+        if not same:
+            block, warp = selection.block, selection.thread // WARP
+            self._tracks = block_track(self.session, block), warp_track(self.session.requests, block, warp)
+        site, look = self._here()
+        self._show_file(self.session.trace.sites[site].file if site >= 0 else self._home)
+        line = self.session.trace.sites[site].line if site >= 0 else 0
+        self.editor.mark(self._counts(), line, look)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours or another text size."""
+        super().set_theme(theme)
+        self.editor.set_theme(theme)
+
+    def _here(self) -> tuple[int, str]:
+        """Return the site where the chosen warp is, -1 for none, and how it looks."""
+        assert self.session and self._tracks
+        now = doing(*self._tracks, self.session.requests, self.moment)
+        if now.state == "request":
+            return now.site, KINDS[self.session.requests.kind[now.request]]
+        return (now.site, WAITING) if now.state == "waiting" else (-1, "")
+
+    def _all_counts(self) -> dict[tuple[str, int], int]:
+        return self.session.counters.line_counts(self.session.end) if self.session else {}
+
+    def _counts(self) -> dict[int, int]:
+        """Return the requests so far of each line of the shown file."""
+        assert self.session
+        counts = self.session.counters.line_counts(int(self.moment))
+        return {line: count for (file, line), count in counts.items() if file == self.editor.file}
+
+    def _show_file(self, file: str, *, anew: bool = False) -> None:
+        if file == self.editor.file and not anew:
+            return
+        text = source_text(self.session, file) if self.session else ""
+        kernel = self.session.trace.kernel if self.session else ""
+        most = max(self._all_counts().values(), default=0)
+        self.editor.show_text(file, text, first_line(text, kernel) if file == self._home else 1, most)
+
+
+def kernel_file(session: Session) -> str:
+    """Return the file that defines the kernel, as the trace calls it; "" where it has no sources."""
+    trace = session.trace
+    files = [s.file for s in trace.sites if s.function == trace.kernel] + list(trace.sources)
+    text = session.launch.source
+    return next((f for f in files if trace.sources.get(f) == text), files[0] if files else "")
+
+
+def source_text(session: Session, file: str) -> str:
+    """Return the text of a file as it ran; the launch's own where the trace has none."""
+    return session.trace.sources.get(file) or (session.launch.source if file == kernel_file(session) else "")
+
+
+def first_line(text: str, name: str) -> int:
+    """Return the line (from 1) of a function's first decorator, or its own; 1 where it isn't found."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return 1
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name]
+    return min([found[0].lineno, *(d.lineno for d in found[0].decorator_list)]) if found else 1

@@ -1,0 +1,241 @@
+"""The thread inspector: what one thread is and does now, and its accesses around that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QIcon, QPixmap
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from ...tracer.trace import WARP, Op
+from ..session import Selection, Session
+from ..theme import Theme
+from .patterns import WAITING, mixed, swatch
+from .picker import Picker
+from .tracks import BlockTrack, Ints, State, WarpTrack, block_track, doing, thread_accesses, warp_track
+from .view import View
+from .wording import access_kind, access_text, element_text, phase_text, place_text
+
+ROWS = ("Thread", "Element", "Warp, lane", "Phase", "Now")
+AROUND = 6  # accesses shown before and after the current one
+MOMENT = Qt.ItemDataRole.UserRole
+STATES: dict[State, str] = {
+    "absent": "the trace holds no accesses of this block",
+    "before": "not started yet",
+    "request": "no access: other lanes of its warp make one",
+    "waiting": "waits at the barrier",
+    "idle": "between two accesses",
+    "after": "finished",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """The chosen thread: its block, its warp, its accesses (rows of the trace) and their moments."""
+
+    selection: Selection
+    block: BlockTrack
+    warp: WarpTrack
+    rows: Ints
+    moments: Ints
+
+
+class ThreadView(View):
+    """Pick a block and a thread; read what it is and does, click one of its accesses to go there."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.setAccessibleName("Thread inspector")
+        self.pick_block, self.pick_thread = Picker("block", self), Picker("thread", self)
+        self.pick_block.picked.connect(
+            lambda n: self.selection_asked.emit(Selection(n, self.selection.thread))
+        )
+        self.pick_thread.picked.connect(
+            lambda n: self.selection_asked.emit(Selection(self.selection.block, n))
+        )
+        self.names = {name: QLabel(name, self) for name in ("Choose block", "Choose thread", *ROWS)}
+        self.values = {row: QLabel(self) for row in ROWS}
+        self.swatch = QLabel(self)
+        self.list = QListWidget(self)
+        self.list.setAccessibleName("Accesses of the thread around this moment")
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.itemClicked.connect(self._go)
+        self.list.itemActivated.connect(self._go)
+        self._subject: Subject | None = None
+        self._arrange()
+        self.set_theme(theme)
+
+    def _arrange(self) -> None:
+        grid = QGridLayout()
+        self._grid = grid
+        for row, (name, picker) in enumerate(
+            (("Choose block", self.pick_block), ("Choose thread", self.pick_thread))
+        ):
+            grid.addWidget(self.names[name], row, 0)
+            grid.addWidget(picker, row, 1, 1, 2)
+        for row, name in enumerate(ROWS, 2):
+            label = self.values[name]
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            grid.addWidget(self.names[name], row, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(label, row, 2 if name == "Now" else 1, 1, 1 if name == "Now" else 2)
+        grid.addWidget(self.swatch, len(ROWS) + 1, 1, Qt.AlignmentFlag.AlignTop)
+        grid.setColumnStretch(2, 1)
+        layout = QVBoxLayout(self)
+        layout.addLayout(grid)
+        layout.addWidget(self.list, 1)
+
+    def load(self, session: Session | None) -> None:
+        """Take a session."""
+        super().load(session)
+        self._subject = None
+        self.setEnabled(session is not None)
+        if session:
+            self.pick_block.set_dim(session.trace.grid)
+            self.pick_thread.set_dim(session.trace.block_dim)
+        self._show()
+
+    def render_moment(self, moment: float, selection: Selection) -> None:
+        """Show the chosen thread at this moment."""
+        changed = int(moment) != int(self.moment) or selection != self.selection
+        super().render_moment(moment, selection)
+        if changed:
+            self._show()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours or another text size."""
+        super().set_theme(theme)
+        self._grid.setHorizontalSpacing(theme.px(12))
+        self._grid.setVerticalSpacing(theme.px(6))
+        for label in self.names.values():
+            _dress(label, theme, "muted")
+        for label in self.values.values():
+            _dress(label, theme, "text")
+        for box in (*self.pick_block.boxes, *self.pick_thread.boxes):
+            box.setFont(theme.font(12))
+        self._dress_list()
+        self._show()
+
+    def _dress_list(self) -> None:
+        theme, colours = self.theme, self.list.palette()
+        colours.setColor(colours.ColorRole.Base, theme.colour("panel"))
+        colours.setColor(colours.ColorRole.Text, theme.colour("text"))
+        self.list.setPalette(colours)
+        self.list.setFont(theme.font(12))
+        self.list.setIconSize(QSize(theme.px(12), theme.px(12)))
+
+    def _show(self) -> None:
+        if not self.session:
+            for label in self.values.values():
+                label.clear()
+            self.swatch.clear()
+            self.list.clear()
+            return
+        if not self._subject or self._subject.selection != self.selection:
+            self._subject = subject_of(self.session, self.selection)
+            self.pick_block.show_number(self.selection.block)
+            self.pick_thread.show_number(self.selection.thread)
+        for row, text in rows_of(self.session, self._subject, self.moment).items():
+            self.values[row].setText(text)
+        look = look_of(self.session, self._subject, self.moment)
+        self.swatch.setPixmap(self._swatch(look) if look else QPixmap())
+        self.swatch.setVisible(bool(look))
+        self._show_list(self._subject)
+
+    def _show_list(self, subject: Subject) -> None:
+        assert self.session
+        near = around(len(subject.rows), current(subject, self.moment))
+        while self.list.count() > len(near):
+            self.list.takeItem(self.list.count() - 1)
+        while self.list.count() < len(near):
+            self.list.addItem(QListWidgetItem())
+        width = len(f"{int(subject.moments[-1]):,}") if len(subject.moments) else 0
+        for item, place in zip(map(self.list.item, range(len(near))), near, strict=True):
+            self._fill(item, int(subject.rows[place]), int(subject.moments[place]), width)
+
+    def _fill(self, item: QListWidgetItem, row: int, moment: int, width: int) -> None:
+        """Show one access in an item of the list; the current one stands on its kind's colour."""
+        assert self.session
+        kind, now = access_kind(self.session, row), moment == int(self.moment)
+        item.setText(f"{moment:,}".rjust(width, "\u2007") + f"  {access_text(self.session, row)}")
+        item.setIcon(QIcon(self._swatch(kind)))
+        item.setData(MOMENT, moment)
+        item.setToolTip(f"{kind}: click to go to moment {moment:,}")
+        panel = self.theme.colour("panel")
+        item.setBackground(mixed(panel, self.theme.colour(kind).name(), 0.2) if now else panel)
+        item.setForeground(self.theme.colour("muted" if moment > self.moment else "text"))
+        item.setFont(self.theme.font(12, bold=now))
+
+    def _swatch(self, look: str) -> QPixmap:
+        return swatch(look, self.theme.px(12), self.theme, self.devicePixelRatioF())
+
+    def _go(self, item: QListWidgetItem) -> None:
+        self.moment_asked.emit(float(item.data(MOMENT)))
+
+
+def _dress(label: QLabel, theme: Theme, colour: str) -> None:
+    label.setFont(theme.font(12.5))
+    colours = label.palette()
+    colours.setColor(label.foregroundRole(), theme.colour(colour))
+    label.setPalette(colours)
+
+
+def subject_of(session: Session, selection: Selection) -> Subject:
+    """Return what the inspector shows of a thread at any moment."""
+    warp = warp_track(session.requests, selection.block, selection.thread // WARP)
+    rows, moments = thread_accesses(session, warp, selection.thread)
+    return Subject(selection, block_track(session, selection.block), warp, rows, moments)
+
+
+def rows_of(session: Session, subject: Subject, moment: float) -> dict[str, str]:
+    """Return the text of each row."""
+    trace, chosen = session.trace, subject.selection
+    now = doing(subject.block, subject.warp, session.requests, moment)
+    label = phase_text(session.scenario, now.phase, subject.block.phases).label
+    thread, block = place_text(chosen.thread, trace.block_dim), place_text(chosen.block, trace.grid)
+    place = current(subject, moment)
+    mine = place >= 0 and subject.moments[place] == int(moment)
+    return {
+        "Thread": f"{thread} of block {block}",
+        "Element": result_element(session, subject),
+        "Warp, lane": f"{chosen.thread // WARP}, {chosen.thread % WARP}",
+        "Phase": ""
+        if now.state == "absent"
+        else label
+        if label.startswith("phase")
+        else f"{now.phase}: {label}",
+        "Now": access_text(session, int(subject.rows[place])) if mine else STATES[now.state],
+    }
+
+
+def look_of(session: Session, subject: Subject, moment: float) -> str:
+    """Return the kind of the thread's access now, "waiting", or ""."""
+    place = current(subject, moment)
+    if place >= 0 and subject.moments[place] == int(moment):
+        return access_kind(session, int(subject.rows[place]))
+    state = doing(subject.block, subject.warp, session.requests, moment).state
+    return WAITING if state == "waiting" else ""
+
+
+def result_element(session: Session, subject: Subject) -> str:
+    """Return the element of global memory that the thread stores last: its result."""
+    trace, rows = session.trace, subject.rows
+    spaces = np.array([b.space == "global" for b in trace.buffers], bool)
+    stores = rows[(trace.op[rows] != Op.LOAD) & spaces[trace.buffer[rows]]]
+    if not len(stores):
+        return "none: it stores nothing in global memory"
+    return element_text(trace.buffers[int(trace.buffer[stores[-1]])], int(trace.index[stores[-1]]))
+
+
+def current(subject: Subject, moment: float) -> int:
+    """Return the place of the thread's last access made by now, -1 before its first."""
+    return int(np.searchsorted(subject.moments, int(moment), "right")) - 1
+
+
+def around(count: int, place: int) -> range:
+    """Return the places around one, as many as are shown, all of them where there are fewer."""
+    shown = min(count, 2 * AROUND + 1)
+    first = min(max(place - AROUND, 0), count - shown)
+    return range(first, first + shown)

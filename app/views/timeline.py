@@ -1,0 +1,324 @@
+"""The timeline: one block's warps moment by moment, its phases, and all blocks of the grid."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QPolygonF,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from ...tracer.trace import WARP
+from ..session import Selection, Session
+from ..theme import Theme
+from .timeline_image import codes, lanes
+from .timeline_paint import Picture, Places, Range, places, still_picture
+from .timeline_pick import block_at, phase_start, told, told_of_block, told_of_phase, warp_at
+from .tracks import block_track
+from .view import View
+
+Part = Literal["strip", "bands", "rows", "axis", "names"]
+CLICK = 4  # pixels that a pointer may move between press and release of a click
+
+
+class TimelineView(View):
+    """One session's timeline.
+
+    The range of moments that it shows is the block's own, or what the user zoomed to, which then moves
+    along with the block. `x_range_changed` tells of the user's changes alone, never of `set_x_range`.
+    """
+
+    x_range_changed = Signal(float, float)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.setAccessibleName("Timeline")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._picture: Picture | None = None
+        self._pixmap: QPixmap | None = None
+        self._zoom: Range | None = (
+            None  # relative to the block's start, so that it means the same in any block
+        )
+        self._drag: tuple[Part, QPointF, Range] | None = None
+        self._moved = False
+
+    def sizeHint(self) -> QSize:
+        """Return the size at which 8 warps have 8 pixels each and 32 have 2."""
+        return QSize(self.theme.px(900), self.theme.px(112))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size: 32 warps still fit."""
+        return QSize(self.theme.px(320), self.theme.px(50) + 64)
+
+    def load(self, session: Session | None) -> None:
+        """Take a session and show the selected block from its start to its end."""
+        super().load(session)
+        self._zoom, self._picture = None, None
+        self._lane = (
+            lanes(session.requests.span_start.min(1), session.requests.span_end.max(1)) if session else None
+        )
+        self._choose()
+        self._redraw()
+
+    def render_moment(self, moment: float, selection: Selection) -> None:
+        """Move the playhead, and take another block's picture where the selection moved there."""
+        before, old = self.moment, self.selection
+        super().render_moment(moment, selection)
+        if selection != old or (self.session and not self._picture):
+            self._choose()
+            self._redraw()
+        elif moment != before:
+            self._follow(before)
+            self.update(self._playhead(before))
+            self.update(self._playhead(moment))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours or another text size."""
+        super().set_theme(theme)
+        self.updateGeometry()
+        self._redraw()
+
+    def x_range(self) -> Range:
+        """Return the moments at the left and the right edge; a moment m stands at m <= x < m + 1."""
+        if not self._picture:
+            return 0.0, 1.0
+        if not self._zoom:
+            return self._whole()
+        start = self._picture.block.span[0]
+        return start + self._zoom[0], start + self._zoom[1]
+
+    def set_x_range(self, first: float, last: float) -> None:
+        """Show these moments, first < last, but at least four, and none far outside the launch."""
+        if not self._picture or not self.session:
+            return
+        end = self.session.end + 1.0
+        span = min(max(last - first, 4.0), end + 0.04 * end)
+        first = min(max(first + (last - first - span) / 2, -0.02 * end), 1.02 * end - span)
+        start = self._picture.block.span[0]
+        self._zoom = first - start, first - start + span
+        self._redraw()
+
+    def reset_x_range(self) -> None:
+        """Show the selected block from its start to its end, and go on with every block that is selected."""
+        self._zoom = None
+        self._redraw()
+
+    def _whole(self) -> Range:
+        assert self._picture and self.session
+        first, last = (
+            self._picture.block.span if self._picture.block.present else (1, max(1, self.session.end))
+        )
+        margin = 0.004 * (last + 1 - first)
+        return first - max(1.1, margin), last + 1 + max(0.25, margin)
+
+    def _choose(self) -> None:
+        """Make the selected block's picture; its warps' codes are kept while only the thread changes."""
+        if not self.session or self._lane is None:
+            return
+        trace, warp = self.session.trace, self.selection.thread // WARP
+        block = (
+            self._picture.block
+            if self._picture and self._picture.block.block == self.selection.block
+            else None
+        )
+        if block is None:
+            block = block_track(self.session, self.selection.block)
+            what = codes(self.session, block)
+        else:
+            assert self._picture
+            what = self._picture.codes
+        title = self.session.title or trace.kernel
+        self._picture = Picture(self.session, block, what, self._lane, warp, title)
+
+    def _redraw(self) -> None:
+        self._pixmap = None
+        self.update()
+
+    def _places(self) -> Places:
+        warps = self.session.trace.warps if self.session else 1
+        return places(self.size(), warps, self.x_range(), self.theme, self.devicePixelRatioF())
+
+    # Painting: a still picture, and the playhead over it.
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the still picture where it is needed, and the playhead."""
+        painter = QPainter(self)
+        if not self._picture:
+            painter.fillRect(event.rect(), self.theme.colour("panel"))
+            return
+        if self._pixmap is None or self._pixmap.devicePixelRatio() != self.devicePixelRatioF():
+            self._pixmap = still_picture(
+                self._picture, self._places(), self.size(), self.theme, self.devicePixelRatioF()
+            )
+        painter.drawPixmap(0, 0, self._pixmap)
+        self._draw_playhead(painter, self._places())
+
+    def _draw_playhead(self, painter: QPainter, at: Places) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.theme.colour("text"))
+        strip_x = self._strip_x(self.moment, at)
+        painter.drawRect(QRectF(strip_x - 0.75, at.strip.top() - 3, 1.5, at.strip.height() + 6))
+        x, size = at.x(self.moment), self.theme.px(6)
+        if at.rows.left() - 1 <= x <= at.rows.right() + 1:
+            top = at.bands.top() + 3
+            self._draw_column(painter, at)
+            painter.drawRect(QRectF(x - 1, top, 2, at.rows.bottom() - top + 2))
+            painter.drawPolygon(
+                QPolygonF([QPointF(x - size, top), QPointF(x + size, top), QPointF(x, top + size * 1.3)])
+            )
+
+    def _draw_column(self, painter: QPainter, at: Places) -> None:
+        """Shade the moment's column: its requests are the current ones."""
+        left, right = at.x(int(self.moment)), min(at.x(int(self.moment) + 1), at.rows.right())
+        if right - left >= CLICK and self.moment >= 1:
+            shade = self.theme.colour("text")
+            shade.setAlphaF(0.22)
+            painter.fillRect(QRectF(left, at.rows.top(), right - left, at.rows.height()), shade)
+
+    def _playhead(self, moment: float) -> QRect:
+        """Return where the playhead of a moment is drawn, in the strip and below it."""
+        at = self._places()
+        x, size = at.x(moment), self.theme.px(8)
+        column = at.x(int(moment) + 1) - at.x(int(moment))
+        rows = QRectF(
+            x - column - size, at.bands.top(), 2 * (column + size), at.rows.bottom() - at.bands.top() + 4
+        )
+        strip = QRectF(self._strip_x(moment, at) - 3, 0, 6, at.bands.top() + 4)
+        shown = at.rows.left() - size <= x <= at.rows.right() + size
+        return (rows.united(strip) if shown else strip).toAlignedRect()
+
+    def _strip_x(self, moment: float, at: Places) -> float:
+        end = self.session.end if self.session else 1
+        return at.strip.left() + at.strip.width() * min(max((moment - 1) / max(1, end), 0), 1)
+
+    # Pointer.
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin a drag, or a click on a block, a band or a warp's name."""
+        if event.button() == Qt.MouseButton.LeftButton and self._picture:
+            part = self._part(event.position())
+            self._drag, self._moved = (part, event.position(), self.x_range()), False
+            if part == "rows":
+                self._ask(event.position().x())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Scrub, or pan where the axis was taken."""
+        self._show_cursor(event.position())
+        if not self._drag:
+            return
+        part, origin, x_range = self._drag
+        self._moved |= (event.position() - origin).manhattanLength() >= CLICK
+        if part == "rows" or (part == "bands" and self._moved):
+            self._ask(event.position().x())
+        elif part == "axis" and self._moved:
+            self._pan(x_range, origin.x() - event.position().x())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End a drag, or answer a click."""
+        if not self._drag or event.button() != Qt.MouseButton.LeftButton:
+            return
+        part, self._drag = self._drag[0], None
+        if not self._moved:
+            self._click(part, event.position())
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show the whole block again."""
+        if self._part(event.position()) == "axis":
+            self.reset_x_range()
+            self.x_range_changed.emit(*self.x_range())
+        else:
+            self.mousePressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom around the pointer; with shift or sideways, pan."""
+        if not self._picture:
+            return
+        turn, sideways = event.angleDelta().y(), event.angleDelta().x()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(sideways) > abs(turn):
+            self._pan(self.x_range(), -(turn + sideways) / 120 * self._places().rows.width() / 10)
+        else:
+            self._zoom_at(self._places().moment(event.position().x()), 0.8 ** (turn / 120))
+        event.accept()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Draw anew for the new size."""
+        self._redraw()
+
+    def _part(self, position: QPointF) -> Part:
+        at = self._places()
+        if position.x() < at.rows.left() - CLICK:
+            return "names"
+        if position.y() < at.strip.bottom() + 3:
+            return "strip"
+        if position.y() < at.rows.top():
+            return "rows" if abs(position.x() - at.x(self.moment)) <= self.theme.px(8) else "bands"
+        return "rows" if position.y() <= at.rows.bottom() else "axis"
+
+    def _show_cursor(self, position: QPointF) -> None:
+        shapes = {"axis": Qt.CursorShape.SizeHorCursor, "bands": Qt.CursorShape.PointingHandCursor}
+        self.setCursor(shapes.get(self._part(position), Qt.CursorShape.ArrowCursor))
+
+    def _click(self, part: Part, position: QPointF) -> None:
+        assert self._picture and self.session and self._lane is not None
+        at = self._places()
+        if part == "bands" and self._picture.block.present:
+            self.moment_asked.emit(phase_start(self._picture.block, at.moment(position.x())))
+        elif part == "strip":
+            block = block_at(self.session, self._lane, at.strip, position)
+            self.selection_asked.emit(Selection(block, self.selection.thread))
+        elif part == "names" and at.rows.top() <= position.y() <= at.rows.bottom():
+            thread = warp_at(self._picture, at, position.y()) * WARP
+            self.selection_asked.emit(Selection(self.selection.block, thread))
+
+    def event(self, event: QEvent) -> bool:
+        """Say what is under a resting pointer; everything else as usual."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self._picture:
+            QToolTip.showText(event.globalPos(), self.told(QPointF(event.pos())), self)
+            return True
+        return super().event(event)
+
+    def told(self, position: QPointF) -> str:
+        """Return what stands at a position, in words; "" where nothing does."""
+        if not self._picture or not self.session or self._lane is None:
+            return ""
+        at, part = self._places(), self._part(position)
+        moment = at.moment(position.x())
+        if part == "strip":
+            block = block_at(self.session, self._lane, at.strip, position)
+            return told_of_block(self.session, block_track(self.session, block))
+        if part == "bands" and self._picture.block.present:
+            return told_of_phase(self.session, self._picture.block, moment)
+        return told(self._picture, moment, warp_at(self._picture, at, position.y())) if part == "rows" else ""
+
+    def _follow(self, before: float) -> None:
+        """Turn the page when the playhead, seen until now, leaves the range that the user zoomed to."""
+        first, last = self.x_range()
+        if self._zoom and first <= before < last and not first <= self.moment < last and not self._drag:
+            pages = (self.moment - first) // (last - first) * (last - first)
+            self.set_x_range(first + pages, last + pages)
+            self.x_range_changed.emit(*self.x_range())
+
+    def _ask(self, x: float) -> None:
+        assert self.session
+        self.moment_asked.emit(min(max(self._places().moment(x), 0.0), float(self.session.end)))
+
+    def _pan(self, x_range: Range, pixels: float) -> None:
+        moments = pixels / self._places().rows.width() * (x_range[1] - x_range[0])
+        self.set_x_range(x_range[0] + moments, x_range[1] + moments)
+        self.x_range_changed.emit(*self.x_range())
+
+    def _zoom_at(self, moment: float, factor: float) -> None:
+        first, last = self.x_range()
+        factor = max(factor, 4.0 / (last - first))
+        self.set_x_range(moment - (moment - first) * factor, moment + (last - moment) * factor)
+        self.x_range_changed.emit(*self.x_range())

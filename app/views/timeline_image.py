@@ -1,0 +1,135 @@
+"""The timeline's pictures, made with NumPy: a block's warps moment by moment, and all blocks of the grid."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..session import Session
+from ..theme import Theme
+from .patterns import LOOKS, WAITING, Pixels, cell, hatch, mixed
+from .tracks import BlockTrack, Ints
+
+Codes = NDArray[np.uint8]
+WAIT = LOOKS.index(WAITING)
+GAP, PATTERN = 4, 5  # the smallest cell, in logical pixels, with a gap around it, and with a pattern in it
+
+
+def codes(session: Session, block: BlockTrack) -> Codes:
+    """Return what each warp does at each moment of the block's span: places in LOOKS, (warps, moments)."""
+    first, last = block.span
+    requests = session.requests
+    out = np.zeros((session.trace.warps, last - first + 1), np.uint8)
+    mine = np.flatnonzero(requests.block == block.block)
+    if block.present:
+        out[_waiting(block, requests.warp[mine], requests.phase[mine], requests.moment[mine])] = WAIT
+    out[requests.warp[mine], requests.moment[mine] - first] = requests.kind[mine] + 1
+    return out
+
+
+def _waiting(block: BlockTrack, warp: Ints, phase: Ints, moment: Ints) -> NDArray[np.bool_]:
+    """Return where a warp that reached a phase's barrier has made its last request of the phase."""
+    last = np.broadcast_to(block.start, block.arrived.shape).copy()
+    inside = phase < block.phases
+    np.maximum.at(last, (warp[inside], phase[inside]), moment[inside])
+    first, final = block.span
+    moments = np.arange(first, final + 1)
+    of = np.searchsorted(block.end, moments)
+    return (moments > last[:, of]) & block.arrived[:, of]
+
+
+def rows_pixels(
+    what: Codes, first: int, x_range: tuple[float, float], size: tuple[int, int], theme: Theme, ratio: float
+) -> Pixels:
+    """Return the rows of a block's warps as pixels.
+
+    what: as `codes` returns it, its first column being moment `first`. size: width and height in device
+    pixels; the height is a multiple of the warps. A moment m stands at m <= x < m + 1. Where a
+    pixel holds many moments, its rows of pixels show them in turn, so that no colour is ever mixed.
+    """
+    width, height = size
+    warps, tall = len(what), size[1] // len(what)
+    per_pixel = (x_range[1] - x_range[0]) / width
+    y, x = np.arange(height)[:, None], np.arange(width)[None, :]
+    inner = (y % tall + 0.5) / tall if per_pixel > 1 else 0.5
+    moment = np.floor(x_range[0] + (x + inner) * per_pixel).astype(np.int64)
+    column = moment - first
+    inside = (column >= 0) & (column < what.shape[1])
+    code = np.where(inside, what[np.minimum(y // tall, warps - 1), np.clip(column, 0, what.shape[1] - 1)], 0)
+    left = np.ceil((moment - x_range[0]) / per_pixel - 0.5).astype(np.int64)
+    return _painted(code, x - left, y % tall, (1 / per_pixel, tall), theme, ratio)
+
+
+def _painted(
+    code: Codes, u: Ints, v: Ints, cell_size: tuple[float, int], theme: Theme, ratio: float
+) -> Pixels:
+    """Return the pixels of cells, given for every pixel what it shows and its place (u, v) in the cell."""
+    wide, tall = (int(np.ceil(cell_size[0])) + 1 if cell_size[0] >= GAP * ratio else 1), cell_size[1]
+    atlas = _atlas(wide, tall, min(cell_size) >= PATTERN * ratio, theme, ratio)
+    out: Pixels = atlas[code, v, np.clip(u, 0, wide - 1)]
+    lines = hatch(code.shape[1], code.shape[0], round(6 * ratio)) & (v < tall - 1)
+    out[(code == WAIT) & lines] = theme.colour(WAITING).rgb()
+    return out
+
+
+def _atlas(wide: int, tall: int, patterned: bool, theme: Theme, ratio: float) -> Pixels:
+    """Return a cell of each look, shape (looks, tall, wide), with a gap at its left and its foot."""
+    gap = max(1, round(ratio))
+    across, down = gap if wide > 1 else 0, gap if tall >= 3 * ratio else 0
+    out = np.full((len(LOOKS), tall, wide), theme.colour("grid").rgb(), np.uint32)
+    for code, look in enumerate(LOOKS[:WAIT]):
+        body = cell(look, wide - across, tall - down, theme, patterned=patterned)
+        out[code, : tall - down, across:] = body
+    out[0] = theme.colour("panel").rgb()
+    out[WAIT] = theme.colour("panel").rgb()
+    return out
+
+
+def lanes(start: Ints, end: Ints) -> Ints:
+    """Return for each block the lowest lane free at its start; blocks in a lane follow one another."""
+    out = np.zeros(len(start), np.int64)
+    free: list[int] = []
+    busy: list[tuple[int, int]] = []
+    for block in np.argsort(start, kind="stable").tolist():
+        while busy and busy[0][0] <= start[block]:
+            heapq.heappush(free, heapq.heappop(busy)[1])
+        out[block] = heapq.heappop(free) if free else len(busy)
+        heapq.heappush(busy, (int(end[block]), int(out[block])))
+    return out
+
+
+def strip_pixels(
+    start: Ints, end: Ints, lane: Ints, moments: int, size: tuple[int, int], theme: Theme, ratio: float
+) -> Pixels:
+    """Return all blocks along a launch of `moments` as pixels: a bar each, a density where they are too many.
+
+    Block i runs start[i] < m <= end[i] in a lane. size: width and height in device pixels.
+    """
+    width, height = size
+    rows = int(lane.max(initial=0)) + 1
+    drawn = min(rows, max(1, height // max(1, round(3 * ratio))))
+    row = lane * drawn // rows
+    a = np.clip(start * width // moments, 0, width - 1)
+    b = np.clip(-(-end * width // moments), a + 1, width)
+    gap = max(1, round(ratio))
+    b = np.where(b - a >= 4 * gap, b - gap, b)
+    density = np.zeros((drawn, width + 1), np.int64)
+    np.add.at(density, (row, a), 1)
+    np.add.at(density, (row, b), -1)
+    return _shaded(np.cumsum(density, 1)[:, :width], height, theme, gap)
+
+
+def _shaded(density: Ints, height: int, theme: Theme, gap: int) -> Pixels:
+    """Return a density, one row per row of blocks, as pixels: the more blocks, the stronger."""
+    tall = height // len(density)
+    ramp = [
+        mixed(theme.colour("panel"), theme.palette.muted, share).rgb() for share in np.linspace(0.3, 0.6, 8)
+    ]
+    shades = np.array([theme.colour("panel").rgb(), *ramp], np.uint32)
+    level = -(-density * (len(ramp)) // max(1, int(density.max(initial=1))))
+    out = np.repeat(shades[level], tall, axis=0)
+    if len(density) > 1 and tall > 2 * gap:
+        out[np.arange(len(out)) % tall >= tall - gap] = shades[0]
+    return out

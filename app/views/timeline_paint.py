@@ -1,0 +1,192 @@
+"""What of a timeline stands still while the moment moves: its places, bands, rows, blocks and axis."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPixmap
+
+from ..session import Session
+from ..theme import Theme
+from .patterns import image
+from .timeline_image import Codes, rows_pixels, strip_pixels
+from .tracks import BlockTrack, Ints
+from .wording import count_text, phase_text, place_text, plural
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where things stand in a timeline, in logical pixels, and the moments at the left and right edge."""
+
+    strip: QRectF
+    bands: QRectF
+    rows: QRectF
+    axis: QRectF
+    x_range: Range
+
+    def x(self, moment: float) -> float:
+        """Return where a moment stands."""
+        first, last = self.x_range
+        return self.rows.left() + (moment - first) / (last - first) * self.rows.width()
+
+    def moment(self, x: float) -> float:
+        """Return the moment that stands at a place."""
+        first, last = self.x_range
+        return first + (x - self.rows.left()) / self.rows.width() * (last - first)
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """Everything that the still part of a timeline shows."""
+
+    session: Session
+    block: BlockTrack
+    codes: Codes
+    lane: Ints
+    warp: int
+    title: str
+
+
+def places(size: QSize, warps: int, x_range: Range, theme: Theme, ratio: float) -> Places:
+    """Return the places in a widget of this size; the rows get a whole number of device pixels each."""
+    left, top = theme.px(100), theme.px(5)
+    width = max(1.0, size.width() - left - theme.px(12))
+    strip, band, axis = theme.px(9), theme.px(18), theme.px(15)
+    room = min(size.height() - top - strip - band - axis - theme.px(1), warps * theme.px(22))
+    tall = max(2, math.floor(room * ratio / warps)) * warps / ratio
+    y = top + strip + band
+    return Places(
+        QRectF(left, top, width, strip), QRectF(left, top + strip, width, band),
+        QRectF(left, y, width, tall), QRectF(left, y + tall, width, axis), x_range,
+    )  # fmt: skip
+
+
+def still_picture(picture: Picture, at: Places, size: QSize, theme: Theme, ratio: float) -> QPixmap:
+    """Return the still part of a timeline, sharp at `ratio` device pixels to a logical one."""
+    pixmap = QPixmap(QSize(math.ceil(size.width() * ratio), math.ceil(size.height() * ratio)))
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(theme.colour("panel"))
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    _draw_names(painter, picture, at, theme)
+    _draw_strip(painter, picture, at, theme, ratio)
+    _draw_rows(painter, picture, at, theme, ratio)
+    _draw_bands(painter, picture, at, theme)
+    _draw_axis(painter, at, theme)
+    painter.end()
+    return pixmap
+
+
+def _device(rect: QRectF, ratio: float) -> tuple[int, int]:
+    return max(1, round(rect.width() * ratio)), max(1, round(rect.height() * ratio))
+
+
+def _draw_names(painter: QPainter, picture: Picture, at: Places, theme: Theme) -> None:
+    trace, left = picture.session.trace, theme.px(12)
+    width = at.rows.left() - left - theme.px(8)
+    block = f"block {place_text(picture.block.block, trace.grid)}"
+    small, line = theme.font(10.5), theme.px(16)
+    y = at.strip.center().y()
+    _text(painter, QRectF(left, y - line / 2, width, line), block, small, theme, "muted")
+    title, comma, rest = picture.title.partition(", ")
+    lines = [title, *([rest] if comma else []), plural(trace.warps, "warp")]
+    top = at.rows.top() + max(0.0, min(theme.px(6), (at.rows.height() - len(lines) * line) / 2))
+    for place, text in enumerate(lines):
+        font, colour = (small, "muted") if place else (theme.font(13, bold=True), "text")
+        _text(painter, QRectF(left, top + place * line, width, line), text, font, theme, colour)
+
+
+def _text(painter: QPainter, box: QRectF, text: str, font: QFont, theme: Theme, colour: str) -> None:
+    painter.setFont(font)
+    painter.setPen(theme.colour(colour))
+    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(box.width()))
+    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+
+
+def _draw_strip(painter: QPainter, picture: Picture, at: Places, theme: Theme, ratio: float) -> None:
+    requests, strip = picture.session.requests, at.strip
+    start, end = requests.span_start.min(1), requests.span_end.max(1)
+    moments = max(1, requests.end)
+    pixels = strip_pixels(start, end, picture.lane, moments, _device(strip, ratio), theme, ratio)
+    painter.drawImage(
+        QRectF(strip.topLeft(), QPointF(strip.right(), strip.top() + len(pixels) / ratio)), image(pixels)
+    )
+    if picture.block.present:
+        first, last = picture.block.span
+        painter.fillRect(_along(strip, first - 1, last, moments, 3), theme.colour("accent"))
+    shown = _along(strip, at.x_range[0] - 1, at.x_range[1] - 1, moments, 5).adjusted(-1, -1.5, 1, 1.5)
+    painter.setPen(QPen(theme.colour("text"), 1.2))
+    painter.drawRoundedRect(shown, 2, 2)
+
+
+def _along(strip: QRectF, first: float, last: float, moments: int, least: float) -> QRectF:
+    """Return the part of the strip that the moments first < m <= last take, at least so many pixels wide."""
+    a, b = (strip.left() + strip.width() * min(max(m / moments, 0), 1) for m in (first, last))
+    return QRectF(a, strip.top(), max(b - a, least), strip.height())
+
+
+def _draw_rows(painter: QPainter, picture: Picture, at: Places, theme: Theme, ratio: float) -> None:
+    warps = len(picture.codes)
+    width, height = _device(at.rows, ratio)
+    size = width, max(2, height // warps) * warps
+    pixels = rows_pixels(picture.codes, picture.block.span[0], at.x_range, size, theme, ratio)
+    painter.drawImage(at.rows, image(pixels))
+    tall = at.rows.height() / warps
+    mark = QRectF(at.rows.left() - 4, at.rows.top() + picture.warp * tall, 3, max(tall - 1, 2))
+    painter.fillRect(mark, theme.colour("text"))
+    if not picture.block.present:
+        _text(painter, at.rows, "The trace holds no accesses of this block.", theme.font(12), theme, "muted")
+
+
+def _draw_bands(painter: QPainter, picture: Picture, at: Places, theme: Theme) -> None:
+    block, rows = picture.block, at.rows
+    painter.setClipRect(at.bands.united(rows))
+    font = theme.font(10.5, bold=True)
+    for phase in range(block.phases if block.present else 0):
+        if block.end[phase] <= block.start[phase]:
+            continue
+        left, right = at.x(float(block.start[phase] + 1)), at.x(float(block.end[phase] + 1))
+        label = band_label(picture.session, block, phase, max(left, rows.left()), right, QFontMetricsF(font))
+        box = QRectF(max(left, rows.left()) + 4, at.bands.top() + 3, rows.width(), at.bands.height() - 3)
+        _text(painter, box, label, font, theme, "muted")
+        if block.arrived[:, phase].any():
+            painter.fillRect(
+                QRectF(right - 1, at.bands.top() + 5, 1.6, rows.bottom() - at.bands.top() - 5),
+                theme.colour("text"),
+            )
+    painter.setClipping(False)
+
+
+def band_label(
+    session: Session, block: BlockTrack, phase: int, left: float, right: float, metrics: QFontMetricsF
+) -> str:
+    """Return the label of a phase, or its first word, or nothing: what fits between two places."""
+    label = phase_text(session.scenario, phase, block.phases).label
+    return next(
+        (t for t in (label, label.split()[0]) if metrics.horizontalAdvance(t) + 8 <= right - left), ""
+    )
+
+
+def _draw_axis(painter: QPainter, at: Places, theme: Theme) -> None:
+    first, last = at.x_range
+    step = tick_step(last - first, at.rows.width() / theme.px(90))
+    font, y = theme.font(9.5), at.axis.top()
+    painter.setFont(font)
+    for moment in range(math.ceil(first / step) * step, math.floor(last) + 1, step):
+        text, x = count_text(moment), at.x(moment)
+        width = painter.fontMetrics().horizontalAdvance(text) + 2
+        painter.fillRect(QRectF(x, y + 1, 1, 3), theme.colour("muted"))
+        painter.setPen(theme.colour("muted"))
+        left = min(max(x - width / 2, at.axis.left()), at.axis.right() - width)
+        painter.drawText(QRectF(left, y + 4, width, at.axis.height() - 4), Qt.AlignmentFlag.AlignCenter, text)
+
+
+def tick_step(span: float, wanted: float) -> int:
+    """Return 1, 2 or 5 times a power of ten, the least that cuts the span into at most `wanted` pieces."""
+    least = max(1.0, span / max(1.0, wanted))
+    power = 10 ** math.floor(math.log10(least))
+    return int(next(k * power for k in (1, 2, 5, 10) if k * power >= least))

@@ -1,0 +1,64 @@
+"""What stands under the pointer in a timeline: a block of the strip, a phase, a warp, a request, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF
+
+from ...tracer.requests import KINDS
+from ..session import Session
+from .timeline_paint import Picture, Places
+from .tracks import BlockTrack, Ints, doing, warp_track
+from .wording import buffer_text, phase_text, place_text, plural
+
+
+def block_at(session: Session, lane: Ints, strip: QRectF, position: QPointF) -> int:
+    """Return the block (linear number) in the strip's lane under a position, the nearest in time."""
+    requests = session.requests
+    start, end = requests.span_start.min(1), requests.span_end.max(1)
+    moment = (position.x() - strip.left()) / strip.width() * max(1, requests.end)
+    rows = int(lane.max(initial=0)) + 1
+    row = min(max(int((position.y() - strip.top()) / strip.height() * rows), 0), rows - 1)
+    off = np.maximum(np.maximum(start - moment, moment - end), 0)
+    return int(session.trace.blocks[np.lexsort((np.abs(lane - row), off))[0]])
+
+
+def phase_start(block: BlockTrack, moment: float) -> float:
+    """Return the first moment of the phase that a moment belongs to."""
+    return float(block.start[block.phase_at(moment)] + 1)
+
+
+def warp_at(picture: Picture, at: Places, y: float) -> int:
+    """Return the warp whose row is at a height, the nearest one outside the rows."""
+    warps = len(picture.codes)
+    return min(max(int((y - at.rows.top()) / at.rows.height() * warps), 0), warps - 1)
+
+
+def told(picture: Picture, moment: float, warp: int) -> str:
+    """Return what a warp does at a moment, in words."""
+    session, block = picture.session, picture.block
+    now = doing(block, warp_track(session.requests, block.block, warp), session.requests, moment)
+    head = f"warp {warp}, moment {int(moment):,}: "
+    if now.state != "request":
+        return head + {"waiting": "waits at a barrier", "absent": "not in the trace", "before": "not started",
+                       "after": "done", "idle": "between two accesses"}[now.state]  # fmt: skip
+    requests, trace = session.requests, session.trace
+    buffer = buffer_text(trace.buffers[int(requests.buffer[now.request])])
+    lanes, line = int(requests.lanes[now.request]), trace.sites[now.site].line
+    return head + f"{KINDS[requests.kind[now.request]]} of {buffer} by {plural(lanes, 'lane')}, line {line}"
+
+
+def told_of_block(session: Session, block: BlockTrack) -> str:
+    """Return a block's name and moments, in words."""
+    first, last = block.span
+    return (
+        f"block {place_text(block.block, session.trace.grid)}, moments {first:,} to {last:,}: click to select"
+    )
+
+
+def told_of_phase(session: Session, block: BlockTrack, moment: float) -> str:
+    """Return a phase's name and moments, in words."""
+    phase = block.phase_at(moment)
+    label = phase_text(session.scenario, phase, block.phases).label
+    ended = ", ended by a barrier" if block.arrived[:, phase].any() else ""
+    return f"phase {phase}: {label}, moments {block.start[phase] + 1:,} to {block.end[phase]:,}{ended}"

@@ -1,0 +1,134 @@
+"""What one block, one warp and one thread do over a launch: the look-ups that several views share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tracer.requests import Requests
+from ...tracer.trace import WARP, Trace
+from ..session import Session
+
+Ints = NDArray[np.int64]
+State = Literal["absent", "before", "request", "waiting", "idle", "after"]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockTrack:
+    """One block over the launch.
+
+    Phase p is made of moments start[p] < m <= end[p] (none where equal). arrived[w, p]: whether warp w
+    reached the barrier that ends phase p; barrier[p]: the site of that barrier, -1 for none. present:
+    whether the trace holds accesses of the block.
+    """
+
+    block: int
+    start: Ints
+    end: Ints
+    arrived: NDArray[np.bool_]
+    barrier: Ints
+    present: bool
+
+    @property
+    def phases(self) -> int:
+        """How many phases the block has."""
+        return len(self.start)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The moments of the block, first and last; (0, 0) for a block that the trace doesn't hold."""
+        return (int(self.start[0]) + 1, int(self.end[-1])) if self.present else (0, 0)
+
+    def phase_at(self, moment: float) -> int:
+        """Return the phase that the block is in, the first before it starts, the last when it is done."""
+        return min(int(np.searchsorted(self.end, int(moment))), self.phases - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class WarpTrack:
+    """One warp over the launch: its requests in the order of their moments."""
+
+    warp: int
+    requests: Ints
+    moments: Ints
+
+
+@dataclass(frozen=True)
+class Doing:
+    """What a warp does at a moment; `request` is its request then, `site` its place in the source, or -1."""
+
+    state: State
+    phase: int
+    request: int = -1
+    site: int = -1
+
+
+def block_track(session: Session, block: int) -> BlockTrack:
+    """Return the track of a block (linear number)."""
+    trace, requests = session.trace, session.requests
+    place = int(np.searchsorted(trace.blocks, block))
+    if place >= len(trace.blocks) or trace.blocks[place] != block:
+        none = np.zeros(1, np.int64)
+        return BlockTrack(block, none, none, np.zeros((trace.warps, 1), bool), none - 1, False)
+    arrived, barrier = _arrivals(trace, block, requests.span_end.shape[1])
+    phases = len(barrier)
+    end = np.maximum.accumulate(requests.span_end[place, :phases])
+    start = np.where(requests.span_start[place, :phases] < end, requests.span_start[place, :phases], end)
+    start[1:] = np.maximum(start[1:], end[:-1])
+    return BlockTrack(block, start, end, arrived, barrier, bool(end[-1] > start[0]))
+
+
+def _arrivals(trace: Trace, block: int, phases: int) -> tuple[NDArray[np.bool_], Ints]:
+    """Return which warps (rows) reached the barrier at the end of each phase, and the barriers' sites."""
+    barriers = trace.barriers
+    rows = np.flatnonzero(barriers.block == block)
+    phase = barriers.phase[rows].astype(np.int64)
+    count = min(int(phase.max(initial=-1)) + 2, phases)
+    kept = phase < count
+    arrived = np.zeros((trace.warps, count), bool)
+    arrived[barriers.thread[rows[kept]].astype(np.int64) // WARP, phase[kept]] = True
+    site = np.full(count, -1, np.int64)
+    site[phase[kept]] = barriers.site[rows[kept]]
+    return arrived, site
+
+
+def warp_track(requests: Requests, block: int, warp: int) -> WarpTrack:
+    """Return the track of a warp of a block."""
+    mine = np.flatnonzero((requests.block == block) & (requests.warp == warp))
+    return WarpTrack(warp, mine, requests.moment[mine])
+
+
+def doing(block: BlockTrack, warp: WarpTrack, requests: Requests, moment: float) -> Doing:
+    """Return what the warp does at a moment."""
+    now, phase = int(moment), block.phase_at(moment)
+    last = int(np.searchsorted(warp.moments, now, "right")) - 1
+    if not block.present:
+        return Doing("absent", phase)
+    if last >= 0 and warp.moments[last] == now:
+        mine = int(warp.requests[last])
+        return Doing("request", int(requests.phase[mine]), mine, int(requests.site[mine]))
+    first, final = block.span
+    if now < first:
+        return Doing("before", phase)
+    done_phase = last + 1 == len(warp.moments) or requests.phase[warp.requests[last + 1]] > phase
+    if now <= final and done_phase and block.arrived[warp.warp, phase]:
+        return Doing("waiting", phase, site=int(block.barrier[phase]))
+    return Doing("after" if last + 1 == len(warp.moments) else "idle", phase)
+
+
+def accesses_of(requests: Requests, chosen: Ints) -> Ints:
+    """Return the accesses (rows of the trace) of the chosen requests, request by request, lane by lane."""
+    first, count = requests.start[chosen], requests.start[chosen + 1] - requests.start[chosen]
+    before = np.cumsum(count) - count
+    rows: Ints = requests.order[np.repeat(first - before, count) + np.arange(count.sum())]
+    return rows
+
+
+def thread_accesses(session: Session, warp: WarpTrack, thread: int) -> tuple[Ints, Ints]:
+    """Return the accesses of a thread of that warp (rows of the trace) in order, and their moments."""
+    rows = accesses_of(session.requests, warp.requests)
+    rows = rows[session.trace.thread[rows] == thread]
+    return rows, session.requests.moment[session.requests.request[rows]]

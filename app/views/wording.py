@@ -1,0 +1,157 @@
+"""How things are called on screen: numbers, threads, blocks, elements, accesses, phases, verdicts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...kernels.catalogue import PhaseText, Scenario
+from ...tracer.requests import KINDS
+from ...tracer.trace import Buffer, Dim3, Trace, unravel
+from ..session import Session
+
+EXACT, PART = "exact", "part"
+MARKS = {
+    EXACT: "Counted from the trace: every access is there, nothing is estimated.",
+    PART: "Counted from the trace, but the trace is only a part of the launch: this is not a total.",
+    "measured": "Read from a clock or a counter of a device.",
+    "modelled": "Computed by a formula, which is named beside it.",
+}
+# A load reads, a store writes, an atomic does both.
+VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def count_text(number: int) -> str:
+    """Return a whole number with its thousands apart: 18,432."""
+    return f"{number:,}"
+
+
+def bytes_text(number: int) -> str:
+    """Return a number of bytes in the largest binary unit that leaves it 1 or more: 64 KiB."""
+    power = min((max(number, 1).bit_length() - 1) // 10, len(UNITS) - 1)
+    value = number / 1024**power
+    return f"{value:.0f} {UNITS[power]}" if value == int(value) else f"{value:.1f} {UNITS[power]}"
+
+
+def times_text(ratio: float) -> str:
+    """Return how many times something happened on average: 2.3×."""
+    return f"{ratio:,.1f}×"
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a counted noun: 1 warp, 8 warps."""
+    return f"{count_text(number)} {noun}" if number == 1 else f"{count_text(number)} {noun}s"
+
+
+def listed(words: list[str]) -> str:
+    """Return words as an enumeration: A, B and C."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def place_text(number: int, dim: Dim3) -> str:
+    """Return where a linear number lies in a grid or block: (5, 3), or 5 in one dimension."""
+    used = max((axis + 1 for axis in range(3) if dim[axis] > 1), default=1)
+    place = unravel(number, dim)[:used]
+    return str(place[0]) if used == 1 else f"({', '.join(map(str, place))})"
+
+
+def buffer_text(buffer: Buffer) -> str:
+    """Return the name of a buffer; a one-letter matrix in global memory is a capital, as in a textbook."""
+    return buffer.name.upper() if len(buffer.name) == 1 and buffer.space == "global" else buffer.name
+
+
+def element_text(buffer: Buffer, index: int) -> str:
+    """Return the name of the element that an access index means: tile_b[7, 5]."""
+    place = element_place(buffer, index)
+    if place is None:
+        return f"{buffer_text(buffer)}, byte {index * buffer.unit}: outside"
+    return f"{buffer_text(buffer)}[{', '.join(map(str, place))}]" if place else buffer_text(buffer)
+
+
+def element_place(buffer: Buffer, index: int) -> tuple[int, ...] | None:
+    """Return the coordinates of an access index in the buffer's shape, None for one outside it."""
+    left, place = index * buffer.unit, [0] * len(buffer.shape)
+    for axis in sorted(range(len(place)), key=lambda a: -abs(buffer.strides[a])):
+        stride = buffer.strides[axis]
+        place[axis] = max(0, min(left // stride, buffer.shape[axis] - 1)) if stride else 0
+        left -= place[axis] * stride
+    return tuple(place) if left == 0 else None
+
+
+def value_text(value: np.generic) -> str:
+    """Return a value with four significant digits; whole numbers in full."""
+    if isinstance(value, np.bool_ | np.integer):
+        return str(value)
+    if isinstance(value, np.complexfloating):
+        return f"{complex(value):.4g}"
+    return f"{float(value):.4g}" if isinstance(value, np.floating) else str(value)
+
+
+def access_text(session: Session, row: int) -> str:
+    """Return one access in words: reads tile_b[7, 5] = 0.4386."""
+    trace = session.trace
+    buffer = trace.buffers[int(trace.buffer[row])]
+    text = f"{VERBS[access_kind(session, row).split()[-1]]} {element_text(buffer, int(trace.index[row]))}"
+    return text if trace.value is None else f"{text} = {value_text(trace.value[row])}"
+
+
+def access_kind(session: Session, row: int) -> str:
+    """Return the kind (one of KINDS) of an access."""
+    return KINDS[session.requests.kind[session.requests.request[row]]]
+
+
+def phase_text(scenario: Scenario | None, phase: int, phases: int) -> PhaseText:
+    """Return how phase number `phase` of a block with `phases` of them is called and what it does."""
+    if scenario and scenario.last and phase == phases - 1:
+        return _filled(scenario.last, 0)
+    if scenario and scenario.phases:
+        step, place = divmod(phase, len(scenario.phases))
+        return _filled(scenario.phases[place], step)
+    return PhaseText(f"phase {phase}" if phases > 1 else "one phase: no barrier", "")
+
+
+def _filled(text: PhaseText, step: int) -> PhaseText:
+    return PhaseText(text.label.replace("{step}", str(step)), text.sentence.replace("{step}", str(step)))
+
+
+def operands(session: Session) -> list[tuple[int, str]]:
+    """Return number and name of the buffers whose reads a lesson is about: left and above, or the inputs."""
+    buffers, roles = session.trace.buffers, session.scenario.roles if session.scenario else {}
+    chosen = [
+        i for i, b in enumerate(buffers) if b.space == "global" and roles.get(b.name) in ("left", "above")
+    ]
+    chosen.sort(key=lambda i: roles[buffers[i].name] != "left")
+    if not chosen:
+        chosen = [i for i, b in enumerate(buffers) if b.space == "global"][:2]
+    return [(i, buffer_text(buffers[i])) for i in chosen]
+
+
+def check_text(trace: Trace) -> tuple[str, bool]:
+    """Return the verdict against NumPy in words, and whether it is good; ("", True) without one."""
+    if trace.error:
+        return f"stopped: {trace.error.type}", False
+    if trace.check is None:
+        return "", True
+    if trace.check.equal:
+        return f"equals NumPy ({error_text(trace.check.largest_error)})", True
+    return f"differs from NumPy: largest error {error_text(trace.check.largest_error)}", False
+
+
+def error_text(error: float) -> str:
+    """Return an error with one significant digit: 4e-7."""
+    if error == 0 or not math.isfinite(error):
+        return f"{error:g}"
+    digits, power = f"{error:.0e}".split("e")
+    return f"{digits}e{int(power)}" if not -3 <= int(power) <= 2 else f"{error:.1g}"
+
+
+def part_text(trace: Trace) -> str:
+    """Return one sentence about what a trace doesn't hold, "" when all is there."""
+    if not (trace.is_part or trace.totals) or trace.notice:
+        return trace.notice
+    blocks = f"{count_text(len(trace.blocks))} of {plural(math.prod(trace.grid), 'block')}"
+    if len(trace) < trace.accesses:
+        return f"A part: {count_text(len(trace))} of {plural(trace.accesses, 'access')[:-1]}es are here."
+    return f"A part of the launch: {blocks} ran."

@@ -1,0 +1,1 @@
+"""Numba kernels as they stand on a slide, and the catalogue that describes them."""

@@ -1,0 +1,193 @@
+"""The matrix multiplications as lessons: C = A B, where A is M x K, B is K x N and C is M x N."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from tokenize import TokenError
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .scenario import (
+    Argument,
+    Arrays,
+    CatalogueError,
+    Parameter,
+    PhaseText,
+    Plan,
+    Scenario,
+    Values,
+    listed,
+)
+
+LARGEST = 4096
+TILES = (8, 16, 32)
+FLOATS = ("float32", "float64", "float16")
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+
+
+def _parameters(tile_label: str) -> tuple[Parameter, ...]:
+    return (
+        Parameter("m", "M", 64, 1, LARGEST),
+        Parameter("k", "K", 64, 1, LARGEST),
+        Parameter("n", "N", 64, 1, LARGEST),
+        Parameter("tile", tile_label, 16, choices=TILES),
+        Parameter("dtype", "Type", "float32", choices=FLOATS + INTEGERS),
+        Parameter("input", "Input", "random", choices=("random", "ones", "arange")),
+        Parameter("a", "A from file", "", file=True),
+        Parameter("b", "B from file", "", file=True),
+    )
+
+
+def matrix_file(path: str) -> tuple[tuple[int, int], str]:
+    """Return shape and dtype of the matrix in a `.npy` file, which is mapped and not read.
+
+    Raises CatalogueError for a file that is missing or damaged, or holds anything but a matrix of 1 to
+    4096 rows and columns in one of the kernels' types.
+    """
+    shape, dtype = _npy_header(path)
+    if len(shape) != 2:
+        raise CatalogueError(f"{path} holds an array of {len(shape)} dimensions; a matrix has 2.")
+    if not all(1 <= length <= LARGEST for length in shape):
+        raise CatalogueError(f"{path} is {shape[0]} x {shape[1]}; rows and columns may be 1 to {LARGEST}.")
+    if dtype not in [np.dtype(name) for name in FLOATS + INTEGERS]:
+        types = listed([*FLOATS, *INTEGERS], "and")
+        raise CatalogueError(f"{path} holds elements of type {dtype.str!r}; the kernels take {types}.")
+    return (shape[0], shape[1]), dtype.name
+
+
+def _npy_header(path: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    try:
+        array = np.load(Path(path), mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise CatalogueError(f"{path} cannot be read: {error.strerror or error}.") from error
+    # NumPy evaluates the header of a file as Python, and a damaged one fails in as many ways as that can.
+    except (ValueError, TypeError, EOFError, OverflowError, SyntaxError, TokenError, MemoryError) as error:
+        raise CatalogueError(f"{path} is not a whole .npy file; save it again with numpy.save.") from error
+    if not isinstance(array, np.ndarray):
+        array.close()
+        raise CatalogueError(f"{path} is an archive of arrays; give a .npy file with one matrix.")
+    return array.shape, array.dtype
+
+
+def _arguments(values: Values) -> tuple[Argument, Argument, Argument]:
+    """Return a, b and c; sizes and type follow the files where there are some."""
+    m, k, n, dtype = int(values["m"]), int(values["k"]), int(values["n"]), str(values["dtype"])
+    path_a, path_b, fill = str(values["a"]), str(values["b"]), str(values["input"])
+    if path_b:
+        (k, n), dtype = matrix_file(path_b)
+    if path_a:
+        (m, columns), dtype_a = matrix_file(path_a)
+        if path_b:
+            _check_match(path_a, path_b, (columns, k), (dtype_a, dtype))
+        k, dtype = columns, dtype_a
+    a = Argument("a", (m, k), dtype, "file" if path_a else fill, path_a)
+    b = Argument("b", (k, n), dtype, "file" if path_b else fill, path_b)
+    return a, b, Argument("c", (m, n), dtype, "empty")
+
+
+def _check_match(path_a: str, path_b: str, inner: tuple[int, int], dtypes: tuple[str, str]) -> None:
+    if inner[0] != inner[1]:
+        counts = f"{path_a} has {inner[0]} columns and {path_b} has {inner[1]} rows"
+        raise CatalogueError(f"{counts}; a product needs as many of one as of the other.")
+    if dtypes[0] != dtypes[1]:
+        types = f"{path_a} holds {dtypes[0]} and {path_b} holds {dtypes[1]}"
+        raise CatalogueError(f"{types}; both must hold one type.")
+
+
+def _plan(values: Values, *, rows_on_x: bool = False) -> Plan:
+    a, b, c = _arguments(values)
+    tile = int(values["tile"])
+    down, across = (-(-length // tile) for length in c.shape)
+    grid = (down, across, 1) if rows_on_x else (across, down, 1)
+    return Plan((a, b, c), grid, (tile, tile, 1), {"TILE": tile, "DTYPE": c.dtype})
+
+
+def product(arguments: Arrays) -> dict[str, NDArray[Any]]:
+    """Return C = A B: floats in float64, integers wrapped around to their type as on the device."""
+    a, b = arguments["a"], arguments["b"]
+    if a.dtype.kind == "f":
+        return {"c": a.astype(np.float64) @ b.astype(np.float64)}
+    # NumPy multiplies matrices of integers far slower than of floats, which are as exact up to 2**53.
+    largest_a, largest_b = (float(np.abs(matrix.astype(np.float64)).max()) for matrix in (a, b))
+    wide = np.float64 if a.shape[1] * largest_a * largest_b < 2**53 else np.int64
+    return {"c": (a.astype(wide) @ b.astype(wide)).astype(np.int64).astype(a.dtype)}
+
+
+def product_tolerance(arguments: Arrays) -> float:
+    """Return the largest error that rounding explains in any element of C; 0 for integers.
+
+    A sum of K products is off by at most K eps/2 |a|.|b|, in any order, with or without fused multiply-add
+    (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic", SIAM J.
+    Matrix Anal. Appl. 34, 2013), and |a|.|b| is at most the product of the lengths of row and column. Twice
+    that leaves room for the rounding of the reference itself.
+    """
+    a, b = arguments["a"], arguments["b"]
+    if a.dtype.kind != "f":
+        return 0.0
+    row = float(np.linalg.norm(np.nan_to_num(a.astype(np.float64)), axis=1).max())
+    column = float(np.linalg.norm(np.nan_to_num(b.astype(np.float64)), axis=0).max())
+    precision, terms = np.finfo(a.dtype), int(a.shape[1])
+    return terms * (float(precision.eps) * row * column + float(precision.smallest_subnormal))
+
+
+_matmul = partial(
+    Scenario,
+    parameters=_parameters("Block"),
+    plan=_plan,
+    reference=product,
+    tolerance=product_tolerance,
+    roles={"a": "left", "b": "above", "c": "result"},
+    phases=(
+        PhaseText(
+            "one phase: no barrier",
+            "Every thread walks along its row of A and down its column of B in global memory, then stores "
+            "its sum in C. There is no barrier: no warp waits for another.",
+        ),
+    ),
+    resident=1,
+)
+
+MATMULS = (
+    _matmul(
+        name="matmul-naive-row-on-x",
+        title="Naive, row on x",
+        lesson="Neighbouring threads take neighbouring rows, so a warp reads down a column of A, where each "
+        "row costs a sector of its own.",
+        kernel="tilescope.kernels.matmul:naive_row_on_x",
+        plan=partial(_plan, rows_on_x=True),
+    ),
+    _matmul(
+        name="matmul-naive-col-on-x",
+        title="Naive, column on x",
+        lesson="Neighbouring threads take neighbouring columns, so a warp reads along a row of B: the same "
+        "sums from far fewer sectors.",
+        kernel="tilescope.kernels.matmul:naive_col_on_x",
+    ),
+    _matmul(
+        name="matmul-tiled",
+        title="Tiled, shared memory",
+        lesson="A block fetches a tile of A and of B once and shares it, so each element leaves global "
+        "memory far less often.",
+        kernel="tilescope.kernels.matmul:tiled",
+        parameters=_parameters("Tile"),
+        phases=(
+            PhaseText(
+                "load tile {step}",
+                "Every thread copies one element of A and one of B from global memory into the shared tiles. "
+                "The barrier waits until both tiles are full.",
+            ),
+            PhaseText(
+                "compute tile {step}",
+                "Every thread multiplies a row of one tile by a column of the other, reading shared memory "
+                "alone. The barrier keeps the tiles as they are until all threads are done.",
+            ),
+        ),
+        last=PhaseText(
+            "store C",
+            "Every thread stores its finished sum in its element of C, the only time it writes there.",
+        ),
+    ),
+)

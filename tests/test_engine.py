@@ -1,0 +1,182 @@
+"""How launches end: checked, capped, raised; and with which constants and arguments they begin."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+from launching import Array, Limits, Scalar, contents, launch, trace
+
+from tilescope.kernels.catalogue import find
+from tilescope.tracer.counters import totals_of
+from tilescope.tracer.loading import LoadError
+from tilescope.tracer.plan import launch_of
+from tilescope.tracer.requests import requests_of
+from tilescope.tracer.simulator import run
+
+COPY = """
+@cuda.jit
+def kernel(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i]
+"""
+
+
+def traced(launch):
+    return run(launch, lambda done, of: None)
+
+
+@pytest.mark.parametrize("name", ["matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled"])
+@pytest.mark.parametrize("values", [{"m": 5, "k": 23, "n": 7, "tile": 8}, {"m": 16, "k": 16, "n": 32, "dtype": "int32"}])
+def test_results_equal_numpy(name, values):
+    trace = traced(launch_of(find(name), values))
+    assert trace.error is None
+    assert trace.check is not None
+    assert trace.check.equal
+    assert trace.check.largest_error <= trace.check.tolerance
+
+
+def test_a_wrong_result_is_told(tmp_path):
+    right = launch_of(find("matmul-tiled"), {"m": 16, "k": 32, "n": 16})
+    wrong = msgspec.structs.replace(right, source=right.source.replace("range(TILE)", "range(TILE - 1)"))
+    check = traced(wrong).check
+    assert check is not None
+    assert not check.equal
+    assert check.largest_error > check.tolerance
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "sequential"])
+def test_a_kernel_that_raises_says_where_and_keeps_its_trace(tmp_path, schedule):
+    source = """
+    @cuda.jit
+    def kernel(a):
+        i = cuda.grid(1)
+        a[i] = 1
+        if i == 5:
+            raise ValueError("five is right out")
+        a[i] = 2
+    """
+    ended = trace(tmp_path, source, (Array((8,)),), grid=(2, 1, 1), block=(4, 1, 1), schedule=schedule, resident=1)
+    error = ended.error
+    assert error is not None
+    assert (error.type, error.message, error.block, error.thread) == ("ValueError", "five is right out", (1, 0, 0), (1, 0, 0))
+    assert ended.sources[error.file].splitlines()[error.line - 1].strip() == 'raise ValueError("five is right out")'
+    assert len(ended) >= 4
+    assert ended.check is None
+
+
+def test_an_index_outside_names_buffer_and_shape(tmp_path):
+    ended = trace(tmp_path, COPY, (Array((4,)), Array((3,))), block=(4, 1, 1))
+    assert ended.error is not None
+    assert ended.error.message == "out[3] is outside 3"
+
+
+def test_after_an_error_the_next_launch_runs(tmp_path):
+    trace(tmp_path, COPY, (Array((4,)), Array((3,))), block=(4, 1, 1))
+    assert trace(tmp_path, COPY, (Array((4,)), Array((4,))), block=(4, 1, 1)).error is None
+
+
+def test_past_the_cap_counters_go_on_without_accesses(tmp_path):
+    whole = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
+    everything = traced(whole)
+    capped = traced(msgspec.structs.replace(whole, limits=Limits(accesses=100_000)))
+    assert 0 < len(capped) <= 100_000
+    assert capped.accesses == everything.accesses == len(everything)
+    assert capped.is_part
+    assert "100,000" in capped.notice
+    assert "fewer blocks" in capped.notice
+    assert capped.totals == totals_of(everything, requests_of(everything))
+    assert set(capped.block.tolist()) == set(capped.recorded.tolist()) < set(capped.blocks.tolist())
+    assert capped.check is not None
+    assert capped.check.equal
+
+
+def test_the_memory_cap_counts_too():
+    whole = launch_of(find("matmul-naive-col-on-x"), {"m": 64, "k": 64, "n": 32})
+    capped = traced(msgspec.structs.replace(whole, limits=Limits(memory=48 * 40_000)))
+    assert 0 < len(capped) <= 40_000
+    assert "40,000" in capped.notice
+
+
+def test_a_block_too_large_to_count_stops_the_launch(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a):
+        while True:
+            a[0] += 1
+    """
+    ended = trace(tmp_path, source, (Array((1,)),), limits=Limits(accesses=50_000))
+    assert ended.notice.startswith("Stopped after ")
+    assert "50,000" in ended.notice
+    assert ended.check is None
+
+
+def test_constants_are_those_of_the_launch(tmp_path):
+    source = """
+    WIDTH = 1
+    TYPE = float32
+    @cuda.jit
+    def kernel(out):
+        tile = cuda.shared.array(WIDTH, TYPE)
+        out[0] = tile.size
+        out[1] = tile.itemsize
+    """
+    ended = trace(tmp_path, source, (Array((2,)),), constants={"WIDTH": 7, "TYPE": "float64"})
+    assert contents(ended, "out").tolist() == [7, 8]
+
+
+def test_memory_columns_take_at_most_24_bytes_an_access():
+    for name in ("matmul-naive-col-on-x", "matmul-tiled"):
+        trace = traced(launch_of(find(name), {"m": 64, "k": 64, "n": 64}))
+        assert trace.nbytes <= 24 * len(trace)
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("@cuda.jit\ndef kernel(a:\n    pass\n", "kernels.py:5"),
+        ("import no_such_module_here\n", "no_such_module_here"),
+        ("@cuda.jit\ndef other(a):\n    pass\n", "no kernel named kernel"),
+        ("def kernel(a):\n    pass\n", "not a @cuda.jit kernel"),
+        ("@cuda.jit\ndef kernel(a, b):\n    pass\n", "takes 2 arguments, not 1"),
+    ],
+)
+def test_a_file_that_makes_no_launch_gives_one_sentence(tmp_path, source, text):
+    with pytest.raises(LoadError, match=text) as caught:
+        trace(tmp_path, source, (Array((1,)),))
+    assert "\n" not in str(caught.value)
+
+
+def test_inputs_are_seeded_and_from_files(tmp_path):
+    numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.save(tmp_path / "numbers.npy", numbers)
+    arguments = (Array((2, 3), fill="file", path=str(tmp_path / "numbers.npy")), Array((2, 3), fill="random", seed=3))
+    source = """
+    @cuda.jit
+    def kernel(a, b):
+        pass
+    """
+    first, second = (trace(tmp_path, source, arguments) for _ in range(2))
+    assert contents(first, "a").tolist() == numbers.tolist()
+    assert contents(first, "b").tolist() == contents(second, "b").tolist()
+    assert ((contents(first, "b") >= 0) & (contents(first, "b") < 1)).all()
+
+
+def test_a_scalar_argument_is_passed_as_it_is(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(out, n, x):
+        out[0] = n + x
+    """
+    assert contents(trace(tmp_path, source, (Array((1,)), Scalar(2), Scalar(0.5))), "out")[0] == 2.5
+
+
+def test_an_unsupported_simulator_is_named(tmp_path, monkeypatch):
+    from numba.cuda.simulator import kernel
+
+    from tilescope.tracer import simulator
+
+    monkeypatch.setattr(simulator, "_installed", False)
+    monkeypatch.delattr(kernel, "BlockManager")
+    with pytest.raises(simulator.UnsupportedSimulator, match=r"numba [0-9.]+.*no BlockManager.*works with numba"):
+        run(launch(tmp_path, COPY, (Array((1,)), Array((1,)))), lambda done, of: None)

@@ -1,0 +1,1 @@
+"""Run a launch, record it, store it, analyse it."""

@@ -1,0 +1,386 @@
+"""Recording arrays: what a traced kernel gets instead of arrays, and the atomics on them.
+
+Every element access of `RecordingArray` ends the thread's turn (where threads interleave), is made on the memory underneath,
+and is appended to the recorder's log with the instruction that made it. The two short methods
+`__getitem__` and `__setitem__` are all that a common access costs.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .recorder import CHUNK, FIELDS, Recorder
+from .scheduler import Scheduler
+from .trace import Buffer, Op
+
+_frame = sys._getframe
+FULL = CHUNK * FIELDS
+_SMALL = 4096  # a list of offsets is looked up faster than a range, and takes more memory
+
+
+class Memory:
+    """One allocation: its elements in memory order, and the buffer that traces call it.
+
+    `cells[i]` is the element at byte i * unit from the start: what an access's index means.
+    """
+
+    def __init__(self, cells: NDArray[Any], buffer: int, scheduler: Scheduler) -> None:
+        self.cells = cells
+        self.buffer = buffer
+        self.scheduler = scheduler
+        self.recorder: Recorder = scheduler.recorder
+        self.start: int = cells.__array_interface__["data"][0]
+        self.unit = cells.strides[0] if len(cells) > 1 else cells.itemsize
+        self.fields: dict[str, Memory] = {}
+
+    def field(self, name: str) -> Memory:
+        """Return the memory of one field of these records: the same index, at the field's offset."""
+        if name not in self.fields:
+            whole = self.recorder.buffers[self.buffer]
+            dtype, offset = self.cells.dtype.fields[name][:2]
+            cells, unit, shape, strides = _field_cells(self, dtype, offset, whole)
+            number = self.recorder.add_buffer(
+                Buffer(
+                    f"{whole.name}.{name}", whole.space, dtype.base.str, shape, strides,
+                    whole.address + offset, unit, len(cells),
+                )
+            )  # fmt: skip
+            self.fields[name] = Memory(cells, number, self.scheduler)
+        return self.fields[name]
+
+
+def _field_cells(
+    memory: Memory, dtype: np.dtype[Any], offset: int, whole: Buffer
+) -> tuple[NDArray[Any], int, tuple[int, ...], tuple[int, ...]]:
+    """Return (cells, unit, shape, strides) of a field; an array inside a record indexes its own elements."""
+    if dtype.subdtype is None:
+        cells = np.ndarray(len(memory.cells), dtype, memory.cells, offset, (memory.unit,))
+        return cells, memory.unit, whole.shape, whole.strides
+    size, inner = dtype.base.itemsize, dtype.shape
+    if memory.unit % size:
+        raise TypeError(f"{whole.name}: an array in a record of {memory.unit} bytes, no multiple of {size}")
+    count = (len(memory.cells) * memory.unit - offset) // size
+    cells = np.ndarray(count, dtype.base, memory.cells, offset)
+    inner_strides = np.empty(inner, dtype.base).strides
+    return cells, size, whole.shape + inner, whole.strides + inner_strides
+
+
+class RecordingArray:
+    """An array, or a view into one, whose element accesses are recorded."""
+
+    __slots__ = (
+        "_extend", "_ary", "_cells", "_cols", "_load", "_log", "_memory", "_origin", "_rows",
+        "_scheduler", "_store", "_strides", "_two",
+    )  # fmt: skip
+
+    def __init__(self, ary: NDArray[Any], memory: Memory) -> None:
+        place = object.__setattr__
+        unit = memory.unit
+        origin = (ary.__array_interface__["data"][0] - memory.start) // unit if ary.size else 0
+        strides = tuple(s // unit for s in ary.strides)
+        simple = 0 < ary.ndim < 3 and ary.dtype.names is None
+        lines = [_offsets(n, s) for n, s in zip(ary.shape, strides, strict=True)] if simple else []
+        for name, value in (
+            ("_ary", ary), ("_memory", memory), ("_cells", memory.cells), ("_scheduler", memory.scheduler),
+            ("_log", memory.recorder.log), ("_extend", memory.recorder.log.extend),
+            ("_load", memory.buffer * 4 + Op.LOAD), ("_store", memory.buffer * 4 + Op.STORE),
+            ("_origin", origin), ("_strides", strides), ("_two", len(lines) == 2),
+            ("_rows", _shifted(lines[0], origin) if lines else None),
+            ("_cols", lines[1] if len(lines) == 2 else None),
+        ):  # fmt: skip
+            place(self, name, value)
+
+    def __getitem__(self, index: Any) -> Any:
+        try:
+            if self._two:
+                row, column = index
+                cell = self._rows[row] + self._cols[column]
+            else:
+                cell = self._rows[index] + 0
+        except (TypeError, ValueError, IndexError):
+            return self._get(index, _frame(1))
+        scheduler = self._scheduler
+        me = scheduler.current
+        if scheduler.interleaved:
+            scheduler.current = other = me.next
+            other.switch()
+        value = self._cells[cell]
+        frame = _frame(1)
+        self._extend((me.context, self._load, frame.f_code, frame.f_lasti, cell, value))
+        if len(self._log) >= FULL:
+            scheduler.recorder.flush()
+        return value
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        try:
+            if self._two:
+                row, column = index
+                cell = self._rows[row] + self._cols[column]
+            else:
+                cell = self._rows[index] + 0
+        except (TypeError, ValueError, IndexError):
+            self._set(index, value, _frame(1))
+            return
+        scheduler = self._scheduler
+        me = scheduler.current
+        if scheduler.interleaved:
+            scheduler.current = other = me.next
+            other.switch()
+        cells = self._cells
+        try:
+            cells[cell] = value
+        except (OverflowError, ValueError):
+            cells[cell] = converted(value, cells.dtype)
+        frame = _frame(1)
+        self._extend((me.context, self._store, frame.f_code, frame.f_lasti, cell, cells[cell]))
+        if len(self._log) >= FULL:
+            scheduler.recorder.flush()
+
+    def load(self, cell: int, frame: FrameType) -> Any:
+        """Load the element at an index of the memory, for an instruction of `frame`."""
+        me = take_turn(self._scheduler)
+        value = self._cells[cell]
+        self._extend((me.context, self._load, frame.f_code, frame.f_lasti, cell, value))
+        return value
+
+    def store(self, cell: int, value: Any, frame: FrameType) -> None:
+        """Store to an index of the memory; numbers that don't fit wrap, as on the GPU."""
+        me = take_turn(self._scheduler)
+        self._cells[cell] = converted(value, self._cells.dtype)
+        self._extend((me.context, self._store, frame.f_code, frame.f_lasti, cell, self._cells[cell]))
+
+    def cell(self, index: Any) -> int:
+        """Return the place in memory of one element; raises IndexError outside the array."""
+        index = index if isinstance(index, tuple) else (index,)
+        if len(index) != self._ary.ndim:
+            raise IndexError(f"{len(index)} indices for {self._ary.ndim} dimensions of {self._name}")
+        found = self._origin
+        for i, length, stride in zip(map(operator.index, index), self._ary.shape, self._strides, strict=True):
+            if not -length <= i < length:
+                shape = " x ".join(map(str, self._ary.shape))
+                raise IndexError(f"{self._name}[{', '.join(map(str, index))}] is outside {shape}")
+            found += (i + length if i < 0 else i) * stride
+        return found
+
+    @property
+    def _name(self) -> str:
+        return self._memory.recorder.buffers[self._memory.buffer].name
+
+    def _get(self, index: Any, frame: FrameType) -> Any:
+        if isinstance(index, str):
+            return self._field(index, frame)
+        if is_element(index, self._ary.ndim):
+            cell = self.cell(index)
+            if self._ary.dtype.names is None:
+                return self.load(cell, frame)
+            cells = self._cells[cell : cell + 1].reshape(())
+            return recording(cells, self._memory)
+        return recording(self._ary[index], self._memory)
+
+    def _set(self, index: Any, value: Any, frame: FrameType) -> None:
+        if isinstance(index, str):
+            self._field_view(index)._fill(value, frame)
+        elif is_element(index, self._ary.ndim) and self._ary.dtype.names is None:
+            self.store(self.cell(index), value, frame)
+        else:
+            self._get(index, frame)._fill(value, frame)
+
+    def _fill(self, value: Any, frame: FrameType) -> None:
+        """Store to every element, as a thread that assigns to a slice or a record does."""
+        names = self._ary.dtype.names
+        if names is not None:
+            for place, name in enumerate(names):
+                part = value._field(name, frame) if isinstance(value, RecordingArray) else value[place]
+                self._field_view(name)._fill(part, frame)
+            return
+        values = value.loaded(frame) if isinstance(value, RecordingArray) else np.asarray(value)
+        spread = np.broadcast_to(values, self._ary.shape)
+        for place in np.ndindex(self._ary.shape):
+            self.store(self.cell(place), spread[place], frame)
+
+    def loaded(self, frame: FrameType) -> NDArray[Any]:
+        """Load every element and return the values."""
+        values = np.empty(self._ary.shape, self._ary.dtype)
+        for place in np.ndindex(self._ary.shape):
+            values[place] = self.load(self.cell(place), frame)
+        return values
+
+    def _field(self, name: str, frame: FrameType) -> Any:
+        view = self._field_view(name)
+        return view.load(view.cell(()), frame) if view._ary.ndim == 0 else view
+
+    def _field_view(self, name: str) -> RecordingArray:
+        return recording(self._ary[name], self._memory.field(name))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Elements along each dimension."""
+        return self._ary.shape
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next, along each dimension."""
+        return self._ary.strides
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type."""
+        return self._ary.dtype
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions."""
+        return self._ary.ndim
+
+    @property
+    def size(self) -> int:
+        """How many elements."""
+        return self._ary.size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._ary.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._ary.nbytes
+
+    @property
+    def T(self) -> RecordingArray:  # noqa: N802  # NumPy's name
+        """The transpose."""
+        return self.transpose()
+
+    def transpose(self, *axes: int) -> RecordingArray:
+        """Return a view with its axes permuted."""
+        return recording(self._ary.transpose(*axes), self._memory)
+
+    def reshape(self, *shape: Any) -> RecordingArray:
+        """Return a view of another shape; raises ValueError where that would need a copy."""
+        view = self._ary.reshape(*shape)
+        if not np.shares_memory(view, self._ary):
+            raise ValueError(f"reshape of {self._name} would copy it, which a kernel can't")
+        return recording(view, self._memory)
+
+    def ravel(self) -> RecordingArray:
+        """Return a one-dimensional view."""
+        return self.reshape(-1)
+
+    def view(self, dtype: Any) -> RecordingArray:
+        """Return a view of the same bytes as another dtype: another buffer at the same address."""
+        return alias(self._ary.view(np.dtype(dtype)), self._memory)
+
+    def __len__(self) -> int:
+        return len(self._ary)
+
+    def __iter__(self) -> Iterator[Any]:
+        return _Elements(self)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        frame = _frame(1)
+        values = [i.loaded(frame) if isinstance(i, RecordingArray) else i for i in inputs]
+        out = options.pop("out", ())
+        result = getattr(ufunc, method)(*values, **options)
+        for target, value in zip(out, result if isinstance(result, tuple) else (result,), strict=False):
+            target._fill(value, frame)
+        return out[0] if out else result
+
+
+class RecordArray(RecordingArray):
+    """An array of records, or one record, whose fields are attributes too.
+
+    A class of its own, since a class with `__getattr__` pays for every attribute that it looks up.
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._ary.dtype.fields:
+            raise AttributeError(f"{self._name} has no field {name}")
+        return self._field(name, _frame(1))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._field_view(name)._fill(value, _frame(1))
+
+
+def recording(ary: NDArray[Any], memory: Memory) -> RecordingArray:
+    """Return a recording array over (a view into) a memory."""
+    return (RecordingArray if ary.dtype.names is None else RecordArray)(ary, memory)
+
+
+class _Elements:
+    """An iterator over an array, whose loads belong to the `for` that asks."""
+
+    def __init__(self, array: RecordingArray) -> None:
+        self.array, self.place = array, 0
+
+    def __iter__(self) -> _Elements:
+        return self
+
+    def __next__(self) -> Any:
+        if self.place >= len(self.array):
+            raise StopIteration
+        self.place += 1
+        return self.array._get(self.place - 1, _frame(1))
+
+
+def _offsets(length: int, stride: int) -> Sequence[int]:
+    whole = range(0, length * stride, stride) if stride else [0] * length
+    return list(whole) if length <= _SMALL else whole
+
+
+def _shifted(offsets: Sequence[int], origin: int) -> Sequence[int]:
+    """Return offsets moved by origin: a tuple or range, so that adding a slice of columns to one fails."""
+    if isinstance(offsets, range):
+        return range(offsets.start + origin, offsets.stop + origin, offsets.step)
+    return tuple(o + origin for o in offsets)
+
+
+def is_element(index: Any, dimensions: int) -> bool:
+    """Return whether an index names one element rather than a slice."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return len(parts) == dimensions and all(hasattr(p, "__index__") and np.ndim(p) == 0 for p in parts)
+
+
+def take_turn(scheduler: Scheduler) -> Any:
+    """End the current thread's turn where threads interleave; return the thread once it is its turn again."""
+    me = scheduler.current
+    if scheduler.interleaved:
+        scheduler.current = other = me.next
+        other.switch()
+    if len(scheduler.recorder.log) >= FULL:
+        scheduler.recorder.flush()
+    return me
+
+
+def converted(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a value as the element type: integers wrap, floats become integers by truncation."""
+    if dtype.kind in "iu" and isinstance(value, int | np.integer):
+        bits = dtype.itemsize * 8
+        wrapped = int(value) & ((1 << bits) - 1)
+        return wrapped - (1 << bits) if dtype.kind == "i" and wrapped >> (bits - 1) else wrapped
+    return np.asarray(value).astype(dtype) if dtype.kind in "iu" else value
+
+
+def alias(view: NDArray[Any], memory: Memory) -> RecordingArray:
+    """Return an array over the same bytes as `memory` seen as another dtype."""
+    recorder = memory.recorder
+    whole = recorder.buffers[memory.buffer]
+    key = f"view {view.dtype.str}"
+    if key not in memory.fields:
+        size = view.dtype.itemsize
+        count = len(memory.cells) * memory.unit // size
+        cells = np.ndarray(count, view.dtype, memory.cells)
+        number = recorder.add_buffer(
+            Buffer(whole.name, whole.space, view.dtype.str, (count,), (size,), whole.address, size, count)
+        )
+        memory.fields[key] = Memory(cells, number, memory.scheduler)
+    return recording(view, memory.fields[key])

@@ -1,0 +1,66 @@
+"""Traces by launch, so that what was traced once is shown at once. Losing the folder loses nothing but time."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+
+from .. import __version__
+from .launch import Launch
+from .storage import TraceFileError, load, save
+from .trace import Trace
+
+LIMIT = 1_000_000_000
+
+
+class TraceCache:
+    """A folder of traces, up to `limit_bytes`, beyond which those not used for longest are removed.
+
+    A full disk or a folder that can't be written only means that nothing is found later.
+    """
+
+    def __init__(self, folder: Path, limit_bytes: int = LIMIT) -> None:
+        self._folder = folder
+        self._limit = limit_bytes
+
+    def get(self, launch: Launch) -> Trace | None:
+        """Return the trace of an equal launch, or None. A damaged one is removed."""
+        path = self._path(launch)
+        if not path.exists():
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)
+        try:
+            return load(path)
+        except TraceFileError:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+
+    def put(self, launch: Launch, trace: Trace) -> None:
+        """Keep a trace that ended without error and has all its rows."""
+        if trace.error is not None or trace.accesses > len(trace):
+            return
+        with contextlib.suppress(OSError, TraceFileError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            save(trace, self._path(launch), compress=False)
+        with contextlib.suppress(OSError):
+            self._trim()
+
+    def _path(self, launch: Launch) -> Path:
+        """Name the file by launch and program: another version may trace otherwise."""
+        key = hashlib.sha256(f"{__version__} {launch.key()}".encode()).hexdigest()
+        return self._folder / f"{key}.trace"
+
+    def _trim(self) -> None:
+        """Remove the files used longest ago; what a killed program left half-written counts as well."""
+        files = [*self._folder.glob("*.trace"), *self._folder.glob(".tilescope-*.tmp")]
+        stats = [(path.stat(), path) for path in files]
+        total = 0
+        for stat, path in sorted(stats, key=lambda entry: entry[0].st_mtime_ns, reverse=True):
+            if total + stat.st_size > self._limit:
+                path.unlink()
+            else:
+                total += stat.st_size

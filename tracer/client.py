@@ -1,0 +1,205 @@
+"""The worker as seen from the window's process: start it, run launches in it, cancel, survive its death."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from .events import Done, Event, Failed, Job, Output, Progress
+from .launch import Launch, encode
+from .storage import TraceFileError, load
+from .trace import Trace
+
+COMMAND = (sys.executable, "-P", "-m", "tilescope.tracer.worker")
+REMEDY = "perhaps memory ran out: try a smaller size; the next run starts a new one"
+Process = subprocess.Popen[bytes]
+
+
+class WorkerError(Exception):
+    """A launch gave no trace; the text is one sentence that says why and what to do."""
+
+
+class Cancelled(Exception):
+    """The run was cancelled."""
+
+
+class Worker:
+    """A tracing process, started anew whenever it has ended. Launches run one by one; any thread may call."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="tilescope-"))
+        self._log = self._folder / "errors.txt"
+        self._alive: list[Process] = []  # at most one, shared with the finalizer
+        self._jobs = itertools.count(1)
+        self._turn = threading.Lock()  # held by the run under way
+        self._state = threading.Lock()  # guards what follows, and _alive
+        self._busy = self._doomed = self._closed = False
+        self._finish = weakref.finalize(self, _tidy, self._alive, self._folder)
+
+    def start(self) -> None:
+        """Start the process if there is none, and return at once: it loads numba meanwhile."""
+        with self._state, contextlib.suppress(WorkerError):  # the run that needs it says so
+            if not (self._busy or self._closed):
+                self._started()
+
+    def run(
+        self,
+        launch: Launch,
+        progress: Callable[[int, int], None] | None = None,
+        output: Callable[[str], None] | None = None,
+    ) -> Trace:
+        """Return the trace of a launch, after the runs that were asked for before.
+
+        `progress(done, of)` counts blocks and `output(text)` gets what is printed, both in the calling
+        thread. Raises Cancelled after `cancel` or `close`, and WorkerError where there is no trace.
+        """
+        with self._turn:
+            with self._process() as process:
+                end = self._converse(process, launch, progress, output)
+            return _result(end)
+
+    def cancel(self) -> None:
+        """End the run under way, if there is one."""
+        with self._state:
+            if self._busy:
+                self._kill()
+
+    def close(self) -> None:
+        """End the process and remove its files; a run under way is cancelled. Not for callbacks of `run`."""
+        with self._state:
+            self._closed = True
+            self._kill()
+        with self._turn:
+            self._finish()
+
+    def _kill(self) -> None:
+        self._doomed = True
+        for process in self._alive:
+            process.kill()
+
+    @contextlib.contextmanager
+    def _process(self) -> Iterator[Process]:
+        """Lend the process to a run. Once a run was left halfway nobody listens to it: the next gets a new one."""
+        with self._state:
+            if self._closed:
+                raise Cancelled
+            process = self._started()
+            self._busy = True
+        try:
+            yield process
+        except BaseException:
+            self._doomed = True
+            raise
+        finally:
+            self._busy = False
+            if self._doomed:
+                self.start()
+
+    def _started(self) -> Process:
+        for process in list(self._alive):
+            if self._doomed or process.poll() is not None:
+                self._alive.remove(process)
+                _end(process)
+        self._doomed = False
+        if not self._alive:
+            self._alive.append(_spawn(self._log))
+        return self._alive[0]
+
+    def _converse(
+        self,
+        process: Process,
+        launch: Launch,
+        progress: Callable[[int, int], None] | None,
+        output: Callable[[str], None] | None,
+    ) -> Done | Failed:
+        for event in self._events(process, launch):
+            if isinstance(event, Progress) and progress is not None:
+                progress(event.done, event.of)
+            elif isinstance(event, Output) and output is not None:
+                output(event.text)
+            elif isinstance(event, Done | Failed):
+                return event
+        process.wait()
+        if self._doomed:
+            raise Cancelled
+        raise WorkerError(f"The tracing process ended unexpectedly ({self._death(process)}); {REMEDY}.")
+
+    def _events(self, process: Process, launch: Launch) -> Iterator[Event]:
+        """Yield what the worker says about a launch, up to its end if it ends."""
+        assert process.stdin is not None and process.stdout is not None
+        number = next(self._jobs)
+        out = self._folder / f"{number}.trace"
+        job = Job(number, msgspec.Raw(encode(launch).encode()), str(out))
+        try:
+            process.stdin.write(msgspec.json.encode(job) + b"\n")
+            process.stdin.flush()
+        except OSError:
+            return  # it has ended already
+        for line in process.stdout:
+            if line.endswith(b"\n"):
+                yield msgspec.json.decode(line, type=Event)
+
+    def _death(self, process: Process) -> str:
+        """Return how the process ended: the signal, or the exit code and the last line of its errors."""
+        if process.returncode < 0:
+            return f"signal {-process.returncode}"
+        lines = self._log.read_text(errors="replace").split("\n")
+        last = next((line for line in reversed(lines) if line.strip()), "no message")
+        return f"exit code {process.returncode}: {last[:200]}"
+
+
+def _result(end: Done | Failed) -> Trace:
+    if isinstance(end, Failed):
+        raise WorkerError(end.message)
+    try:
+        return load(end.path)
+    except TraceFileError as error:
+        raise WorkerError(str(error)) from error
+    finally:
+        Path(end.path).unlink(missing_ok=True)
+
+
+def _spawn(log: Path) -> Process:
+    try:
+        log.parent.mkdir(0o700, exist_ok=True)  # a system may tidy its folder of temporary files
+        with log.open("wb") as errors:
+            return subprocess.Popen(
+                COMMAND,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,  # Ctrl+C in the terminal is for the window alone
+                creationflags=_flags(),
+            )
+    except OSError as error:
+        raise WorkerError(f"The tracing process can't be started ({error}); close other programs.") from error
+
+
+def _flags() -> int:
+    if sys.platform == "win32":
+        return subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+    return 0
+
+
+def _end(process: Process) -> None:
+    process.kill()
+    process.wait()
+    for pipe in filter(None, (process.stdin, process.stdout)):
+        with contextlib.suppress(OSError):  # what was not sent is not needed
+            pipe.close()
+
+
+def _tidy(alive: list[Process], folder: Path) -> None:
+    for process in alive:
+        _end(process)
+    shutil.rmtree(folder, ignore_errors=True)

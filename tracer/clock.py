@@ -1,0 +1,141 @@
+"""The display clock: the moment at which each request is made."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+
+from .runs import Ints, offsets, places_in_run, run_starts
+from .trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Sequence:
+    """The requests of each warp in its order: sorted by (place, warp, phase), then as the warp makes them.
+
+    place: of the block in trace.blocks. position: the largest place of one of its accesses in its thread's
+    phase. step: the largest step of one of its accesses.
+    """
+
+    place: Ints
+    warp: Ints
+    phase: Ints
+    position: Ints
+    step: Ints
+
+
+def phases_of(trace: Trace) -> Ints:
+    """Return how many phases each block of trace.blocks went through, one at least."""
+    count = np.ones(len(trace.blocks), np.int64)
+    if len(trace):
+        np.maximum.at(count, np.searchsorted(trace.blocks, trace.block), trace.phase.astype(np.int64) + 1)
+    barriers = trace.barriers
+    if len(barriers.block):
+        place = np.searchsorted(trace.blocks, barriers.block)
+        np.maximum.at(count, place, barriers.phase.astype(np.int64) + 2)
+    return count
+
+
+def moments_of(trace: Trace, sequence: Sequence) -> Ints:
+    """Return the moment, from 1, of each request.
+
+    Moments grow along each warp, and those of a block's phase come after those of the phase before.
+    """
+    if not len(sequence.place):
+        return np.empty(0, np.int64)
+    if trace.schedule.startswith("random"):
+        return _moments_by_step(sequence)
+    return _moments_by_round(trace, sequence)
+
+
+def _moments_by_round(trace: Trace, sequence: Sequence) -> Ints:
+    """Return the moments that lockstep gives: in each round every running thread makes one access.
+
+    Requests of one warp that fall into the same round, as diverged lanes make them, get moments of their own.
+    """
+    round_ = _rounds(trace, sequence)
+    starts = run_starts(sequence.place, sequence.warp, round_)
+    turn = places_in_run(starts, len(round_))
+    width = np.zeros(int(round_.max()) + 1, np.int64)
+    np.maximum.at(width, round_, turn + 1)
+    return offsets(width)[round_] + turn + 1
+
+
+def _rounds(trace: Trace, sequence: Sequence) -> Ints:
+    """Return the round of each request, never falling along a warp.
+
+    A thread makes one access per round; between two phases of a block lies the round in which its threads
+    come back from the barrier.
+    """
+    phases = phases_of(trace)
+    longest = np.zeros((len(phases), int(phases.max())), np.int64)
+    np.maximum.at(longest, (sequence.place, sequence.phase), sequence.position + 1)
+    ran = np.arange(longest.shape[1]) < phases[:, None]
+    lengths = (longest + 1) * ran
+    start = _starts(lengths.sum(axis=1), trace.resident)
+    begin = start[:, None] + np.cumsum(lengths, axis=1) - lengths
+    return begin[sequence.place, sequence.phase] + _highest_so_far(sequence)
+
+
+def _highest_so_far(sequence: Sequence) -> Ints:
+    """Return each request's position, or that of an earlier one of its warp and phase that is larger."""
+    group = np.zeros(len(sequence.place), np.int64)
+    group[run_starts(sequence.place, sequence.warp, sequence.phase)[1:]] = 1
+    lift = np.cumsum(group) * (int(sequence.position.max()) + 1)
+    highest: Ints = np.maximum.accumulate(sequence.position + lift)
+    return highest - lift
+
+
+def _starts(durations: Ints, resident: int) -> Ints:
+    """Return the round in which each block starts, when a block waits for one of `resident` slots."""
+    ends: list[int] = []
+    starts = np.empty_like(durations)
+    for place, duration in enumerate(durations.tolist()):
+        starts[place] = heapq.heappop(ends) if len(ends) >= max(1, resident) else 0
+        heapq.heappush(ends, int(starts[place]) + duration)
+    return starts
+
+
+def _moments_by_step(sequence: Sequence) -> Ints:
+    """Return moments that follow the steps; one ends where a warp would make a second request in it."""
+    warp = np.zeros(len(sequence.place), np.int64)
+    warp[run_starts(sequence.place, sequence.warp)[1:]] = 1
+    lift = np.cumsum(warp) * (int(sequence.step.max()) + 1)
+    step = np.maximum.accumulate(sequence.step + lift) - lift
+    order = np.argsort(step, kind="stable")
+    new = np.zeros(len(order), np.int64)
+    new[_cuts(_next_barred(sequence, order))] = 1
+    moment = np.empty_like(new)
+    moment[order] = np.cumsum(new) + 1
+    return moment
+
+
+def _next_barred(sequence: Sequence, order: Ints) -> Ints:
+    """Return per request in this order the first later one that can't share its moment: of its warp, or its
+    block's next phase; the number of requests where there is none.
+    """
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    after = np.full(len(order), len(order))
+    same = (sequence.place[1:] == sequence.place[:-1]) & (sequence.warp[1:] == sequence.warp[:-1])
+    after[:-1][same] = place[1:][same]
+    by_phase = np.lexsort((place, sequence.phase, sequence.place))
+    starts = run_starts(sequence.place[by_phase], sequence.phase[by_phase])
+    following = np.append(place[by_phase[starts[1:]]], len(order))
+    last = np.append(sequence.place[by_phase[starts]][1:] != sequence.place[by_phase[starts]][:-1], True)
+    following[last] = len(order)
+    number = np.searchsorted(starts, np.arange(len(order)), side="right") - 1
+    after[by_phase] = np.minimum(after[by_phase], following[number])
+    return after[order]
+
+
+def _cuts(after: Ints) -> list[int]:
+    """Return where new moments start: a moment that starts at s lasts until min(after[s:])."""
+    first = np.minimum.accumulate(after[::-1])[::-1].tolist()
+    cuts, cut = [], first[0]
+    while cut < len(first):
+        cuts.append(cut)
+        cut = first[cut]
+    return cuts

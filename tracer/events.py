@@ -1,0 +1,48 @@
+"""What the window's process and the worker say to each other: a line of JSON each."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Job(msgspec.Struct, frozen=True):
+    """Trace this launch (see tracer.launch) and save it, uncompressed, as `out`."""
+
+    job: int
+    launch: msgspec.Raw
+    out: str
+
+
+class Ready(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):
+    """The engine is loaded."""
+
+
+class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
+    """So many blocks are done, of so many."""
+
+    job: int
+    done: int
+    of: int
+
+
+class Output(msgspec.Struct, frozen=True, tag_field="event", tag="output"):
+    """Something that the kernel or its module printed."""
+
+    text: str
+
+
+class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
+    """The trace is saved as `path`."""
+
+    job: int
+    path: str
+
+
+class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):
+    """There is no trace; `message` is one sentence for the user."""
+
+    job: int
+    message: str
+
+
+Event = Ready | Progress | Output | Done | Failed

@@ -1,0 +1,173 @@
+"""One launch being run: its memory, its blocks, and how it ends."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from types import FrameType, FunctionType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import Memory, RecordingArray, alias, recording
+from .launch import Launch
+from .recorder import Recorder, TooLarge, assigned_name, position
+from .results import finish, totals_of_columns
+from .scheduler import Block, Scheduler, Stop, Thread
+from .trace import Buffer, Dim3, KernelError, poison, unravel
+
+_frame = sys._getframe
+_HERE = os.path.dirname(__file__)
+
+
+class Run:
+    """One launch under way: where it is recorded, and what `cuda` needs to know of it."""
+
+    def __init__(self, launch: Launch, names: tuple[str, ...], report: Callable[[int, int], None]) -> None:
+        self.launch = launch
+        self.names = names
+        self.report = report
+        self.totals: dict[str, int] = {}
+        rows = min(launch.limits.accesses, max(1, launch.limits.memory // 48))
+        self.recorder = Recorder(rows, self._count)
+        self.scheduler = Scheduler(self.recorder, launch.schedule, launch.resident)
+        self.memories: list[Memory] = []
+        self.initial: dict[int, NDArray[Any]] = {}
+        self.finals: dict[str, NDArray[Any]] = {}
+        self.error: KernelError | None = None
+        self.notice = ""
+        self.grid: Dim3 = launch.grid
+        self.dim: Dim3 = launch.block
+        self._addresses = {"global": 0, "shared": 0, "local": 0, "constant": 0}
+        self._declared: dict[Any, int] = {}
+
+    def _count(self, columns: dict[str, NDArray[Any]]) -> None:
+        for name, value in totals_of_columns(self, columns).items():
+            self.totals[name] = self.totals.get(name, 0) + value
+
+    def argument(self, value: Any, name: str) -> Any:
+        """Return what the kernel gets for an argument: arrays as recording ones, others as they are."""
+        if isinstance(value, tuple):
+            return tuple(self.argument(v, f"{name}[{i}]") for i, v in enumerate(value))
+        return self.over(value, name, "global") if isinstance(value, np.ndarray) else value
+
+    def over(self, ary: NDArray[Any], name: str, space: str) -> RecordingArray:
+        """Return a recording array over memory that the host or the device owns."""
+        root = _root(ary)
+        start = root.__array_interface__["data"][0]
+        memory = next((m for m in self.memories if (m.start, m.cells.nbytes) == (start, root.nbytes)), None)
+        if memory is None:
+            memory = self._new_memory(root, ary, name, space)
+        if memory.cells.dtype != ary.dtype:
+            return alias(ary, memory)
+        return recording(ary, memory)
+
+    def _new_memory(self, root: NDArray[Any], ary: NDArray[Any], name: str, space: str) -> Memory:
+        cells = np.ndarray(root.size, root.dtype, root)
+        shaped = ary if ary.size == root.size and ary.dtype == root.dtype else root
+        memory = Memory(cells, self._buffer(name, space, shaped, root.size), self.scheduler)
+        self.memories.append(memory)
+        if root.dtype.names is None:
+            self.initial[memory.buffer] = cells.copy()
+        self.finals[name] = ary
+        return memory
+
+    def _buffer(self, name: str, space: str, ary: NDArray[Any], size: int) -> int:
+        address = self._addresses[space]
+        align = 256 if space in ("global", "constant") else 16
+        self._addresses[space] = -(-(address + max(1, ary.nbytes)) // align) * align
+        strides = tuple(int(s) for s in ary.strides)
+        buffer = Buffer(name, space, ary.dtype.str, ary.shape, strides, address, ary.itemsize, size)
+        return self.recorder.add_buffer(buffer)
+
+    def declared(self, space: str, shape: Any, dtype: np.dtype[Any], owner: dict[Any, Any]) -> RecordingArray:
+        """Return the shared or local array of the declaration two frames up, fresh in each owner."""
+        frame = _frame(2)
+        seen = (id(frame.f_code), frame.f_lasti)
+        if seen not in owner:
+            key = (space, frame.f_code, position(frame.f_code, frame.f_lasti))
+            if key not in owner:
+                owner[key] = self._declare(key, shape, dtype, frame)
+            owner[seen] = owner[key]
+        return owner[seen]  # type: ignore[no-any-return]  # a RecordingArray
+
+    def _declare(self, key: Any, shape: Any, dtype: np.dtype[Any], frame: FrameType) -> RecordingArray:
+        fresh = np.full(shape, poison(dtype), dtype) if dtype.names is None else _raw(shape, dtype)
+        if key not in self._declared:
+            name = assigned_name(frame.f_code, frame.f_lasti, f"{key[0]}_{len(self._declared)}")
+            self._declared[key] = self._buffer(name, key[0], fresh, fresh.size)
+        return recording(fresh, Memory(fresh.reshape(-1), self._declared[key], self.scheduler))
+
+    def dynamic(self, dtype: np.dtype[Any], block: Block) -> RecordingArray:
+        """Return the block's dynamic shared memory as an array of this type."""
+        if "dynamic" not in block.shared:
+            frame = _frame(2)
+            block.shared["dynamic"] = np.full(self.launch.shared_bytes, 0xA5, np.uint8)
+            if "dynamic" not in self._declared:
+                address = self._addresses["shared"]
+                self._addresses["shared"] += self.launch.shared_bytes
+                self._declared["dynamic"] = address
+                self._declared["dynamic name"] = assigned_name(frame.f_code, frame.f_lasti, "dynamic")  # type: ignore[assignment]
+        key = ("dynamic", dtype.str)
+        if key not in block.shared:
+            count = self.launch.shared_bytes // dtype.itemsize
+            fresh = np.ndarray(count, dtype, block.shared["dynamic"])
+            if key not in self._declared:
+                buffer = Buffer(
+                    str(self._declared["dynamic name"]), "shared", dtype.str, (count,), (dtype.itemsize,),
+                    self._declared["dynamic"], dtype.itemsize, count,
+                )  # fmt: skip
+                self._declared[key] = self.recorder.add_buffer(buffer)
+            block.shared[key] = recording(fresh, Memory(fresh, self._declared[key], self.scheduler))
+        return block.shared[key]  # type: ignore[no-any-return]
+
+    def execute(self, kernel: FunctionType, grid: Dim3, dim: Dim3, arguments: tuple[Any, ...]) -> None:
+        """Run the chosen blocks; what went wrong ends up in `error` or `notice`."""
+        self.grid, self.dim = grid, dim
+        given = tuple(self.argument(v, n) for v, n in zip(arguments, self.names, strict=True))
+        blocks = self.launch.blocks
+        chosen = list(range(grid[0] * grid[1] * grid[2])) if blocks is None else list(blocks)
+        collecting = gc.isenabled()
+        gc.disable()  # the log holds many small tuples, none of them in a cycle
+        try:
+            with np.errstate(all="ignore"):
+                self.scheduler.run(kernel, given, grid, dim, chosen, self.report)
+        except TooLarge:
+            self.notice = (
+                f"Stopped after {self.recorder.accesses:,} accesses: one block makes more than the "
+                f"{self.recorder.limit:,} that may be held. Choose a smaller size."
+            )
+        except Stop as stop:
+            self.error = self._error(*stop.args)
+        finally:
+            if collecting:
+                gc.enable()
+
+    def _error(self, thread: Thread, error: BaseException) -> KernelError:
+        steps = traceback.extract_tb(error.__traceback__)
+        own = [s for s in steps if not s.filename.startswith(_HERE)] or list(steps)
+        place = own[-1]
+        where = Index3(*unravel(thread.number, self.dim))
+        return KernelError(
+            type(error).__name__, str(error), tuple(thread.block.index), tuple(where), place.filename, place.lineno or 0
+        )  # type: ignore[arg-type]  # three numbers each
+
+
+def _root(ary: NDArray[Any]) -> NDArray[Any]:
+    """Return the array that owns the memory that a view looks into, in memory order."""
+    root = ary
+    while isinstance(root.base, np.ndarray) and root.base.dtype.itemsize == ary.dtype.itemsize:
+        root = root.base
+    if not root.flags.forc:
+        raise TypeError(f"an array whose memory has gaps, strides {root.strides} for shape {root.shape}")
+    return root.view(ary.dtype) if root.dtype != ary.dtype else root
+
+
+def _raw(shape: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    fresh = np.empty(shape, dtype)
+    fresh.view(np.uint8).fill(0xA5)
+    return fresh

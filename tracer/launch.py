@@ -1,0 +1,86 @@
+"""A launch as plain data: what to run, on what, how. Equal launches give equal traces."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal
+
+import msgspec
+
+Dim3 = tuple[int, int, int]
+Fill = Literal["random", "ones", "zeros", "arange", "empty", "file"]
+
+
+class Array(msgspec.Struct, frozen=True, tag="array"):
+    """An array argument.
+
+    `fill` says where the elements come from: seeded random numbers, ones, zeros, 0 1 2 ..., the poison
+    of uninitialised memory (`empty`), or a `.npy` file, whose `digest` (SHA-256) makes its content part
+    of the launch.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+    fill: Fill = "zeros"
+    seed: int = 0
+    path: str = ""
+    digest: str = ""
+
+
+class Scalar(msgspec.Struct, frozen=True, tag="scalar"):
+    """A scalar argument, passed as Python's own number."""
+
+    value: bool | int | float
+
+
+class Schedule(msgspec.Struct, frozen=True):
+    """The order in which threads run: `lockstep`, `sequential`, or `random` with its seed."""
+
+    kind: Literal["lockstep", "sequential", "random"] = "lockstep"
+    seed: int = 0
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Where recording stops: accesses kept, and bytes that the recording may take."""
+
+    accesses: int = 12_000_000
+    memory: int = 2_000_000_000
+
+
+class Launch(msgspec.Struct, frozen=True):
+    """One kernel, its arguments, grid, block and shared memory, and how to schedule it.
+
+    kernel: `module:function`, or `path/to/file.py:function`.
+    source: the text of that file; it is what runs, so an edited kernel is another launch.
+    constants: globals that the compiled kernel freezes (a string names a numba type, as "float64").
+    scenario: the catalogue's name of it, whose NumPy reference checks the result; empty for none.
+    resident: blocks that run at once; None is as many as fit 8,192 threads.
+    blocks: linear block numbers (x fastest) to run; None is all of them.
+    """
+
+    kernel: str
+    source: str
+    arguments: tuple[Array | Scalar, ...]
+    grid: Dim3
+    block: Dim3
+    constants: dict[str, int | float | str] = {}
+    shared_bytes: int = 0
+    scenario: str = ""
+    schedule: Schedule = Schedule()
+    resident: int | None = None
+    blocks: tuple[int, ...] | None = None
+    limits: Limits = Limits()
+
+    def key(self) -> str:
+        """Return a name for this launch: equal launches have equal keys (64 hexadecimal digits)."""
+        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
+
+
+def encode(launch: Launch) -> str:
+    """Return the launch as JSON."""
+    return msgspec.json.encode(launch, order="sorted").decode()
+
+
+def decode(text: str) -> Launch:
+    """Return the launch that `encode` wrote; raises msgspec.ValidationError for anything else."""
+    return msgspec.json.decode(text, type=Launch)

@@ -1,0 +1,114 @@
+"""From a launch to something callable: the kernel's module, its constants, its arguments."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import os
+import sys
+from importlib import util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .launch import Array, Launch
+from .trace import poison
+
+
+class LoadError(Exception):
+    """A kernel file or an argument that makes no launch; the text is one sentence."""
+
+
+def load_kernel(launch: Launch) -> tuple[ModuleType, Any]:
+    """Run the launch's source as a module of its own and return (module, kernel); raises LoadError."""
+    place, _, name = launch.kernel.rpartition(":")
+    file, package = _file_of(place)
+    module = ModuleType(Path(file).stem)
+    module.__file__, module.__package__ = file, package
+    linecache.cache[file] = (len(launch.source), None, launch.source.splitlines(keepends=True), file)
+    # A module may look itself up (dataclasses do) while it runs.
+    sys.modules[f"_tilescope_kernel_{Path(file).stem}"] = module
+    module.__name__ = f"_tilescope_kernel_{Path(file).stem}"
+    try:
+        exec(compile(launch.source, file, "exec"), module.__dict__)  # the user's own kernel
+    except SyntaxError as error:
+        raise LoadError(f"{file}:{error.lineno}: {error.msg}.") from error
+    except Exception as error:  # noqa: BLE001  # whatever a user's file raises
+        raise LoadError(f"{file} can't be run: {type(error).__name__}: {error}.") from error
+    kernel = getattr(module, name, None)
+    if kernel is None:
+        raise LoadError(f"{file} has no kernel named {name}.")
+    if not hasattr(kernel, "py_func") or not hasattr(kernel, "__getitem__"):
+        raise LoadError(f"{name} in {file} is not a @cuda.jit kernel.")
+    return module, kernel
+
+
+def _file_of(place: str) -> tuple[str, str]:
+    if place.endswith(".py"):
+        return os.path.abspath(place), ""
+    spec = util.find_spec(place)
+    if spec is None or spec.origin is None:
+        raise LoadError(f"There is no module named {place}.")
+    return spec.origin, place.rpartition(".")[0]
+
+
+def constants_of(module: ModuleType, launch: Launch) -> None:
+    """Set the module's constants to the launch's; a string names a numba type."""
+    import numba
+
+    for name, value in launch.constants.items():
+        if not hasattr(module, name):
+            raise LoadError(f"{module.__file__} has no constant named {name}.")
+        setattr(module, name, getattr(numba, value) if isinstance(value, str) else value)
+
+
+def arrays_of(launch: Launch, kernel: Any) -> tuple[list[Any], tuple[str, ...]]:
+    """Return the kernel's arguments, filled, and their names; raises LoadError."""
+    names = tuple(inspect.signature(kernel.py_func).parameters)
+    if len(names) != len(launch.arguments):
+        raise LoadError(f"{launch.kernel} takes {len(names)} arguments, not {len(launch.arguments)}.")
+    made = [filled(a) if isinstance(a, Array) else a.value for a in launch.arguments]
+    return made, names
+
+
+def filled(array: Array) -> NDArray[Any]:
+    """Return an array as its launch describes it; raises LoadError for a file that can't be read."""
+    try:
+        if array.fill == "file":
+            return _from_file(array)
+        return _generated(array)
+    except MemoryError as error:
+        shape = " x ".join(map(str, array.shape))
+        raise LoadError(f"An array of {shape} {array.dtype} does not fit in memory; choose a smaller size.") from error
+
+
+def _generated(array: Array) -> NDArray[Any]:
+    dtype = np.dtype(array.dtype)
+    if array.fill == "random":
+        return _random(array, dtype)
+    if array.fill == "arange":
+        return np.arange(int(np.prod(array.shape))).reshape(array.shape).astype(dtype)
+    value = {"ones": 1, "zeros": 0, "empty": poison(dtype)}[array.fill]
+    return np.full(array.shape, value, dtype)
+
+
+def _random(array: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Uniform in [0, 1) for floats, 0 to 9 for integers, so that sums neither cancel nor overflow soon."""
+    generator = np.random.default_rng(array.seed)
+    if dtype.kind in "iub":
+        return generator.integers(0, 10, array.shape).astype(dtype)
+    real = generator.random(array.shape)
+    return (real + 1j * generator.random(array.shape) if dtype.kind == "c" else real).astype(dtype)
+
+
+def _from_file(array: Array) -> NDArray[Any]:
+    try:
+        values = np.load(array.path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise LoadError(f"{array.path} can't be read as a .npy file: {error}.") from error
+    if values.shape != array.shape:
+        raise LoadError(f"{array.path} holds shape {values.shape}, not {array.shape}; choose the file again.")
+    return np.ascontiguousarray(values.astype(array.dtype))

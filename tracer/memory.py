@@ -1,0 +1,190 @@
+"""Memory: what every buffer holds, who read and wrote it, at any moment, in any order of asking."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .flights import destinations_of
+from .requests import Requests
+from .runs import Ints, offsets, stable_order
+from .trace import Op, Trace, poison
+from .track import Cells, Track
+
+# Where a loaded element goes.
+NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2
+Flights = tuple[NDArray[np.uint8], Ints, Ints]
+
+
+class Memory:
+    """The contents of a trace's buffers at every moment.
+
+    The state at moment m includes every request with moment <= m; of several stores to an element the last in
+    (moment, step) counts. Shared buffers exist once per block and local ones once per thread: `block` and
+    `thread` say which, and don't matter for others. Work on a buffer is done when it is first asked for.
+    Buffers whose bytes overlap are told apart: a store through one does not show in the other.
+    """
+
+    def __init__(self, trace: Trace, requests: Requests) -> None:
+        self._trace = trace
+        self._requests = requests
+        self._first = np.searchsorted(requests.moment, np.arange(requests.end + 2))
+        self._cells: dict[int, Cells] = {}
+        self._copies: dict[int, dict[int, Ints]] = {}
+        self._tracks: dict[tuple[int, int], Track] = {}
+        self._ranges: dict[int, tuple[float, float]] = {}
+
+    def values(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[Any]:
+        """Return the content of a buffer, in its shape and dtype; poison where nothing was written."""
+        last = self._track(buffer, block, thread).last(moment)
+        return self.cells(buffer).shaped(self._overwritten(self._initial(buffer), last))
+
+    def reads(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[np.int32]:
+        """Return how often each element was read by loads and atomics, in the buffer's shape."""
+        return self.cells(buffer).shaped(self._track(buffer, block, thread).reads(moment))
+
+    def written(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[np.bool_]:
+        """Return whether the launch has written each element, in the buffer's shape."""
+        return self.cells(buffer).shaped(self._track(buffer, block, thread).last(moment) >= 0)
+
+    def writer(self, buffer: int, element: int, moment: int, block: int = 0, thread: int = 0) -> int | None:
+        """Return the access (row of the trace) that wrote an element last, None where none did.
+
+        element: its number in the buffer's shape, in C order.
+        """
+        last = int(self._track(buffer, block, thread).last(moment)[self.cells(buffer).cell(element)])
+        return last if last >= 0 else None
+
+    def places(self, buffer: int, index: NDArray[np.integer[Any]]) -> Ints:
+        """Return the number in the buffer's shape (C order) of each access index, -1 where there is none."""
+        return self.cells(buffer).places(index)
+
+    def request_rows(self, moment: int) -> range:
+        """Return the requests of this moment."""
+        if not 0 < moment <= self._requests.end:
+            return range(0)
+        return range(int(self._first[moment]), int(self._first[moment + 1]))
+
+    def accesses_at(self, moment: int) -> Ints:
+        """Return the accesses (rows of the trace) of this moment, by request, then lane."""
+        requests = self.request_rows(moment)
+        start = self._requests.start
+        return self._requests.order[start[requests.start] : start[requests.stop]]
+
+    def flights(self, rows: NDArray[np.integer[Any]]) -> Flights:
+        """Return where the elements of these accesses go: (kind, buffer, access index in it), an array each.
+
+        kind is NOWHERE (buffer and index are -1), INTO_SHARED or INTO_RESULT; see `flights.destinations_of`.
+        """
+        target = self._destinations[rows]
+        found = target >= 0
+        buffer = np.where(found, self._trace.buffer[target], -1)
+        index = np.where(found, self._trace.index[target].astype(np.int64), -1)
+        kind = np.where(self._is_shared[buffer], INTO_SHARED, INTO_RESULT)
+        return np.where(found, kind, NOWHERE).astype(np.uint8), buffer, index
+
+    def value_range(self, buffer: int) -> tuple[float, float]:
+        """Return the least and the largest finite value that a buffer ever holds; (0, 0) when there is none.
+
+        Complex values count by magnitude.
+        """
+        if buffer not in self._ranges:
+            self._ranges[buffer] = self._range(buffer)
+        return self._ranges[buffer]
+
+    def cells(self, buffer: int) -> Cells:
+        """Return how a buffer's shape maps to the elements that have memory of their own."""
+        if buffer not in self._cells:
+            self._cells[buffer] = Cells(self._trace.buffers[buffer])
+        return self._cells[buffer]
+
+    @cached_property
+    def _destinations(self) -> Ints:
+        return destinations_of(self._trace)
+
+    @cached_property
+    def _is_shared(self) -> NDArray[np.bool_]:
+        return np.array([b.space == "shared" for b in self._trace.buffers], bool)
+
+    def _range(self, buffer: int) -> tuple[float, float]:
+        trace, dtype = self._trace, self._dtype(buffer)
+        held = [trace.initial[buffer].ravel()] if buffer in trace.initial else []
+        if trace.value is not None and dtype.kind != "V":
+            held.append(_cast(trace.value[(trace.buffer == buffer) & (trace.op != Op.LOAD)], dtype))
+        if not held or dtype.kind == "V":
+            return 0.0, 0.0
+        numbers = np.concatenate([np.abs(h) if h.dtype.kind == "c" else h for h in held])
+        finite = numbers[np.isfinite(numbers)]
+        return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+
+    def _dtype(self, buffer: int) -> np.dtype[Any]:
+        return np.dtype(self._trace.buffers[buffer].dtype)
+
+    def _initial(self, buffer: int) -> NDArray[Any]:
+        """Return a new array of what each cell holds before the launch."""
+        dtype, cells = self._dtype(buffer), self.cells(buffer)
+        if buffer in self._trace.initial:
+            return self._trace.initial[buffer][cells.index].astype(dtype)
+        return np.full(len(cells), poison(dtype), dtype)
+
+    def _overwritten(self, content: NDArray[Any], last: NDArray[np.int32]) -> NDArray[Any]:
+        """Put in what these rows wrote; whole records have no values in a trace and stay as they began."""
+        written = np.flatnonzero(last >= 0)
+        if self._trace.value is not None and content.dtype.kind != "V":
+            content[written] = _cast(self._trace.value[last[written]], content.dtype)
+        return content
+
+    def _track(self, buffer: int, block: int, thread: int) -> Track:
+        """Return the track of the copy of a buffer that this thread sees."""
+        copy = self._copy(buffer, block, thread)
+        if (buffer, copy) not in self._tracks:
+            rows = self._rows(buffer).get(copy, np.empty(0, np.int64))
+            self._tracks[buffer, copy] = self._new_track(buffer, rows)
+        return self._tracks[buffer, copy]
+
+    def _copy(self, buffer: int, block: int, thread: int) -> int:
+        space = self._trace.buffers[buffer].space
+        if space == "local":
+            return block * self._trace.threads + thread
+        return block if space == "shared" else 0
+
+    def _new_track(self, buffer: int, rows: Ints) -> Track:
+        cell = self.cells(buffer).of(self._trace.index[rows])
+        rows, cell = rows[cell >= 0], cell[cell >= 0]
+        moment = self._requests.moment[self._requests.request[rows]]
+        return Track(len(self.cells(buffer)), cell, self._trace.op[rows], moment, rows)
+
+    def _rows(self, buffer: int) -> dict[int, Ints]:
+        """Return the accesses to each copy of a buffer that has any, in the order of (moment, step)."""
+        if buffer not in self._copies:
+            self._copies[buffer] = self._sorted_rows(buffer)
+        return self._copies[buffer]
+
+    def _sorted_rows(self, buffer: int) -> dict[int, Ints]:
+        trace, space = self._trace, self._trace.buffers[buffer].space
+        rows = np.flatnonzero(trace.buffer == buffer)
+        rows = rows[stable_order(self._requests.moment[self._requests.request[rows]])]
+        if space not in ("shared", "local"):
+            return {0: rows}
+        owner = trace.block[rows].astype(np.int64)
+        if space == "local":
+            owner = owner * trace.threads + trace.thread[rows]
+        owners, number = np.unique(owner, return_inverse=True)
+        parts = np.split(rows[stable_order(number)], offsets(np.bincount(number))[1:-1])
+        return dict(zip(owners.tolist(), parts, strict=True))
+
+
+def memory_of(trace: Trace, requests: Requests) -> Memory:
+    """Return the memory of a trace."""
+    return Memory(trace, requests)
+
+
+def _cast(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return values of the trace's column in the dtype of a buffer that they came from."""
+    if values.dtype.kind == "c" and dtype.kind != "c":
+        values = values.real
+    with np.errstate(invalid="ignore", over="ignore"):
+        return values.astype(dtype)

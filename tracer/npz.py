@@ -1,0 +1,71 @@
+"""A strict `.npz`: a zip of one-dimensional columns of plain numbers, read without trust in who wrote it."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Mapping
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Columns = dict[str, NDArray[Any]]
+MAGIC = b"\x93NUMPY\x01\x00"
+# NumPy writes exactly this; nothing is evaluated, and there is no room for a pickle.
+DESCR, SHAPE = rb"'descr': '([<|][biufcV]\d{1,4})'", rb"'shape': \((\d{1,12}),\)"
+HEADER = re.compile(rb"{%b, 'fortran_order': False, %b, } *\n" % (DESCR, SHAPE))
+
+
+def write(file: IO[bytes], columns: Mapping[str, NDArray[Any]], deflate: bool) -> None:
+    """Write each column as a member `name.npy`, little-endian; equal columns give equal bytes."""
+    method = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
+    with zipfile.ZipFile(file, "w", method) as members:
+        for name, column in columns.items():
+            # A ZipInfo of its own has a fixed date.
+            info = zipfile.ZipInfo(f"{name}.npy")
+            info.compress_type = method
+            with members.open(info, "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, _plain(column), version=(1, 0), allow_pickle=False)
+
+
+def sizes(members: zipfile.ZipFile) -> dict[str, int]:
+    """Return the unpacked size in bytes of each column, before anything is unpacked.
+
+    Raises ValueError for a member that `write` would not have written.
+    """
+    found: dict[str, int] = {}
+    for info in members.infolist():
+        name, _, ending = info.filename.rpartition(".")
+        if ending != "npy" or name in found:
+            raise ValueError(f"member {info.filename[:60]!r}")
+        found[name] = info.file_size
+    return found
+
+
+def read(members: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """Return one column; raises ValueError for what is no column of plain numbers."""
+    info = members.getinfo(f"{name}.npy")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"compression of {name}")
+    data = members.read(info)
+    start = 10 + int.from_bytes(data[8:10], "little")
+    header = HEADER.fullmatch(data[10:start])
+    if header is None or not data.startswith(MAGIC):
+        raise ValueError(f"header of {name}")
+    return _column(data, start, np.dtype(header[1].decode()), int(header[2]))
+
+
+def _column(data: bytes, start: int, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+    if not dtype.itemsize or dtype.itemsize * count != len(data) - start:
+        raise ValueError("length of a column")
+    column = np.frombuffer(data, dtype, count, start) if count else np.empty(0, dtype)
+    # A bool that is neither 0 nor 1 would break NumPy's own assumptions.
+    return column if dtype.kind != "b" else column.view(np.uint8) != 0
+
+
+def _plain(column: NDArray[Any]) -> NDArray[Any]:
+    """Return the column little-endian; records as their bytes."""
+    if column.dtype.names is not None:
+        return np.ascontiguousarray(column).view(f"V{column.dtype.itemsize}")
+    return column.astype(column.dtype.newbyteorder("<"), copy=False)

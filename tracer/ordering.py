@@ -1,0 +1,167 @@
+"""Which accesses make one request, and in which order a warp makes its requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .runs import Ints, offsets, places_in_run, run_numbers, run_starts, stable_order
+from .trace import WARP, Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Queues:
+    """The accesses of a trace, as the queue of each lane of each warp in each phase.
+
+    order: rows of the trace sorted by (group, lane, step), where a group is one (block, warp, phase) that
+    made accesses, numbered in that order; the other columns go with it. position: place in the lane's queue.
+    Per group: place (of its block in trace.blocks), warp, phase.
+    """
+
+    order: Ints
+    group: Ints
+    lane: Ints
+    position: Ints
+    place: Ints
+    warp: Ints
+    phase: Ints
+
+
+def queues_of(trace: Trace) -> Queues:
+    """Return the accesses sorted into the queues of lanes."""
+    place = np.searchsorted(trace.blocks, trace.block)
+    phases = int(trace.phase.max(initial=0)) + 1
+    thread = trace.thread.astype(np.int64)
+    code = ((place * trace.warps + thread // WARP) * phases + trace.phase) * WARP + thread % WARP
+    order = stable_order(code)
+    code = code[order]
+    lanes, groups = run_starts(code), run_starts(code // WARP)
+    first = code[groups] // WARP
+    return Queues(
+        order, run_numbers(groups, len(code)), code % WARP, places_in_run(lanes, len(code)),
+        first // phases // trace.warps, first // phases % trace.warps, first % phases,
+    )  # fmt: skip
+
+
+def slots_of(trace: Trace, queues: Queues) -> Ints:
+    """Return per access (in queue order) the place, from 0, of its request among those of its group.
+
+    Accesses of one (group, site, visit) are one request; requests come in the order of the largest position
+    of their lanes (`random`: of their largest step). Where that would show a lane's later access before an
+    earlier one, which only diverged lanes can cause, `_issue` orders the group.
+    """
+    cell = _cells(trace, queues)
+    random = trace.schedule.startswith("random")
+    time = trace.step[queues.order].astype(np.int64) if random else queues.position
+    first = _first_of(cell)
+    rank = _ranks(cell, first, time, queues)
+    slot = rank[cell] - offsets(np.bincount(queues.group[first]))[queues.group]
+    wrong = _out_of_order(slot, queues)
+    if wrong.any():
+        some = wrong[queues.group]
+        slot[some] = _issue(rank[cell[some]], queues.group[some], queues.lane[some])
+    return slot
+
+
+def _cells(trace: Trace, queues: Queues) -> Ints:
+    """Return per access (in queue order) a number that the accesses of one request share, without gaps."""
+    site = trace.site[queues.order].astype(np.int64)
+    by_site = stable_order(site)
+    visit = np.empty_like(site)
+    group, lane = queues.group[by_site], queues.lane[by_site]
+    visit[by_site] = places_in_run(run_starts(site[by_site], group, lane), len(site))
+    what = (trace.buffer[queues.order].astype(np.int64) << 2) | trace.op[queues.order]
+    if _is_function_of(site, what):
+        return _number_visits(site, by_site, visit, queues.group)
+    variant = np.unique(site << 32 | what, return_inverse=True)[1]
+    return _number_visits(variant, stable_order(variant), visit, queues.group)
+
+
+def _is_function_of(site: Ints, what: Ints) -> bool:
+    """Return whether every site does one thing to one buffer."""
+    table = np.zeros(int(site.max(initial=0)) + 1, np.int64)
+    table[site] = what
+    return bool(np.array_equal(table[site], what))
+
+
+def _number_visits(site: Ints, by_site: Ints, visit: Ints, group: Ints) -> Ints:
+    """Number each (site, group, visit) that occurs, from 0 on."""
+    starts = run_starts(site[by_site], group[by_site])
+    visits = visit[by_site]
+    base = offsets(np.maximum.reduceat(visits, starts) + 1)
+    number = np.empty_like(visit)
+    number[by_site] = base[run_numbers(starts, len(visit))] + visits
+    used = np.zeros(base[-1], bool)
+    used[number] = True
+    return (np.cumsum(used) - 1)[number]
+
+
+def _first_of(cell: Ints) -> Ints:
+    """Return per request its first access in queue order, which is that of its lowest lane."""
+    first = np.empty(int(cell.max()) + 1, np.int64)
+    first[cell[::-1]] = np.arange(len(cell))[::-1]
+    return first
+
+
+def _ranks(cell: Ints, first: Ints, time: Ints, queues: Queues) -> Ints:
+    """Rank requests by group, then latest time; ties by lowest lane and its position, in any schedule."""
+    latest = np.zeros(len(first), np.int64)
+    np.maximum.at(latest, cell, time)
+    rank = np.empty_like(first)
+    keys = (queues.position[first], queues.lane[first], latest, queues.group[first])
+    rank[np.lexsort(keys)] = np.arange(len(first))
+    return rank
+
+
+def _out_of_order(slot: Ints, queues: Queues) -> NDArray[np.bool_]:
+    """Return per group whether a lane has an access in a request no later than that of its access before."""
+    wrong = np.zeros(len(queues.place), bool)
+    late = (queues.position[1:] > 0) & (slot[1:] <= slot[:-1])
+    wrong[queues.group[1:][late]] = True
+    return wrong
+
+
+def _issue(rank: Ints, group: Ints, lane: Ints) -> Ints:
+    """Return per access the slot in which it is issued, one request of each group per slot.
+
+    Each lane is a queue. A request whose lanes all have it at the head is issued, of several that of lowest
+    rank (Kahn's topological sort). Where every request waits for another (lane 0 does P, Q and lane 1 Q, P),
+    that of lowest rank is issued for the lanes that have it at the head; the rest stays a request of its own.
+    """
+    heads, ends = _bounds(group, lane)
+    slot = np.empty_like(rank)
+    left = np.bincount(rank)
+    waiting = np.zeros(len(left), np.int64)
+    np.add.at(waiting, rank[heads[heads < ends]], 1)
+    number = 0
+    while len(heads):
+        alive = heads < ends
+        head = rank[np.where(alive, heads, 0)]
+        blocked = waiting[head] < left[head]
+        best = np.where(alive, head + blocked * len(left), 2 * len(left)).min(axis=1) % len(left)
+        taken = alive & (head == best[:, None])
+        slot[heads[taken]] = number
+        left[best] -= taken.sum(axis=1)
+        waiting[best] = 0
+        heads[taken] += 1
+        moved = heads[taken & (heads < ends)]
+        np.add.at(waiting, rank[moved], 1)
+        unfinished = (heads < ends).any(axis=1)
+        if not unfinished.all():
+            heads, ends = heads[unfinished], ends[unfinished]
+        number += 1
+    return slot
+
+
+def _bounds(group: Ints, lane: Ints) -> tuple[Ints, Ints]:
+    """Return where each (group, lane)'s queue starts and ends, shape (groups, 32); equal for empty ones."""
+    groups = run_starts(group)
+    starts = run_starts(group, lane)
+    row = run_numbers(groups, len(group))[starts]
+    heads = np.zeros((len(groups), WARP), np.int64)
+    ends = np.zeros_like(heads)
+    heads[row, lane[starts]] = starts
+    ends[row, lane[starts]] = np.append(starts[1:], len(group))
+    return heads, ends

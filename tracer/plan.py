@@ -1,0 +1,178 @@
+"""From a scenario and what the user chose to a launch; without numba."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal, TypedDict, cast, get_args
+
+from ..kernels import catalogue
+from ..kernels.catalogue import Argument, CatalogueError, Plan, Scenario, Value, Values, did_you_mean
+from .launch import Array, Dim3, Fill, Launch, Limits, Scalar, Schedule
+
+Kind = Literal["lockstep", "sequential", "random"]
+Resident = int | Literal["all"]
+PACKAGE = Path(__file__).resolve().parent.parent
+LOCKSTEP = Schedule()
+LIMITS = Limits()
+OPTIONS = ["schedule", "seed", "resident", "blocks"]
+
+
+class PlanError(CatalogueError):
+    """A launch that cannot be planned; the message is one sentence for the user."""
+
+
+class Options(TypedDict, total=False):
+    """How to run a scenario, as `launch_of` takes it."""
+
+    schedule: Schedule
+    resident: Resident
+    blocks: tuple[int, ...]
+
+
+def launch_of(
+    scenario: Scenario,
+    values: Values,
+    *,
+    schedule: Schedule = LOCKSTEP,
+    resident: Resident | None = None,
+    blocks: Iterable[int] | None = None,
+    limits: Limits = LIMITS,
+) -> Launch:
+    """Return the launch of a scenario.
+
+    values: the parameters that differ from their defaults. schedule: its seed is that of random inputs too.
+    resident: blocks that run at once; "all" is as many as fit, None the scenario's own number.
+    blocks: linear numbers of those to run, None for all. Raises CatalogueError or PlanError.
+    """
+    plan = scenario.plan(catalogue.settle(scenario, values))
+    _, source = kernel_source(scenario.kernel)
+    return Launch(
+        kernel=scenario.kernel,
+        source=source,
+        arguments=_arguments(plan, schedule.seed),
+        grid=plan.grid,
+        block=plan.block,
+        constants=dict(plan.constants),
+        shared_bytes=plan.shared_bytes,
+        scenario=scenario.name,
+        schedule=schedule,
+        resident=scenario.resident if resident is None else None if resident == "all" else resident,
+        blocks=None if blocks is None else _checked_blocks(blocks, plan.grid),
+        limits=limits,
+    )
+
+
+def _arguments(plan: Plan, seed: int) -> tuple[Array | Scalar, ...]:
+    count = len(plan.arguments)
+    return tuple(_argument(argument, seed * count + i) for i, argument in enumerate(plan.arguments))
+
+
+def _argument(argument: Argument, seed: int) -> Array | Scalar:
+    if argument.value is not None:
+        return Scalar(argument.value)
+    path = str(Path(argument.path).resolve()) if argument.path else ""
+    return Array(
+        shape=argument.shape,
+        dtype=argument.dtype,
+        fill=cast(Fill, argument.fill),
+        seed=seed if argument.fill == "random" else 0,
+        path=path,
+        digest=_digest(path) if path else "",
+    )
+
+
+def _digest(path: str) -> str:
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise PlanError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _checked_blocks(blocks: Iterable[int], grid: Dim3) -> tuple[int, ...]:
+    chosen = tuple(sorted(set(blocks)))
+    count = grid[0] * grid[1] * grid[2]
+    for block in chosen:
+        if not 0 <= block < count:
+            raise PlanError(f"block {block} is not in the grid, whose blocks are 0 to {count - 1}.")
+    if not chosen:
+        raise PlanError("no block is chosen; name at least one.")
+    return chosen
+
+
+def kernel_source(kernel: str) -> tuple[Path, str]:
+    """Return the file of a kernel (`module:function` of this package, or `file.py:function`) and its text.
+
+    Raises PlanError for a module that is not this package's, and for a file that cannot be read.
+    """
+    place, _, function = kernel.rpartition(":")
+    if not place or not function.isidentifier():
+        raise PlanError(f"{kernel!r} names no kernel; write file.py:function.")
+    path = Path(place) if place.endswith(".py") else _module_file(place)
+    try:
+        return path, path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PlanError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise PlanError(f"{path} is not a text in UTF-8.") from error
+
+
+def _module_file(module: str) -> Path:
+    package, *rest = module.split(".")
+    if package != __name__.split(".")[0] or not rest or not all(part.isidentifier() for part in rest):
+        raise PlanError(f"{module!r} is no module of Tilescope; write file.py:function.")
+    return PACKAGE.joinpath(*rest).with_suffix(".py")
+
+
+def parse_spec(text: str) -> tuple[Scenario, dict[str, Value], Options]:
+    """Return what `NAME:m=64,tile=16,schedule=random,seed=3,resident=4,blocks=0+5` names.
+
+    The values are settled. `resident=all` is as many blocks as fit. Raises CatalogueError or PlanError.
+    """
+    name, colon, rest = text.partition(":")
+    scenario = catalogue.find(name)
+    given = _pairs(name, rest) if colon else {}
+    options = _options(name, given)
+    _check_names(scenario, given)
+    return scenario, catalogue.settle(scenario, given), options
+
+
+def _pairs(name: str, text: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for part in text.split(","):
+        key, equals, value = part.partition("=")
+        if not (key and equals and value):
+            raise PlanError(f"{part!r} after {name}: is no parameter; write {name}:m=64,tile=16.")
+        if key in pairs:
+            raise PlanError(f"{key} is given twice after {name}.")
+        pairs[key] = value
+    return pairs
+
+
+def _check_names(scenario: Scenario, given: dict[str, str]) -> None:
+    known = [parameter.name for parameter in scenario.parameters] + OPTIONS
+    for key in given:
+        if key not in known:
+            raise PlanError(f"{scenario.name} has no parameter {key!r}{did_you_mean(key, known)}")
+
+
+def _options(name: str, given: dict[str, str]) -> Options:
+    """Take the options out of `given`."""
+    options = Options()
+    kind, seed = given.pop("schedule", "lockstep"), given.pop("seed", "0")
+    if kind not in get_args(Kind):
+        raise PlanError(f"schedule of {name} must be lockstep, sequential or random, not {kind!r}.")
+    options["schedule"] = Schedule(cast(Kind, kind), _number(seed, f"seed of {name}", 0))
+    if resident := given.pop("resident", ""):
+        options["resident"] = "all" if resident == "all" else _number(resident, f"resident of {name}", 1)
+    if blocks := given.pop("blocks", ""):
+        options["blocks"] = tuple(_number(block, f"a block of {name}", 0) for block in blocks.split("+"))
+    return options
+
+
+def _number(text: str, what: str, minimum: int) -> int:
+    if not (text.isascii() and text.isdigit() and minimum <= int(text) < 2**31):
+        raise PlanError(f"{what} must be a whole number from {minimum} on, not {text!r}.")
+    return int(text)

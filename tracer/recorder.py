@@ -1,0 +1,264 @@
+"""The recorder: accesses as they happen, kept as NumPy columns in whole chunks, within a cap."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import linecache
+from collections.abc import Callable
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .trace import Barriers, Buffer, Op, Site
+
+CHUNK = 1 << 14
+FIELDS = 6  # of an entry in the log: context, buffer * 4 + op, code, instruction, index, value
+BARRIER = 4  # stands where an op stands, for the site of a barrier
+COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "value")
+Columns = dict[str, NDArray[Any]]
+
+
+class TooLarge(Exception):
+    """One block alone makes more accesses than fit the cap, so that it can't even be counted."""
+
+
+class Recorder:
+    """Collects a launch's accesses in the order in which they happen.
+
+    The hot path extends `log`, a flat list (a list of tuples takes twice the time), by the FIELDS of an access and
+    calls `flush` when it holds CHUNK of them; contexts name (block, thread, phase). Past `limit` rows those of finished
+    blocks stay, and `count` is called with the rows of each further set of finished blocks, which are then dropped.
+    """
+
+    def __init__(self, limit: int, count: Callable[[Columns], None]) -> None:
+        self.log: list[Any] = []
+        self.limit = limit
+        self.count = count
+        self.buffers: list[Buffer] = []
+        self.sites: list[Site] = []
+        self.arrivals: list[Any] = []
+        self.accesses = 0
+        self.finished: list[int] = []
+        self.kept: list[Columns] = []
+        self.pending: list[Columns] = []
+        self.capped = False
+        self._contexts: list[tuple[int, int, int]] = []
+        self._context_rows: NDArray[np.int64] = np.empty((0, 3), np.int64)
+        self._context_base = 0
+        self._site_numbers: dict[tuple[CodeType, int, int, int], int] = {}
+        self._site_ops: list[int] = []
+        self._tables: dict[tuple[int, int], tuple[CodeType, NDArray[np.int64]]] = {}
+
+    def context(self, block: int, thread: int, phase: int) -> int:
+        """Return a number for this thread in this phase."""
+        self._contexts.append((block, thread, phase))
+        return self._context_base + len(self._contexts) - 1
+
+    def add_buffer(self, buffer: Buffer) -> int:
+        """Return the number of a new buffer."""
+        self.buffers.append(buffer)
+        return len(self.buffers) - 1
+
+    def arrive(self, context: int, code: CodeType, instruction: int) -> None:
+        """Record that a thread came to a barrier."""
+        self.arrivals.extend((context, code, instruction, self.accesses + len(self.log) // FIELDS))
+
+    def flush(self) -> None:
+        """Turn the log into columns."""
+        if not self.log:
+            return
+        context, coded, codes, instructions, index, value = (self.log[i::FIELDS] for i in range(FIELDS))
+        self.log.clear()
+        coded_column = np.array(coded, np.uint32)
+        op = (coded_column & 3).astype(np.uint8)
+        where = self._context_columns(np.array(context, np.int64))
+        site = self._site_column(codes, np.array(instructions, np.int64), op)
+        atomic = op >= Op.ATOMIC
+        if atomic.any():
+            op[atomic] = np.array(self._site_ops, np.uint8)[site[atomic]]
+        columns = {
+            "block": where[:, 0].astype(np.uint32), "thread": where[:, 1].astype(np.uint16),
+            "phase": narrow(where[:, 2]), "op": op, "buffer": narrow(coded_column >> 2), "site": narrow(site),
+            "index": narrow(np.array(index, np.uint64)), "value": self._value_column(coded_column >> 2, value),
+        }  # fmt: skip
+        self.accesses += len(op)
+        (self.pending if self.capped else self.kept).append(columns)
+        self._mind_the_limit()
+
+    def finish_block(self, block: int) -> None:
+        """Note that a block has made all its accesses."""
+        self.finished.append(block)
+        if self.capped:
+            self.flush()
+            if sum(len(c["op"]) for c in self.pending) > CHUNK:
+                self._count_finished()
+
+    def close(self) -> None:
+        """Take in what is left; after a cap, count it."""
+        self.flush()
+        if self.capped:
+            self._count_finished()
+
+    def barriers(self) -> Barriers:
+        """Return the arrivals at barriers as columns."""
+        contexts, codes, instructions, steps = (self.arrivals[i::4] for i in range(4))
+        where = self._context_columns(np.array(contexts, np.int64))
+        kind = np.full(len(codes), BARRIER, np.uint8)
+        site = self._site_column(codes, np.array(instructions, np.int64), kind)
+        columns = [where[:, 0], where[:, 1], where[:, 2], site, np.array(steps, np.int64)]
+        return Barriers(*(narrow(c) for c in columns))
+
+    def columns(self) -> Columns:
+        """Return the columns of all rows kept, in order."""
+        if not self.kept:
+            empty: NDArray[Any] = np.empty(0, np.uint8)
+            return dict.fromkeys(COLUMNS, empty)
+        return _concatenate(self.kept)
+
+    def _mind_the_limit(self) -> None:
+        rows = sum(len(c["op"]) for c in self.kept)
+        if not self.capped and rows > self.limit:
+            self.capped = True
+            self.kept, self.pending = self._split(self.kept)
+            for columns in self.kept:
+                self.count(columns)
+        if self.capped and sum(len(c["op"]) for c in self.pending) > self.limit:
+            self._count_finished()
+            if sum(len(c["op"]) for c in self.pending) > self.limit:
+                raise TooLarge
+
+    def _split(self, chunks: list[Columns]) -> tuple[list[Columns], list[Columns]]:
+        """Return (rows of finished blocks, the others), at most one chunk each."""
+        whole = _concatenate(chunks)
+        done = np.isin(whole["block"], np.array(self.finished, np.int64))
+        parts = [{k: v[mask] for k, v in whole.items()} for mask in (done, ~done)]
+        return tuple([p] if len(p["op"]) else [] for p in parts)  # type: ignore[return-value]  # two parts
+
+    def _count_finished(self) -> None:
+        if self.pending:
+            done, self.pending = self._split(self.pending)
+            for columns in done:
+                self.count(columns)
+
+    def _context_columns(self, context: NDArray[np.int64]) -> NDArray[np.int64]:
+        if self._contexts:
+            rows = np.array(self._contexts, np.int64)
+            self._context_rows = np.concatenate([self._context_rows, rows])
+            self._context_base += len(rows)
+            self._contexts.clear()
+        return self._context_rows[context]
+
+    def _site_column(
+        self, codes: list[CodeType], instructions: NDArray[np.int64], op: NDArray[np.uint8]
+    ) -> NDArray[np.int64]:
+        """Return each access's site; a chunk rarely has more than two or three code objects."""
+        site = np.empty(len(codes), np.int64)
+        if not codes:
+            return site
+        one = codes[0]
+        names = None if codes.count(one) == len(codes) else np.fromiter(map(id, codes), np.uint64, len(codes))
+        for code in {id(c): c for c in (codes if names is not None else (one,))}.values():
+            for kind in np.unique(op):
+                mask = op == kind if names is None else (op == kind) & (names == id(code))
+                site[mask] = self._look_up(code, int(kind), instructions[mask])
+        return site
+
+    def _look_up(self, code: CodeType, op: int, instructions: NDArray[np.int64]) -> NDArray[np.int64]:
+        key = (id(code), min(op, Op.ATOMIC) if op != BARRIER else BARRIER)
+        if key not in self._tables:
+            self._tables[key] = (code, np.full(len(code.co_code) + 2, -1, np.int64))
+        table = self._tables[key][1]
+        found = table[instructions]
+        if (found < 0).any():
+            for instruction in np.unique(instructions[found < 0]):
+                table[instruction] = self._site_number(code, int(instruction), key[1])
+            found = table[instructions]
+        return found
+
+    def _site_number(self, code: CodeType, instruction: int, kind: int) -> int:
+        """Return the site of an instruction; one expression that loads and stores (`a[i] += 1`) is two sites."""
+        line, column = position(code, instruction)
+        key = (code, line, column, kind)
+        if key not in self._site_numbers:
+            self._site_numbers[key] = len(self.sites)
+            self.sites.append(Site(code.co_name, code.co_filename, line, column))
+            unused = kind == Op.ATOMIC and result_unused(code, instruction)
+            self._site_ops.append(Op.REDUCTION if unused else Op.ATOMIC)
+        return self._site_numbers[key]
+
+    def _value_column(self, buffers: NDArray[np.uint32], value: list[Any]) -> NDArray[Any]:
+        dtypes = [np.dtype(self.buffers[b].dtype) for b in np.unique(buffers)]
+        return np.array(value, widest(dtypes))
+
+
+def _concatenate(chunks: list[Columns]) -> Columns:
+    wide = widest([c["value"].dtype for c in chunks])
+    columns = {k: np.concatenate([c[k] for c in chunks]) for k in COLUMNS if k != "value"}
+    columns["value"] = np.concatenate([c["value"].astype(wide, copy=False) for c in chunks])
+    return columns
+
+
+def widest(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
+    """Return the dtype that holds the values of all of these (64-bit integers beside floats as float64)."""
+    return np.result_type(*dtypes) if dtypes else np.dtype(np.float32)
+
+
+def narrow(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column of non-negative integers in the smallest unsigned dtype that holds it."""
+    top = int(column.max()) if len(column) else 0
+    return column.astype(np.min_scalar_type(top), copy=False)
+
+
+@lru_cache(maxsize=4096)
+def position(code: CodeType, instruction: int) -> tuple[int, int]:
+    """Return (line from 1, column from 0) of an instruction's expression.
+
+    Positions, unlike instruction numbers, stay when CPython specialises an instruction. A Python
+    started without column information (-X no_debug_ranges) gives the instruction's number for a column.
+    """
+    for place, (line, _, column, _) in enumerate(code.co_positions()):
+        if place == instruction // 2:
+            if column is None:
+                return line or code.co_firstlineno, instruction
+            text = linecache.getline(code.co_filename, line or 0)
+            return line or code.co_firstlineno, len(text.encode()[:column].decode(errors="ignore")) if text else column
+    return code.co_firstlineno, instruction
+
+
+@lru_cache(maxsize=4096)
+def result_unused(code: CodeType, instruction: int) -> bool:
+    """Return whether the value that a call leaves is thrown away: its next instruction is POP_TOP."""
+    later = [s for s in dis.get_instructions(code) if s.offset > instruction]
+    return bool(later) and later[0].opname == "POP_TOP"
+
+
+@lru_cache(maxsize=64)
+def _targets(file: str) -> dict[tuple[int, int], str]:
+    """Return the variable that each expression of a file is assigned to, by (line, byte column)."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return {}
+    found: dict[tuple[int, int], str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                _match(target, node.value, found)
+    return found
+
+
+def _match(target: ast.expr, value: ast.expr, found: dict[tuple[int, int], str]) -> None:
+    if isinstance(target, ast.Name):
+        found[value.lineno, value.col_offset] = target.id
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        for t, v in zip(target.elts, value.elts, strict=False):
+            _match(t, v, found)
+
+
+def assigned_name(code: CodeType, instruction: int, otherwise: str) -> str:
+    """Return the variable that the expression at this instruction is assigned to."""
+    return _targets(code.co_filename).get(position(code, instruction), otherwise)

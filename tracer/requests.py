@@ -1,0 +1,149 @@
+"""Requests: what each warp asks of memory at once, and the moment at which it asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .clock import Sequence, moments_of, phases_of
+from .coalescing import costs_of
+from .ordering import Queues, queues_of, slots_of
+from .runs import Ints, offsets, stable_order
+from .trace import WARP, Op, Trace
+
+# What a request is, as drawn and counted everywhere: `Requests.kind` is a place in this tuple.
+KINDS = (
+    "global load",
+    "global store",
+    "shared load",
+    "shared store",
+    "atomic",
+    "local load",
+    "local store",
+    "constant load",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Requests:
+    """The requests of a trace, ordered by (moment, block, warp).
+
+    A request is one warp executing one site once: accesses of one (block, warp, phase, site, visit), where
+    the k-th visit of a site by each lane in a phase belongs together. Moments run from 1 to `end`; moment 0
+    is before the first. At each moment a running warp makes at most one request. State "at moment m" includes
+    every request with moment <= m.
+
+    Per request: block, warp, phase, site, buffer, op, kind (in KINDS), moment, lanes (active ones, 1 to 32),
+    sectors (distinct 32-byte pieces touched, in an atomic once for each access to the most contended address
+    of a piece; 0 outside global memory), wavefronts (most distinct 4-byte words in one of 32 banks, at least
+    two for 16-byte elements; 0 outside shared memory).
+    request: per access of the trace, its request. order: accesses sorted by request, then lane;
+    accesses of request r are order[start[r]:start[r + 1]].
+    span_start, span_end: shape (blocks in the order of trace.blocks, phases): that phase of that block is
+    made of moments span_start < m <= span_end (equal where the phase made no access).
+    """
+
+    block: NDArray[np.int64]
+    warp: NDArray[np.int64]
+    phase: NDArray[np.int64]
+    site: NDArray[np.int64]
+    buffer: NDArray[np.int64]
+    op: NDArray[np.uint8]
+    kind: NDArray[np.uint8]
+    moment: NDArray[np.int64]
+    lanes: NDArray[np.int64]
+    sectors: NDArray[np.int64]
+    wavefronts: NDArray[np.int64]
+    request: NDArray[np.int64]
+    order: NDArray[np.int64]
+    start: NDArray[np.int64]
+    span_start: NDArray[np.int64]
+    span_end: NDArray[np.int64]
+    end: int
+
+    def __len__(self) -> int:
+        return len(self.moment)
+
+
+def requests_of(trace: Trace) -> Requests:
+    """Return the requests of a trace, a pure function of it.
+
+    Accesses are grouped by (block, warp, phase, site, visit), and by buffer and op should one visit differ in
+    these. A warp never shows a thread's later access before its earlier one. Moments follow the
+    steps for a random schedule; for the others they are those of lockstep.
+    """
+    if not len(trace):
+        return _nothing(trace)
+    queues = queues_of(trace)
+    number, sequence = _sequence(trace, queues)
+    moment = moments_of(trace, sequence)
+    by_moment = np.argsort(moment, kind="stable")
+    rank = np.empty_like(by_moment)
+    rank[by_moment] = np.arange(len(by_moment))
+    number = rank[number]
+    order = queues.order[stable_order(number)]
+    request = np.empty_like(number)
+    request[queues.order] = number
+    start = offsets(np.bincount(number))
+    return _filled(trace, moment[by_moment], request, order, start)
+
+
+def _sequence(trace: Trace, queues: Queues) -> tuple[Ints, Sequence]:
+    """Return per access (in queue order) the number of its request in the order of warps, and that order."""
+    slot = slots_of(trace, queues)
+    slots = np.zeros(len(queues.place), np.int64)
+    np.maximum.at(slots, queues.group, slot + 1)
+    number = offsets(slots)[queues.group] + slot
+    group = np.repeat(np.arange(len(slots)), slots)
+    position, step = np.zeros((2, len(group)), np.int64)
+    np.maximum.at(position, number, queues.position)
+    np.maximum.at(step, number, trace.step[queues.order].astype(np.int64))
+    return number, Sequence(queues.place[group], queues.warp[group], queues.phase[group], position, step)
+
+
+def _filled(trace: Trace, moment: Ints, request: Ints, order: Ints, start: Ints) -> Requests:
+    """Return the requests with every column, from their order, moments and accesses."""
+    head = order[start[:-1]]
+    columns = (trace.block, trace.thread, trace.phase, trace.site, trace.buffer)
+    block, thread, phase, site, buffer = (c[head].astype(np.int64) for c in columns)
+    op = trace.op[head]
+    kind = np.array([[_kind(b.space, op) for op in Op] for b in trace.buffers], np.uint8)[buffer, op]
+    sectors, wavefronts = costs_of(trace, order, start)
+    spans = _spans(trace, block, phase, moment)
+    return Requests(
+        block, thread // WARP, phase, site, buffer, op, kind, moment, np.diff(start), sectors, wavefronts,
+        request, order, start, *spans, int(moment[-1]),
+    )  # fmt: skip
+
+
+def _kind(space: str, op: Op) -> int:
+    """Return the place in KINDS of what `op` does to memory of this space."""
+    if op >= Op.ATOMIC:
+        return KINDS.index("atomic")
+    return KINDS.index("constant load" if space == "constant" else f"{space} {op.name.lower()}")
+
+
+def _spans(trace: Trace, block: Ints, phase: Ints, moment: Ints) -> tuple[Ints, Ints]:
+    """Return (span_start, span_end); a block that made no access gets the start of the block before."""
+    shape = (len(trace.blocks), int(phases_of(trace).max(initial=1)))
+    end = np.zeros(shape, np.int64)
+    begin = np.full(shape[0], -1)
+    place = np.searchsorted(trace.blocks, block)
+    np.maximum.at(end, (place, phase), moment)
+    begin[place[::-1]] = moment[::-1] - 1
+    filled = np.maximum.accumulate(np.where(begin >= 0, np.arange(len(begin)), 0))
+    begin = np.maximum(begin[filled], 0)
+    end = np.maximum.accumulate(np.maximum(end, begin[:, None]), axis=1)
+    return np.column_stack([begin, end[:, :-1]]), end
+
+
+def _nothing(trace: Trace) -> Requests:
+    """Return the requests of a trace without accesses."""
+    none = np.empty(0, np.int64)
+    kind, start = none.astype(np.uint8), np.zeros(1, np.int64)
+    return Requests(
+        none, none, none, none, none, kind, kind, none, none, none, none, none, none, start,
+        *_spans(trace, none, none, none), 0,
+    )  # fmt: skip

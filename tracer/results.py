@@ -1,0 +1,98 @@
+"""From a recorded run to its trace: columns, barriers, the check against NumPy, totals past a cap."""
+
+from __future__ import annotations
+
+import linecache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.catalogue import find
+from . import launch as launches
+from .counters import totals_of
+from .loading import filled
+from .recorder import Columns, narrow
+from .requests import requests_of
+from .trace import Check, Trace
+
+if TYPE_CHECKING:
+    from .simulator import Run
+
+
+def finish(run: Run, file: str, made_by: str) -> Trace:
+    """Return the trace of a run of the kernel in `file` that has ended, however it ended."""
+    run.recorder.close()
+    sources = _sources(run, file)
+    columns = run.recorder.columns()
+    rows = len(columns["op"])
+    if run.error is None and not run.notice and run.recorder.accesses > rows:
+        run.notice = (
+            f"{rows:,} of {run.recorder.accesses:,} accesses are kept (the cap is {run.recorder.limit:,}): counters are "
+            "of the whole launch, pictures of its first blocks. Choose fewer blocks or a smaller size to see all."
+        )
+    return _trace(run, columns, sources, made_by)
+
+
+def _sources(run: Run, file: str) -> dict[str, str]:
+    """Return the text of every file in which a site lies, the launch's own as it was run."""
+    others = {site.file for site in run.recorder.sites} - {file}
+    return {file: run.launch.source} | {other: "".join(linecache.getlines(other)) for other in sorted(others)}
+
+
+def _trace(run: Run, columns: Columns, sources: dict[str, str], made_by: str) -> Trace:
+    count = run.grid[0] * run.grid[1] * run.grid[2]
+    blocks = np.array(sorted(run.launch.blocks or range(count)), np.int64)
+    kept = np.array(sorted(run.recorder.finished), np.int64)
+    if run.recorder.capped:
+        kept = kept[np.isin(kept, columns["block"])]
+    records_only = all(np.dtype(b.dtype).names is not None for b in run.recorder.buffers)
+    integers = {k: narrow(v) for k, v in columns.items() if k != "value"}
+    return Trace(
+        **integers,  # type: ignore[arg-type]  # the columns by name
+        value=None if records_only else columns["value"],
+        step=narrow(np.arange(len(columns["op"]))),
+        barriers=run.recorder.barriers(),
+        buffers=tuple(run.recorder.buffers),
+        sites=tuple(run.recorder.sites),
+        initial=run.initial,
+        launch=launches.encode(run.launch),
+        kernel=run.launch.kernel.rpartition(":")[2],
+        grid=run.grid,
+        block_dim=run.dim,
+        schedule=run.launch.schedule.kind,
+        resident=run.scheduler.slots,
+        blocks=blocks,
+        recorded=kept,
+        accesses=run.recorder.accesses,
+        totals=run.totals if run.recorder.capped else {},
+        notice=run.notice,
+        sources=sources,
+        error=run.error,
+        check=None if run.error or run.notice.startswith("Stopped") else check(run),
+        made_by=made_by,
+    )
+
+
+def check(run: Run) -> Check | None:
+    """Compare what the kernel left with the scenario's NumPy reference; None where only a part ran."""
+    if not run.launch.scenario or run.launch.blocks is not None:
+        return None
+    scenario = find(run.launch.scenario)
+    inputs = {n: filled(a) for n, a in zip(run.names, run.launch.arguments, strict=True) if isinstance(a, launches.Array)}
+    expected = scenario.reference(inputs)
+    errors = [_largest_error(run.finals[name], value) for name, value in expected.items()]
+    tolerance = scenario.tolerance(inputs)
+    return Check(max(errors), tolerance, max(errors) <= tolerance)
+
+
+def _largest_error(got: NDArray[Any], expected: NDArray[Any]) -> float:
+    wide = np.complex128 if got.dtype.kind == "c" else np.float64
+    difference = np.abs(got.astype(wide) - expected.astype(wide))
+    return float(np.nan_to_num(difference, nan=np.inf).max(initial=0.0))
+
+
+def totals_of_columns(run: Run, columns: Columns) -> dict[str, int]:
+    """Return the counters of some whole blocks' rows."""
+    trace = _trace(run, columns, {}, "")
+    return totals_of(trace, requests_of(trace))

@@ -1,0 +1,239 @@
+"""The scheduler: one greenlet per CUDA thread, and the order in which they take their turns.
+
+A turn ends just before a thread's next access (`lockstep`, `random`) or at a barrier (`sequential`), so the same
+launch and schedule give the same order every time.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import greenlet
+
+from .launch import Schedule
+from .recorder import Recorder, TooLarge
+from .trace import Dim3, unravel
+
+RESIDENT_THREADS = 8192
+
+
+class Index3:
+    """threadIdx, blockIdx, blockDim or gridDim, as a kernel sees it."""
+
+    __slots__ = ("x", "y", "z")
+
+    def __init__(self, x: int, y: int, z: int) -> None:
+        self.x, self.y, self.z = x, y, z
+
+    def __iter__(self) -> Iterator[int]:
+        return iter((self.x, self.y, self.z))
+
+    def __repr__(self) -> str:
+        return f"({self.x}, {self.y}, {self.z})"
+
+
+class Block:
+    """A resident block: its threads, those that wait at a barrier, and its shared memory."""
+
+    def __init__(self, number: int, index: Dim3) -> None:
+        self.number = number
+        self.index = Index3(*index)
+        self.threads: list[Thread] = []
+        self.running = 0
+        self.waiting = 0
+        self.votes: list[Any] = []
+        self.ballot: tuple[int, int, int] = (0, 0, 0)
+        self.shared: dict[Any, Any] = {}
+        self.released = False
+
+
+class Thread(greenlet.greenlet):
+    """A CUDA thread. `next` takes over when its turn ends."""
+
+    __slots__ = (
+        "block", "context", "done", "index", "locals", "next", "number", "phase", "place", "prev", "waiting",
+    )  # fmt: skip
+
+
+class Hub:
+    """The scheduler's own place in the ring of threads."""
+
+    def __init__(self) -> None:
+        self.switch: Callable[..., Any] = greenlet.getcurrent().switch
+        self.next: Any = self
+        self.prev: Any = self
+
+
+class Stop(Exception):
+    """A thread raised: (thread, exception)."""
+
+
+class Scheduler:
+    """Runs chosen blocks of a grid. `current` is the thread whose turn it is.
+
+    `interleaved` says whether a turn ends before every access; an access then does
+    `scheduler.current = me.next; me.next.switch()`.
+    """
+
+    def __init__(self, recorder: Recorder, schedule: Schedule, resident: int | None) -> None:
+        self.recorder = recorder
+        self.schedule = schedule
+        self.resident = resident
+        self.interleaved = schedule.kind != "sequential"
+        self.current: Any = None
+        self.hub: Any = None
+        self.slots = 1
+        self.failure: tuple[Thread, BaseException] | None = None
+        self._random = random.Random(schedule.seed)
+        self._runnable: list[Thread] = []
+        self._changed = False
+
+    def run(
+        self, kernel: Callable[..., Any], arguments: tuple[Any, ...], grid: Dim3, dim: Dim3,
+        blocks: list[int], report: Callable[[int, int], None],
+    ) -> None:  # fmt: skip
+        """Run these blocks to their end; raises Stop when a thread raises."""
+        self.hub = Hub()
+        self._kernel, self._arguments, self._grid, self._dim = kernel, arguments, grid, dim
+        self._count = dim[0] * dim[1] * dim[2]
+        self._places = [Index3(*unravel(n, dim)) for n in range(self._count)]
+        self.slots = slots = resident_blocks(self.schedule, self.resident, self._count)
+        waiting, live, done = list(reversed(blocks)), [], 0
+        while waiting or live:
+            while waiting and len(live) < slots:
+                live.append(self._start(waiting.pop()))
+            self._sweep(live)
+            for block in [b for b in live if not b.running]:
+                live.remove(block)
+                self.recorder.finish_block(block.number)
+                done += 1
+                report(done, len(blocks))
+
+    def barrier(self, vote: Any = None) -> Block:
+        """Make the current thread wait until all running threads of its block do."""
+        me = self.current
+        block = me.block
+        block.waiting += 1
+        me.waiting = True
+        block.votes.append(vote)
+        self._leave(me)
+        if block.waiting == block.running:
+            self._release(block)
+        self.current = me.next
+        me.next.switch()
+        return block  # type: ignore[no-any-return]  # a Thread's
+
+    def _start(self, number: int) -> Block:
+        """Make a block's threads and let each run up to its first access."""
+        block = Block(number, unravel(number, self._grid))
+        for n in range(self._count):
+            thread = Thread(self._main)
+            thread.block, thread.number, thread.phase = block, n, 0
+            thread.waiting, thread.done, thread.place = False, False, -1
+            thread.index = self._places[n]
+            thread.context = self.recorder.context(number, n, 0)
+            thread.locals = {}
+            thread.next = thread.prev = self.hub
+            block.threads.append(thread)
+        block.running = self._count
+        if self.interleaved:
+            for thread in block.threads:
+                self._turn(thread)
+        self._changed = True
+        return block
+
+    def _turn(self, thread: Thread) -> None:
+        self.current = thread
+        thread.switch()
+        self._stop_on_failure()
+
+    def _stop_on_failure(self) -> None:
+        if self.failure is not None:
+            _, error = self.failure
+            raise error if isinstance(error, TooLarge | KeyboardInterrupt) else Stop(*self.failure)
+
+    def _main(self) -> None:
+        """Be one thread, from its first line to its last."""
+        me = self.current
+        try:
+            self._kernel(*self._arguments)
+        except greenlet.GreenletExit:
+            return
+        except BaseException as error:  # noqa: BLE001  # whatever a kernel raises is shown to its author
+            self.failure = (me, error)
+            return  # to the hub, which is the parent of every thread that has not come to its end
+        block = me.block
+        block.running -= 1
+        me.done = True
+        self._leave(me)
+        if block.running and block.waiting == block.running:
+            self._release(block)
+        # Dying hands the turn on to the parent.
+        if me.next is not self.hub:
+            me.parent = me.next
+        self.current = me.next
+
+    def _leave(self, me: Thread) -> None:
+        if self.schedule.kind == "lockstep":
+            me.prev.next = me.next
+            me.next.prev = me.prev
+        elif me.place >= 0 and self.schedule.kind == "random":
+            last = self._runnable.pop()
+            if last is not me:
+                self._runnable[me.place], last.place = last, me.place
+        me.place = -1
+
+    def _release(self, block: Block) -> None:
+        """Let a block's waiting threads go on into their next phase, from the next sweep on."""
+        votes = [bool(v) for v in block.votes]
+        block.ballot = (sum(votes), int(all(votes)), int(any(votes)))
+        block.votes, block.waiting, block.released = [], 0, True
+        self._changed = True
+
+    def _sweep(self, live: list[Block]) -> None:
+        """Give the threads turns until a block may have ended."""
+        if self._changed:
+            self._admit(live)
+        if self.schedule.kind == "lockstep":
+            if self.hub.next is not self.hub:
+                self.current = self.hub.next
+                self.hub.next.switch()
+        elif self.schedule.kind == "random":
+            if self._runnable:
+                self._turn(self._random.choice(self._runnable))
+        else:
+            for thread in self._runnable:
+                self._turn(thread)
+            self._changed = True
+        self._stop_on_failure()
+
+    def _admit(self, live: list[Block]) -> None:
+        """Gather the threads that can run, in (block, thread) order, released ones in their new phase."""
+        for block in live:
+            if block.released:
+                self._next_phase(block)
+        self._runnable = [t for b in live for t in b.threads if not (t.waiting or t.done)]
+        for place, thread in enumerate(self._runnable):
+            thread.place = place
+        self._changed = False
+        if self.schedule.kind == "lockstep":
+            ring = [self.hub, *self._runnable]
+            for before, after in zip(ring, [*ring[1:], self.hub], strict=True):
+                before.next, after.prev = after, before
+
+    def _next_phase(self, block: Block) -> None:
+        block.released = False
+        for thread in block.threads:
+            if thread.waiting:
+                thread.waiting = False
+                thread.phase += 1
+                thread.context = self.recorder.context(block.number, thread.number, thread.phase)
+
+
+def resident_blocks(schedule: Schedule, resident: int | None, threads: int) -> int:
+    """Return how many blocks run at once; a sequential launch runs one after the other."""
+    if schedule.kind == "sequential":
+        return 1
+    return max(1, RESIDENT_THREADS // threads) if resident is None else max(1, resident)

@@ -1,0 +1,244 @@
+"""Numba's CUDA simulator, with our threads and arrays: the one file that knows its internals.
+
+Works with the simulator inside numba and with the one that numba-cuda puts in its place. In
+`numba.cuda.simulator.kernel` it replaces BlockManager (which runs a block), FakeCUDAModule (what `cuda` is
+inside a kernel) and swapped_cuda_module (which puts it there); and `device_array`, to fill it with poison.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import Memory, RecordingArray, alias, recording
+from .atomics import Atomic
+from .launch import Launch
+from .loading import arrays_of, constants_of, load_kernel
+from .recorder import Recorder, TooLarge, assigned_name, position
+from .results import finish, totals_of_columns
+from .scheduler import Block, Index3, Scheduler, Stop, Thread
+from .trace import Buffer, Dim3, KernelError, Trace, poison, unravel
+
+_frame = sys._getframe
+_HERE = os.path.dirname(__file__)
+SUPPORTED = "numba 0.61 to 0.68, alone or with numba-cuda 0.20 to 0.30"
+
+
+class UnsupportedSimulator(Exception):
+    """The installed simulator is not one that this file knows; the text says which are."""
+
+
+_run: Run | None = None
+
+
+def current() -> Run:
+    """Return the launch under way."""
+    assert _run is not None, "a kernel runs outside a launch"
+    return _run
+
+
+class _BlockManager:
+    """Stands where Numba's BlockManager stood; the first block runs the whole grid."""
+
+    def __init__(self, f: FunctionType, grid_dim: Dim3, block_dim: Dim3, debug: bool) -> None:
+        self.launch = (f, tuple(grid_dim), tuple(block_dim))
+
+    def run(self, grid_point: tuple[int, ...], *args: Any) -> None:
+        if not any(grid_point):
+            current().execute(*self.launch, args)  # type: ignore[arg-type]  # three numbers each
+
+
+class _Shared:
+    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
+        run = current()
+        block = run.scheduler.current.block
+        if shape in (0, (0,)):
+            return run.dynamic(as_dtype(dtype), block)
+        return run.declared("shared", shape, as_dtype(dtype), block.shared)
+
+
+class _Local:
+    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
+        run = current()
+        return run.declared("local", shape, as_dtype(dtype), run.scheduler.current.locals)
+
+
+class _Constant:
+    def array_like(self, ary: Any) -> RecordingArray:
+        run = current()
+        frame = _frame(1)
+        name = assigned_name(frame.f_code, frame.f_lasti, "constant")
+        found = _array_in(ary)
+        return run.over(np.asarray(ary) if found is None else found, name, "constant")
+
+
+class _GridGroup:
+    def sync(self) -> None:
+        _arrive(None, _frame(1))
+
+
+class _Cooperative:
+    def this_grid(self) -> _GridGroup:
+        return _GridGroup()
+
+
+def _arrive(vote: Any, frame: Any) -> Block:
+    run = current()
+    run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti)
+    return run.scheduler.barrier(vote)
+
+
+def _module_class(base: type) -> type:
+    """Return the class of what `cuda` is inside a kernel: Numba's own, with threads and memory of ours."""
+
+    class Module(base):  # type: ignore[misc, valid-type]  # known at run time only
+        def __init__(self, grid_dim: Any, block_dim: Any, dynshared_size: int) -> None:
+            super().__init__(grid_dim, block_dim, dynshared_size)
+            self._shared, self._local, self._const = _Shared(), _Local(), _Constant()
+            self._atomic, self._cg = Atomic(), _Cooperative()
+            self._scheduler = current().scheduler
+
+        @property
+        def threadIdx(self) -> Index3:  # noqa: N802  # CUDA's name
+            return self._scheduler.current.index  # type: ignore[no-any-return]
+
+        @property
+        def blockIdx(self) -> Index3:  # noqa: N802
+            return self._scheduler.current.block.index  # type: ignore[no-any-return]
+
+        def grid(self, n: int) -> Any:
+            me, dim = self._scheduler.current, self.blockDim
+            thread, block = me.index, me.block.index
+            found = (block.x * dim.x + thread.x, block.y * dim.y + thread.y, block.z * dim.z + thread.z)
+            if n not in (1, 2, 3):
+                raise ValueError(f"cuda.grid takes 1, 2 or 3, not {n}")
+            return found[0] if n == 1 else found[:n]
+
+        @property
+        def laneid(self) -> int:
+            return self._scheduler.current.number % 32  # type: ignore[no-any-return]
+
+        def syncthreads(self) -> None:
+            _arrive(None, _frame(1))
+
+        def syncthreads_count(self, value: Any) -> int:
+            return _arrive(value, _frame(1)).ballot[0]
+
+        def syncthreads_and(self, value: Any) -> int:
+            return _arrive(value, _frame(1)).ballot[1]
+
+        def syncthreads_or(self, value: Any) -> int:
+            return _arrive(value, _frame(1)).ballot[2]
+
+    return Module
+
+
+@contextmanager
+def _swapped(fn: FunctionType, module: Any) -> Iterator[None]:
+    """Stand in for Numba's swap, which puts the real `cuda` back while other threads still need ours."""
+    current().swap(fn, module)
+    yield
+
+
+def _array_in(value: Any) -> NDArray[Any] | None:
+    """Return the array inside Numba's wrappers, or None for anything else."""
+    value = value.__dict__["_item"] if type(value).__name__ == "FakeWithinKernelCUDAArray" else value
+    value = value._ary if type(value).__name__ == "FakeCUDAArray" else value
+    return np.asarray(value) if isinstance(value, np.ndarray | np.void) else None
+
+
+def as_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the NumPy dtype of a numba type or of anything that NumPy takes for one."""
+    from numba.cuda.simulator import kernelapi
+
+    support = sys.modules[kernelapi.__name__].numpy_support
+    return np.dtype(support.as_dtype(dtype) if isinstance(dtype, kernelapi.types.Type) else dtype)
+
+
+def _poisoned(make: Callable[..., Any]) -> Callable[..., Any]:
+    def device_array(*args: Any, **kwargs: Any) -> Any:
+        made = make(*args, **kwargs)
+        ary = made._ary
+        if ary.dtype.names is None:
+            ary.fill(poison(ary.dtype))
+        return made
+
+    return device_array
+
+
+_installed = False
+
+
+def install() -> None:
+    """Put our parts into Numba's simulator; raises UnsupportedSimulator where they don't fit."""
+    global _installed
+    if _installed:
+        return
+    try:
+        from numba import cuda
+        from numba.cuda.simulator import kernel
+        from numba.cuda.simulator.cudadrv import devicearray
+
+        for module, names in ((kernel, ("BlockManager", "FakeCUDAModule", "swapped_cuda_module")), (devicearray, ("device_array",))):
+            missing = [n for n in names if not hasattr(module, n)]
+            if missing:
+                raise ImportError(f"{module.__name__} has no {', '.join(missing)}")
+    except ImportError as error:
+        raise UnsupportedSimulator(f"{_versions()}: {error}. Tilescope works with {SUPPORTED}.") from error
+    kernel.BlockManager = _BlockManager
+    kernel.FakeCUDAModule = _module_class(kernel.FakeCUDAModule)
+    kernel.swapped_cuda_module = _swapped
+    filled = _poisoned(devicearray.device_array)
+    for module in (devicearray, cuda, sys.modules["numba.cuda.simulator"]):
+        module.device_array = filled
+    _installed = True
+
+
+def _versions() -> str:
+    from importlib import metadata
+
+    found = []
+    for name in ("numba", "numba-cuda"):
+        try:
+            found.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            continue
+    return " with ".join(found)
+
+
+def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
+    """Run a launch under the simulator and return its trace.
+
+    `report(done, of)` is called as blocks end. The trace of a kernel that raised has `error` set.
+    Needs NUMBA_ENABLE_CUDASIM=1 in the environment before numba is imported. Raises UnsupportedSimulator, and
+    LoadError where the kernel's file or arguments don't make a launch.
+    """
+    install()
+    module, kernel = load_kernel(launch)
+    constants_of(module, launch)
+    arguments, names = arrays_of(launch, kernel)
+    return record(launch, module, kernel, arguments, names, report)
+
+
+def record(
+    launch: Launch, module: ModuleType, kernel: Any, arguments: Sequence[Any], names: tuple[str, ...],
+    report: Callable[[int, int], None],
+) -> Trace:  # fmt: skip
+    """Run a kernel of the simulator on these arguments, and return the trace of it."""
+    global _run
+    _run = Run(launch, names, report)
+    try:
+        kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
+        return finish(_run, str(module.__file__), _versions())
+    finally:
+        _run.restore()
+        _run = None

@@ -1,0 +1,262 @@
+"""Trace files: a versioned `.npz` of plain numbers and one JSON text; data, never code."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import json
+import os
+import re
+import secrets
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, Any, Final, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from . import npz
+from .npz import Columns
+from .trace import Barriers, Buffer, Check, Dim3, KernelError, Site, Trace
+from .validate import BARRIERS, COLUMNS, LARGEST, LONGEST, check
+
+FORMAT = "tilescope trace"
+VERSION: Final = 1
+LARGEST_META = 32_000_000  # bytes of JSON: names, launch, source texts
+
+INTEGERS = (*COLUMNS, *(f"barriers.{name}" for name in BARRIERS), "blocks", "recorded")
+BY_OWNER = ("phase", "op", "buffer", "site")
+BY_SITE = ("index", "value")
+OPTIONAL = re.compile(r"value|initial\.(?:0|[1-9]\d{0,5})")
+
+_FOREIGN = "it is not a Tilescope trace; choose a file that Tilescope saved"
+_DAMAGED = "the trace is damaged or cut short ({}); copy it again, or trace the kernel again"
+_NEWER = "a newer Tilescope saved it (format {}, this one reads up to {}); update Tilescope"
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, EOFError, LookupError, TypeError, ValueError, ArithmeticError,
+    NotImplementedError, RuntimeError, RecursionError, msgspec.MsgspecError,
+)  # fmt: skip
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+
+
+class TraceFileError(Exception):
+    """A trace file can't be written or read; the text is one sentence: what, where, what to do."""
+
+
+class _Unfit(Exception):
+    """What is wrong with the content of a file, and what to do."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Meta:
+    """What a file says beside its columns. `packed`: see `_pack`."""
+
+    format: str
+    version: Literal[1]
+    packed: bool
+    buffers: tuple[Buffer, ...]
+    sites: tuple[Site, ...]
+    launch: str
+    kernel: str
+    grid: Dim3
+    block_dim: Dim3
+    schedule: str
+    resident: int
+    accesses: int
+    totals: dict[str, int]
+    notice: str
+    sources: dict[str, str]
+    error: KernelError | None
+    check: Check | None
+    made_by: str
+
+
+_OF_TRACE = [f.name for f in dataclasses.fields(_Meta) if f.name not in ("format", "version", "packed")]
+
+
+def save(trace: Trace, path: str | Path, compress: bool = True) -> None:
+    """Write the trace to `path`, whole or not at all; raises TraceFileError.
+
+    Without `compress` the file takes up to 24 bytes an access, is written and read faster, and is not
+    forced onto the disk: right for handing a trace to another process.
+    """
+    path = Path(path)
+    try:
+        _replace(path, trace, compress)
+    except OSError as error:
+        raise TraceFileError(f"Can't save {path}: {_why_not_saved(path, error)}.") from error
+    except MemoryError as error:
+        raise TraceFileError(f"Can't save {path}: the memory is full; close other programs.") from error
+
+
+def load(path: str | Path) -> Trace:
+    """Return the trace in a file; its columns are read-only. Raises TraceFileError for anything else."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            return _read(file)
+    except _Unfit as error:
+        raise TraceFileError(f"Can't open {path}: {error}.") from error
+    except OSError as error:
+        raise TraceFileError(f"Can't open {path}: {_why_not_opened(path, error)}.") from error
+    except MemoryError as error:
+        raise TraceFileError(f"Can't open {path}: the memory is full; close other programs.") from error
+
+
+def _why_not_saved(path: Path, error: OSError) -> str:
+    if path.is_dir():
+        return "it is a folder; choose a file name"
+    if error.errno in _NO_ROOM:
+        return "the disk is full; free some space or choose another folder"
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return "its folder does not exist; create it or choose another"
+    if isinstance(error, PermissionError) or error.errno == errno.EROFS:
+        return "the folder can't be written; choose another folder"
+    return f"{error.strerror or error}; choose another name or folder"
+
+
+def _why_not_opened(path: Path, error: OSError) -> str:
+    if path.is_dir():
+        return "it is a folder; choose a trace file"
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return "there is no such file; check its name and folder"
+    if isinstance(error, PermissionError):
+        return "you may not read it; change its permissions or copy it"
+    return f"{error.strerror or error}; choose another file"
+
+
+def _replace(path: Path, trace: Trace, compress: bool) -> None:
+    """Write under a temporary name beside `path`, then rename: nobody ever sees half a file."""
+    temporary = path.with_name(f".tilescope-{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            npz.write(file, _members(trace, compress), compress)
+            file.flush()
+            if compress:
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _members(trace: Trace, packed: bool) -> Columns:
+    columns = {name: getattr(trace, name) for name in (*COLUMNS, "blocks", "recorded")}
+    columns |= {f"barriers.{name}": getattr(trace.barriers, name) for name in BARRIERS}
+    columns = {name: narrow(column) for name, column in columns.items()}
+    if trace.value is not None:
+        columns["value"] = trace.value
+    initial = {f"initial.{number}": content for number, content in trace.initial.items()}
+    return {"meta": _meta(trace, packed)} | (_pack(columns) if packed else columns) | initial
+
+
+def narrow(column: NDArray[Any]) -> NDArray[Any]:
+    """Return whole numbers from 0 up in the smallest unsigned dtype that holds them."""
+    return column.astype(np.min_scalar_type(int(column.max(initial=0))), copy=False)
+
+
+def _meta(trace: Trace, packed: bool) -> NDArray[np.uint8]:
+    told: dict[str, Any] = {name: getattr(trace, name) for name in _OF_TRACE}
+    if trace.error is not None:
+        told["error"] = dataclasses.replace(trace.error, message=trace.error.message[:LONGEST])
+    meta = _Meta(format=FORMAT, version=VERSION, packed=packed, **told)
+    text = json.dumps(dataclasses.asdict(meta), ensure_ascii=False)
+    return np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
+
+
+def _pack(columns: Columns) -> Columns:
+    """Make columns that deflate well, under any schedule: integers as differences (which wrap).
+
+    What a thread does next is regular, and what a site of a thread touches next even more so; the order in
+    which threads take turns need not be. So only `block`, `thread` and `step` stay as they are: others
+    are sorted by thread, and index and value by site, then thread.
+    """
+    owner = _by_owner(columns)
+    packed = columns | {name: columns[name][owner] for name in BY_OWNER}
+    by_site = owner[_order(packed["site"])]
+    packed |= {name: columns[name][by_site] for name in BY_SITE if name in columns}
+    return packed | {name: _differences(packed[name]) for name in INTEGERS}
+
+
+def _differences(column: NDArray[Any]) -> NDArray[Any]:
+    return np.diff(column, prepend=column.dtype.type(0))
+
+
+def _unpack(packed: Columns) -> Columns:
+    columns = packed | {name: np.cumsum(packed[name], dtype=packed[name].dtype) for name in INTEGERS}
+    owner = _by_owner(columns)
+    by_site = owner[_order(columns["site"])]
+    columns |= {name: _put_back(columns[name], owner) for name in BY_OWNER}
+    return columns | {name: _put_back(columns[name], by_site) for name in BY_SITE if name in columns}
+
+
+def _put_back(column: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
+    original = np.empty_like(column)
+    original[order] = column
+    return original
+
+
+def _by_owner(columns: Columns) -> NDArray[np.int64]:
+    """Return the order by block, then thread, then time."""
+    by_thread = _order(columns["thread"])
+    return by_thread[_order(columns["block"][by_thread])]
+
+
+def _order(column: NDArray[Any]) -> NDArray[np.int64]:
+    return np.argsort(column, kind="stable")
+
+
+def _read(file: IO[bytes]) -> Trace:
+    foreign = not file.read(4).startswith(b"PK\x03\x04")
+    try:
+        with zipfile.ZipFile(file) as members:
+            meta = _read_meta(members)
+            columns = {name: npz.read(members, name) for name in _wanted(members)}
+        trace = _trace(meta, _unpack(columns) if meta.packed else columns)
+        check(trace)
+    except _DAMAGE as error:
+        raise _Unfit(_FOREIGN if foreign else _DAMAGED.format(str(error)[:200])) from error
+    return trace
+
+
+def _read_meta(members: zipfile.ZipFile) -> _Meta:
+    if "meta.npy" not in members.namelist() or members.getinfo("meta.npy").file_size > LARGEST_META:
+        raise _Unfit(_FOREIGN)
+    meta = json.loads(npz.read(members, "meta").tobytes())
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise _Unfit(_FOREIGN)
+    if isinstance(meta.get("version"), int) and meta["version"] > VERSION:
+        raise _Unfit(_NEWER.format(meta["version"], VERSION))
+    # Half a surrogate pair passes JSON, and raises wherever the text is shown or written.
+    json.dumps(meta, ensure_ascii=False).encode()
+    return msgspec.convert(meta, _Meta)
+
+
+def _wanted(members: zipfile.ZipFile) -> list[str]:
+    """Return the names of the columns; raises ValueError where some are missing, unknown or too large."""
+    sizes = npz.sizes(members)
+    names = [name for name in sizes if name != "meta"]
+    unknown = [name for name in names if name not in INTEGERS and not OPTIONAL.fullmatch(name)]
+    if unknown or not sizes.keys() >= set(INTEGERS) or sum(sizes.values()) > LARGEST:
+        raise ValueError("names or sizes of its columns")
+    return names
+
+
+def _trace(meta: _Meta, columns: Columns) -> Trace:
+    if any(columns[name].dtype.kind != "u" for name in INTEGERS):
+        raise ValueError("dtype of a column")
+    for column in columns.values():
+        column.flags.writeable = False
+    told: dict[str, Any] = {name: getattr(meta, name) for name in _OF_TRACE}
+    rows: dict[str, Any] = {name: columns[name] for name in COLUMNS}
+    return Trace(
+        **rows,
+        value=columns.get("value"),
+        barriers=Barriers(*(columns[f"barriers.{name}"] for name in BARRIERS)),
+        blocks=columns["blocks"].astype(np.int64),
+        recorded=columns["recorded"].astype(np.int64),
+        initial={int(n.removeprefix("initial.")): c for n, c in columns.items() if n.startswith("initial.")},
+        **told,
+    )

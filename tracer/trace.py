@@ -1,0 +1,188 @@
+"""A trace: every access of a launch, one NumPy column each, and the file that holds it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Dim3 = tuple[int, int, int]
+WARP = 32
+SPACES = ("global", "shared", "local", "constant")
+
+
+class Op(IntEnum):
+    """What an access does. A reduction is an atomic whose old value is not used."""
+
+    LOAD = 0
+    STORE = 1
+    ATOMIC = 2
+    REDUCTION = 3
+
+
+@dataclass(frozen=True)
+class Site:
+    """The place in the source that makes an access: line from 1, column from 0 (in characters)."""
+
+    function: str
+    file: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A piece of memory that accesses index.
+
+    Index i of an access is the element at byte `address + i * unit`; for a C-contiguous buffer that is
+    the i-th element of `shape`. `strides` are in bytes, one per dimension of `shape`; `itemsize` is the
+    size of an element, which is smaller than `unit` for a field of a record. Global addresses
+    are multiples of 256; shared ones count from the start of the block's shared memory; there is one copy
+    of a shared buffer in each block and of a local one in each thread. Buffers whose bytes overlap look
+    into the same memory.
+    """
+
+    name: str
+    space: str
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    address: int
+    unit: int
+    size: int
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return np.dtype(self.dtype).itemsize
+
+    def elements(self) -> NDArray[np.int64]:
+        """Return the access index of every element, in the buffer's shape."""
+        index = np.zeros(self.shape, np.int64)
+        for axis, (length, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
+            steps = np.arange(length, dtype=np.int64) * stride // self.unit
+            index += steps.reshape([-1 if i == axis else 1 for i in range(len(self.shape))])
+        return index
+
+
+@dataclass(frozen=True)
+class KernelError:
+    """How a kernel ended that raised: what, in which block and thread, on which line."""
+
+    type: str
+    message: str
+    block: Dim3
+    thread: Dim3
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Check:
+    """The result against NumPy: the largest absolute error, what was tolerated, and the verdict."""
+
+    largest_error: float
+    tolerance: float
+    equal: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Barriers:
+    """Every arrival of a thread at a barrier: one column each. `phase` is the one that it ended."""
+
+    block: NDArray[np.unsignedinteger]
+    thread: NDArray[np.unsignedinteger]
+    phase: NDArray[np.unsignedinteger]
+    site: NDArray[np.unsignedinteger]
+    step: NDArray[np.unsignedinteger]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What a launch did, access by access.
+
+    Columns have one entry per access, in the order of `step`:
+
+    block, thread: linear numbers, x fastest; phase: barriers the thread had passed; op: an `Op`;
+    buffer, site: places in `buffers` and `sites`; index: see `Buffer`; value: loaded, stored, or left by
+    an atomic, in the launch's widest simple dtype, None for a launch on records alone; step: the
+    scheduler's count.
+
+    initial: contents of global and constant buffers before the launch, by buffer number, one entry per index;
+    a buffer that is missing there, shared and local ones among them, began as poison (`poison`).
+    blocks: the linear numbers of the blocks that ran, ascending. recorded: those whose accesses are all here; fewer after a cap.
+    accesses: how many the launch made; more than there are rows after a cap.
+    totals: whole-launch counters where rows are missing, else empty.
+    notice: one sentence about what is missing, or "".
+    """
+
+    block: NDArray[np.unsignedinteger]
+    thread: NDArray[np.unsignedinteger]
+    phase: NDArray[np.unsignedinteger]
+    op: NDArray[np.uint8]
+    buffer: NDArray[np.unsignedinteger]
+    site: NDArray[np.unsignedinteger]
+    index: NDArray[np.unsignedinteger]
+    step: NDArray[np.unsignedinteger]
+    value: NDArray[np.generic] | None
+    barriers: Barriers
+    buffers: tuple[Buffer, ...]
+    sites: tuple[Site, ...]
+    initial: dict[int, NDArray[np.generic]]
+    launch: str
+    kernel: str
+    grid: Dim3
+    block_dim: Dim3
+    schedule: str
+    resident: int
+    blocks: NDArray[np.int64]
+    recorded: NDArray[np.int64]
+    accesses: int
+    totals: dict[str, int] = field(default_factory=dict)
+    notice: str = ""
+    sources: dict[str, str] = field(default_factory=dict)
+    error: KernelError | None = None
+    check: Check | None = None
+    made_by: str = ""
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @property
+    def threads(self) -> int:
+        """Threads in a block."""
+        return math.prod(self.block_dim)
+
+    @property
+    def warps(self) -> int:
+        """Warps in a block, the last one perhaps not full."""
+        return -(-self.threads // WARP)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether only some of the grid's blocks ran, or only some accesses were kept."""
+        return len(self.blocks) < math.prod(self.grid) or self.accesses > len(self)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the columns take in memory."""
+        columns = [self.block, self.thread, self.phase, self.op, self.buffer, self.site, self.index, self.step]
+        return sum(c.nbytes for c in columns) + (0 if self.value is None else self.value.nbytes)
+
+
+def unravel(number: int, dim: Dim3) -> Dim3:
+    """Return the (x, y, z) of a linear number in a grid or block of this size, x fastest."""
+    x, rest = number % dim[0], number // dim[0]
+    return x, rest % dim[1], rest // dim[1]
+
+
+def poison(dtype: np.dtype[np.generic]) -> np.generic:
+    """Return the value that uninitialised memory is filled with: nan, or bytes of 0xA5 in integers."""
+    if dtype.kind == "c":
+        return dtype.type(complex(math.nan, math.nan))
+    if dtype.kind == "f":
+        return dtype.type(math.nan)
+    return np.frombuffer(b"\xa5" * dtype.itemsize, dtype)[0] if dtype.kind != "b" else dtype.type(True)

@@ -1,0 +1,152 @@
+"""The worker: a process that traces one launch after the other, so that no kernel takes the window down.
+
+`python -m tilescope.tracer.worker` reads a Job a line and answers with an event a line (see tracer.events).
+It stays warm between jobs and ends when its input closes. What a kernel prints becomes events.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import queue
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from typing import IO
+
+import msgspec
+
+from .events import Done, Event, Failed, Job, Output, Progress, Ready
+from .launch import Launch, decode
+from .loading import LoadError
+from .storage import TraceFileError, save
+from .trace import Trace
+
+PERIOD = 0.05  # seconds from one report of progress to the next
+
+Send = Callable[[Event], None]
+Report = Callable[[int, int], None]
+Engine = Callable[[Launch, Report], Trace]
+
+
+class Printed(io.TextIOBase):
+    """A text stream whose lines become `Output` events."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._text = ""
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Take in text, and send it once a line is full or long."""
+        self._text += text
+        if "\n" in text or len(self._text) > 8192:
+            self.flush()
+        return len(text)
+
+    def flush(self) -> None:
+        """Send what is there."""
+        text, self._text = self._text, ""
+        if text:
+            self._send(Output(text))
+
+
+def main() -> None:
+    """Serve jobs until the input closes."""
+    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # numba looks only once, when it is imported
+    source, target = _private_streams()
+    send = _sender(target)
+    sys.stdout = sys.stderr = printed = Printed(send)
+    jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(source, jobs), daemon=True).start()
+    engine = _warm_engine(send)
+    while True:
+        end = answer(msgspec.json.decode(jobs.get(), type=Job), engine, send)
+        printed.flush()
+        send(end)
+
+
+def _private_streams() -> tuple[IO[bytes], IO[bytes]]:
+    """Return the process's input and output; a kernel's module finds the null device and stderr there."""
+    source, target = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return source, target
+
+
+def _sender(target: IO[bytes]) -> Send:
+    encoder = msgspec.json.Encoder()
+
+    def send(event: Event) -> None:
+        target.write(encoder.encode(event) + b"\n")
+        target.flush()
+
+    return send
+
+
+def _listen(source: IO[bytes], jobs: queue.SimpleQueue[bytes]) -> None:
+    """Pass jobs on; when the input closes the window is gone, and not even an endless kernel may stay."""
+    for line in source:
+        jobs.put(line)
+    os._exit(0)
+
+
+def _warm_engine(send: Send) -> Engine:
+    """Load numba and the simulator before the first job comes."""
+    from .simulator import UnsupportedSimulator, install, run
+
+    try:
+        install()
+        send(Ready())
+    except UnsupportedSimulator:
+        pass  # `run` says so again, where somebody listens
+    return run
+
+
+def answer(job: Job, engine: Engine, send: Send) -> Done | Failed:
+    """Do one job and say how it ended."""
+    try:
+        trace = engine(decode(bytes(job.launch).decode()), reporter(job.job, send))
+        save(trace, job.out, compress=False)
+    except BaseException as error:  # noqa: BLE001  # a kernel's module may raise anything, even SystemExit
+        traceback.print_exc(file=sys.__stderr__)
+        return Failed(job.job, sentence(error))
+    return Done(job.job, job.out)
+
+
+def reporter(job: int, send: Send, clock: Callable[[], float] = time.monotonic) -> Report:
+    """Return what the engine reports to: it sends at most 20 events a second, and always the last."""
+    last = -PERIOD
+
+    def report(done: int, of: int) -> None:
+        nonlocal last
+        now = clock()
+        if done == of or now - last >= PERIOD:
+            last = now
+            send(Progress(job, done, of))
+
+    return report
+
+
+def sentence(error: BaseException) -> str:
+    """Return why there is no trace, for the user."""
+    from .simulator import UnsupportedSimulator
+
+    if isinstance(error, LoadError | TraceFileError | UnsupportedSimulator):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "The launch does not fit in memory; choose a smaller size or fewer blocks."
+    if isinstance(error, msgspec.MsgspecError):
+        return f"The launch can't be read ({error}); every argument must be a finite number or an array."
+    return f"The launch can't be traced ({type(error).__name__}: {error}); check kernel and arguments."
+
+
+if __name__ == "__main__":
+    main()
