@@ -6,7 +6,6 @@ import msgspec
 import numpy as np
 import pytest
 from launching import Array, Limits, Scalar, contents, launch, trace
-
 from tilescope.kernels.catalogue import find
 from tilescope.tracer.counters import totals_of
 from tilescope.tracer.loading import LoadError
@@ -27,7 +26,9 @@ def traced(launch):
 
 
 @pytest.mark.parametrize("name", ["matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled"])
-@pytest.mark.parametrize("values", [{"m": 5, "k": 23, "n": 7, "tile": 8}, {"m": 16, "k": 16, "n": 32, "dtype": "int32"}])
+@pytest.mark.parametrize(
+    "values", [{"m": 5, "k": 23, "n": 7, "tile": 8}, {"m": 16, "k": 16, "n": 32, "dtype": "int32"}]
+)
 def test_results_equal_numpy(name, values):
     trace = traced(launch_of(find(name), values))
     assert trace.error is None
@@ -56,11 +57,21 @@ def test_a_kernel_that_raises_says_where_and_keeps_its_trace(tmp_path, schedule)
             raise ValueError("five is right out")
         a[i] = 2
     """
-    ended = trace(tmp_path, source, (Array((8,)),), grid=(2, 1, 1), block=(4, 1, 1), schedule=schedule, resident=1)
+    ended = trace(
+        tmp_path, source, (Array((8,)),), grid=(2, 1, 1), block=(4, 1, 1), schedule=schedule, resident=1
+    )
     error = ended.error
     assert error is not None
-    assert (error.type, error.message, error.block, error.thread) == ("ValueError", "five is right out", (1, 0, 0), (1, 0, 0))
-    assert ended.sources[error.file].splitlines()[error.line - 1].strip() == 'raise ValueError("five is right out")'
+    assert (error.type, error.message, error.block, error.thread) == (
+        "ValueError",
+        "five is right out",
+        (1, 0, 0),
+        (1, 0, 0),
+    )
+    assert (
+        ended.sources[error.file].splitlines()[error.line - 1].strip()
+        == 'raise ValueError("five is right out")'
+    )
     assert len(ended) >= 4
     assert ended.check is None
 
@@ -150,7 +161,10 @@ def test_a_file_that_makes_no_launch_gives_one_sentence(tmp_path, source, text):
 def test_inputs_are_seeded_and_from_files(tmp_path):
     numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
     np.save(tmp_path / "numbers.npy", numbers)
-    arguments = (Array((2, 3), fill="file", path=str(tmp_path / "numbers.npy")), Array((2, 3), fill="random", seed=3))
+    arguments = (
+        Array((2, 3), fill="file", path=str(tmp_path / "numbers.npy")),
+        Array((2, 3), fill="random", seed=3),
+    )
     source = """
     @cuda.jit
     def kernel(a, b):
@@ -173,10 +187,11 @@ def test_a_scalar_argument_is_passed_as_it_is(tmp_path):
 
 def test_an_unsupported_simulator_is_named(tmp_path, monkeypatch):
     from numba.cuda.simulator import kernel
-
     from tilescope.tracer import simulator
 
     monkeypatch.setattr(simulator, "_installed", False)
     monkeypatch.delattr(kernel, "BlockManager")
-    with pytest.raises(simulator.UnsupportedSimulator, match=r"numba [0-9.]+.*no BlockManager.*works with numba"):
+    with pytest.raises(
+        simulator.UnsupportedSimulator, match=r"numba [0-9.]+.*no BlockManager.*works with numba"
+    ):
         run(launch(tmp_path, COPY, (Array((1,)), Array((1,)))), lambda done, of: None)

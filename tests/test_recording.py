@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 from launching import Array, Scalar, contents, launch, rows, trace
-
 from tilescope.tracer.trace import Op
 
 REALS = ["float16", "float32", "float64"]
@@ -21,7 +20,14 @@ def test_columns_of_a_copy(tmp_path):
         i = cuda.grid(1)
         out[i] = a[i]
     """
-    traced = trace(tmp_path, source, (Array((6,), fill="arange"), Array((6,))), grid=(3, 1, 1), block=(2, 1, 1), resident=1)
+    traced = trace(
+        tmp_path,
+        source,
+        (Array((6,), fill="arange"), Array((6,))),
+        grid=(3, 1, 1),
+        block=(2, 1, 1),
+        resident=1,
+    )
     assert traced.block.tolist() == [0] * 4 + [1] * 4 + [2] * 4
     assert traced.thread.tolist() == [0, 1, 0, 1] * 3
     assert traced.op.tolist() == [Op.LOAD, Op.LOAD, Op.STORE, Op.STORE] * 3
@@ -110,6 +116,19 @@ def test_numbers_that_do_not_fit_wrap(tmp_path, dtype):
     bits = 1 << (np.dtype(dtype).itemsize * 8)
     expected = [v % bits - (bits if dtype[0] == "i" and v % bits > info.max else 0) for v in wrapped]
     assert contents(traced, "out").tolist() == expected
+
+
+def test_arithmetic_that_overflows_is_no_error(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, x):
+        a[0] = a[1] * np.int8(100) * np.int8(2)
+        x[0] = x[1] / x[2]
+    """
+    traced = trace(tmp_path, source, (Array((2,), "int8", "ones"), Array((3,))))
+    assert traced.error is None
+    assert contents(traced, "a")[0] == -56
+    assert np.isnan(contents(traced, "x")[0])
 
 
 def test_values_of_mixed_types_are_kept_in_the_widest(tmp_path):
@@ -290,7 +309,6 @@ def test_ufuncs_on_arrays_record_loads_and_stores(tmp_path):
 
 def test_device_array_is_poisoned():
     from numba import cuda
-
     from tilescope.tracer.simulator import install
 
     install()
@@ -362,7 +380,6 @@ def test_atomics_wrap(tmp_path):
 
 def test_device_arrays_that_look_into_one_another_share_a_buffer(tmp_path):
     from numba import cuda
-
     from tilescope.tracer import simulator
 
     source = """
@@ -374,7 +391,9 @@ def test_device_arrays_that_look_into_one_another_share_a_buffer(tmp_path):
     made = launch(tmp_path, source, (Array((4,)), Array((4,))))
     module, kernel = simulator.load_kernel(made)
     device = cuda.to_device(np.zeros(4, np.float32))
-    traced = simulator.record(made, module, kernel, (device[::2], device), ("even", "whole"), lambda done, of: None)
+    traced = simulator.record(
+        made, module, kernel, (device[::2], device), ("even", "whole"), lambda done, of: None
+    )
     assert len(traced.buffers) == 1
     assert traced.index.tolist() == [2, 2, 0]
     assert device.copy_to_host().tolist() == [4, 0, 4, 0]

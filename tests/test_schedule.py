@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from launching import Array, Scalar, contents, rows, trace
 
 COUNTER = """
@@ -31,7 +30,8 @@ def test_racing_counter_ends_at_1024_sequentially(tmp_path):
 
 def test_racing_counter_loses_some_at_random(tmp_path):
     ends = {
-        int(contents(trace(tmp_path, COUNTER, ONE, schedule="random", seed=s, **THOUSAND), "counter")[0]) for s in range(4)
+        int(contents(trace(tmp_path, COUNTER, ONE, schedule="random", seed=s, **THOUSAND), "counter")[0])
+        for s in range(4)
     }
     assert len(ends) > 1
     assert all(1 <= e < 1024 for e in ends)

@@ -1,87 +1,63 @@
 """Recording arrays: what a traced kernel gets instead of arrays, and the atomics on them.
 
-Every element access of `RecordingArray` ends the thread's turn (where threads interleave), is made on the memory underneath,
-and is appended to the recorder's log with the instruction that made it. The two short methods
-`__getitem__` and `__setitem__` are all that a common access costs.
+Every element access of `RecordingArray` ends the thread's turn (where threads interleave), is made on the
+memory underneath, and goes to the recorder's log with the instruction that made it. The two methods
+`__getitem__` and `__setitem__` are all that a common access costs, so they call nothing of ours.
 """
 
 from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .recorder import CHUNK, FIELDS, Recorder
+from .allocation import FULL, Allocation, converted, take_turn
 from .scheduler import Scheduler
 from .trace import Buffer, Op
 
 _frame = sys._getframe
-FULL = CHUNK * FIELDS
 _SMALL = 4096  # a list of offsets is looked up faster than a range, and takes more memory
-
-
-class Memory:
-    """One allocation: its elements in memory order, and the buffer that traces call it.
-
-    `cells[i]` is the element at byte i * unit from the start: what an access's index means.
-    """
-
-    def __init__(self, cells: NDArray[Any], buffer: int, scheduler: Scheduler) -> None:
-        self.cells = cells
-        self.buffer = buffer
-        self.scheduler = scheduler
-        self.recorder: Recorder = scheduler.recorder
-        self.start: int = cells.__array_interface__["data"][0]
-        self.unit = cells.strides[0] if len(cells) > 1 else cells.itemsize
-        self.fields: dict[str, Memory] = {}
-
-    def field(self, name: str) -> Memory:
-        """Return the memory of one field of these records: the same index, at the field's offset."""
-        if name not in self.fields:
-            whole = self.recorder.buffers[self.buffer]
-            dtype, offset = self.cells.dtype.fields[name][:2]
-            cells, unit, shape, strides = _field_cells(self, dtype, offset, whole)
-            number = self.recorder.add_buffer(
-                Buffer(
-                    f"{whole.name}.{name}", whole.space, dtype.base.str, shape, strides,
-                    whole.address + offset, unit, len(cells),
-                )
-            )  # fmt: skip
-            self.fields[name] = Memory(cells, number, self.scheduler)
-        return self.fields[name]
-
-
-def _field_cells(
-    memory: Memory, dtype: np.dtype[Any], offset: int, whole: Buffer
-) -> tuple[NDArray[Any], int, tuple[int, ...], tuple[int, ...]]:
-    """Return (cells, unit, shape, strides) of a field; an array inside a record indexes its own elements."""
-    if dtype.subdtype is None:
-        cells = np.ndarray(len(memory.cells), dtype, memory.cells, offset, (memory.unit,))
-        return cells, memory.unit, whole.shape, whole.strides
-    size, inner = dtype.base.itemsize, dtype.shape
-    if memory.unit % size:
-        raise TypeError(f"{whole.name}: an array in a record of {memory.unit} bytes, no multiple of {size}")
-    count = (len(memory.cells) * memory.unit - offset) // size
-    cells = np.ndarray(count, dtype.base, memory.cells, offset)
-    inner_strides = np.empty(inner, dtype.base).strides
-    return cells, size, whole.shape + inner, whole.strides + inner_strides
 
 
 class RecordingArray:
     """An array, or a view into one, whose element accesses are recorded."""
 
     __slots__ = (
-        "_extend", "_ary", "_cells", "_cols", "_load", "_log", "_memory", "_origin", "_rows",
-        "_scheduler", "_store", "_strides", "_two",
+        "_ary",
+        "_cells",
+        "_cols",
+        "_extend",
+        "_load",
+        "_log",
+        "_memory",
+        "_origin",
+        "_rows",
+        "_scheduler",
+        "_store",
+        "_strides",
+        "_two",
     )  # fmt: skip
+    _ary: NDArray[Any]
+    _cells: NDArray[Any]
+    _cols: Any
+    _extend: Callable[[tuple[Any, ...]], None]
+    _load: int
+    _log: list[Any]
+    _memory: Allocation
+    _origin: int
+    _rows: Any
+    _scheduler: Scheduler
+    _store: int
+    _strides: tuple[int, ...]
+    _two: bool
 
-    def __init__(self, ary: NDArray[Any], memory: Memory) -> None:
-        place = object.__setattr__
+    def __init__(self, ary: NDArray[Any], memory: Allocation) -> None:
+        place = object.__setattr__  # RecordArray's own would store to a field
         unit = memory.unit
         origin = (ary.__array_interface__["data"][0] - memory.start) // unit if ary.size else 0
         strides = tuple(s // unit for s in ary.strides)
@@ -202,8 +178,8 @@ class RecordingArray:
             return
         values = value.loaded(frame) if isinstance(value, RecordingArray) else np.asarray(value)
         spread = np.broadcast_to(values, self._ary.shape)
-        for place in np.ndindex(self._ary.shape):
-            self.store(self.cell(place), spread[place], frame)
+        for where in np.ndindex(self._ary.shape):
+            self.store(self.cell(where), spread[where], frame)
 
     def loaded(self, frame: FrameType) -> NDArray[Any]:
         """Load every element and return the values."""
@@ -255,7 +231,7 @@ class RecordingArray:
         return self._ary.nbytes
 
     @property
-    def T(self) -> RecordingArray:  # noqa: N802  # NumPy's name
+    def T(self) -> RecordingArray:  # NumPy's name
         """The transpose."""
         return self.transpose()
 
@@ -303,7 +279,7 @@ class RecordArray(RecordingArray):
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        if name not in self._ary.dtype.fields:
+        if name not in (self._ary.dtype.names or ()):
             raise AttributeError(f"{self._name} has no field {name}")
         return self._field(name, _frame(1))
 
@@ -311,7 +287,7 @@ class RecordArray(RecordingArray):
         self._field_view(name)._fill(value, _frame(1))
 
 
-def recording(ary: NDArray[Any], memory: Memory) -> RecordingArray:
+def recording(ary: NDArray[Any], memory: Allocation) -> RecordingArray:
     """Return a recording array over (a view into) a memory."""
     return (RecordingArray if ary.dtype.names is None else RecordArray)(ary, memory)
 
@@ -350,27 +326,7 @@ def is_element(index: Any, dimensions: int) -> bool:
     return len(parts) == dimensions and all(hasattr(p, "__index__") and np.ndim(p) == 0 for p in parts)
 
 
-def take_turn(scheduler: Scheduler) -> Any:
-    """End the current thread's turn where threads interleave; return the thread once it is its turn again."""
-    me = scheduler.current
-    if scheduler.interleaved:
-        scheduler.current = other = me.next
-        other.switch()
-    if len(scheduler.recorder.log) >= FULL:
-        scheduler.recorder.flush()
-    return me
-
-
-def converted(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a value as the element type: integers wrap, floats become integers by truncation."""
-    if dtype.kind in "iu" and isinstance(value, int | np.integer):
-        bits = dtype.itemsize * 8
-        wrapped = int(value) & ((1 << bits) - 1)
-        return wrapped - (1 << bits) if dtype.kind == "i" and wrapped >> (bits - 1) else wrapped
-    return np.asarray(value).astype(dtype) if dtype.kind in "iu" else value
-
-
-def alias(view: NDArray[Any], memory: Memory) -> RecordingArray:
+def alias(view: NDArray[Any], memory: Allocation) -> RecordingArray:
     """Return an array over the same bytes as `memory` seen as another dtype."""
     recorder = memory.recorder
     whole = recorder.buffers[memory.buffer]
@@ -382,5 +338,5 @@ def alias(view: NDArray[Any], memory: Memory) -> RecordingArray:
         number = recorder.add_buffer(
             Buffer(whole.name, whole.space, view.dtype.str, (count,), (size,), whole.address, size, count)
         )
-        memory.fields[key] = Memory(cells, number, memory.scheduler)
+        memory.fields[key] = Allocation(cells, number, memory.scheduler)
     return recording(view, memory.fields[key])

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import RecordingArray, converted, take_turn
+from .allocation import converted, take_turn
+from .arrays import RecordingArray
 from .trace import Op
 
 _frame = sys._getframe

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType, FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Memory, RecordingArray, alias, recording
+from .allocation import Allocation
+from .arrays import RecordingArray, alias, recording
 from .launch import Launch
 from .recorder import Recorder, TooLarge, assigned_name, position
-from .results import finish, totals_of_columns
+from .results import totals_of_columns
 from .scheduler import Block, Scheduler, Stop, Thread
 from .trace import Buffer, Dim3, KernelError, poison, unravel
 
 _frame = sys._getframe
-_HERE = os.path.dirname(__file__)
+_HERE = str(Path(__file__).parent)
 
 
 class Run:
@@ -35,7 +36,7 @@ class Run:
         rows = min(launch.limits.accesses, max(1, launch.limits.memory // 48))
         self.recorder = Recorder(rows, self._count)
         self.scheduler = Scheduler(self.recorder, launch.schedule, launch.resident)
-        self.memories: list[Memory] = []
+        self.memories: list[Allocation] = []
         self.initial: dict[int, NDArray[Any]] = {}
         self.finals: dict[str, NDArray[Any]] = {}
         self.error: KernelError | None = None
@@ -44,6 +45,7 @@ class Run:
         self.dim: Dim3 = launch.block
         self._addresses = {"global": 0, "shared": 0, "local": 0, "constant": 0}
         self._declared: dict[Any, int] = {}
+        self._dynamic: tuple[str, int] | None = None
 
     def _count(self, columns: dict[str, NDArray[Any]]) -> None:
         for name, value in totals_of_columns(self, columns).items():
@@ -66,10 +68,10 @@ class Run:
             return alias(ary, memory)
         return recording(ary, memory)
 
-    def _new_memory(self, root: NDArray[Any], ary: NDArray[Any], name: str, space: str) -> Memory:
+    def _new_memory(self, root: NDArray[Any], ary: NDArray[Any], name: str, space: str) -> Allocation:
         cells = np.ndarray(root.size, root.dtype, root)
         shaped = ary if ary.size == root.size and ary.dtype == root.dtype else root
-        memory = Memory(cells, self._buffer(name, space, shaped, root.size), self.scheduler)
+        memory = Allocation(cells, self._buffer(name, space, shaped, root.size), self.scheduler)
         self.memories.append(memory)
         if root.dtype.names is None:
             self.initial[memory.buffer] = cells.copy()
@@ -100,30 +102,28 @@ class Run:
         if key not in self._declared:
             name = assigned_name(frame.f_code, frame.f_lasti, f"{key[0]}_{len(self._declared)}")
             self._declared[key] = self._buffer(name, key[0], fresh, fresh.size)
-        return recording(fresh, Memory(fresh.reshape(-1), self._declared[key], self.scheduler))
+        return recording(fresh, Allocation(fresh.reshape(-1), self._declared[key], self.scheduler))
 
     def dynamic(self, dtype: np.dtype[Any], block: Block) -> RecordingArray:
         """Return the block's dynamic shared memory as an array of this type."""
-        if "dynamic" not in block.shared:
+        if self._dynamic is None or "dynamic" not in block.shared:
             frame = _frame(2)
             block.shared["dynamic"] = np.full(self.launch.shared_bytes, 0xA5, np.uint8)
-            if "dynamic" not in self._declared:
-                address = self._addresses["shared"]
+            if self._dynamic is None:
+                name = assigned_name(frame.f_code, frame.f_lasti, "dynamic")
+                self._dynamic = (name, self._addresses["shared"])
                 self._addresses["shared"] += self.launch.shared_bytes
-                self._declared["dynamic"] = address
-                self._declared["dynamic name"] = assigned_name(frame.f_code, frame.f_lasti, "dynamic")  # type: ignore[assignment]
         key = ("dynamic", dtype.str)
         if key not in block.shared:
             count = self.launch.shared_bytes // dtype.itemsize
             fresh = np.ndarray(count, dtype, block.shared["dynamic"])
             if key not in self._declared:
-                buffer = Buffer(
-                    str(self._declared["dynamic name"]), "shared", dtype.str, (count,), (dtype.itemsize,),
-                    self._declared["dynamic"], dtype.itemsize, count,
-                )  # fmt: skip
+                name, address = self._dynamic
+                size = dtype.itemsize
+                buffer = Buffer(name, "shared", dtype.str, (count,), (size,), address, size, count)
                 self._declared[key] = self.recorder.add_buffer(buffer)
-            block.shared[key] = recording(fresh, Memory(fresh, self._declared[key], self.scheduler))
-        return block.shared[key]  # type: ignore[no-any-return]
+            block.shared[key] = recording(fresh, Allocation(fresh, self._declared[key], self.scheduler))
+        return block.shared[key]  # type: ignore[no-any-return]  # a RecordingArray
 
     def execute(self, kernel: FunctionType, grid: Dim3, dim: Dim3, arguments: tuple[Any, ...]) -> None:
         """Run the chosen blocks; what went wrong ends up in `error` or `notice`."""
@@ -150,11 +150,11 @@ class Run:
     def _error(self, thread: Thread, error: BaseException) -> KernelError:
         steps = traceback.extract_tb(error.__traceback__)
         own = [s for s in steps if not s.filename.startswith(_HERE)] or list(steps)
-        place = own[-1]
-        where = Index3(*unravel(thread.number, self.dim))
+        block, where = tuple(thread.block.index), unravel(thread.number, self.dim)
         return KernelError(
-            type(error).__name__, str(error), tuple(thread.block.index), tuple(where), place.filename, place.lineno or 0
-        )  # type: ignore[arg-type]  # three numbers each
+            type(error).__name__, str(error), (block[0], block[1], block[2]), where, own[-1].filename,
+            own[-1].lineno or 0,
+        )  # fmt: skip
 
 
 def _root(ary: NDArray[Any]) -> NDArray[Any]:

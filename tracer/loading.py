@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import os
 import sys
 from importlib import util
 from pathlib import Path
@@ -36,7 +35,7 @@ def load_kernel(launch: Launch) -> tuple[ModuleType, Any]:
         exec(compile(launch.source, file, "exec"), module.__dict__)  # the user's own kernel
     except SyntaxError as error:
         raise LoadError(f"{file}:{error.lineno}: {error.msg}.") from error
-    except Exception as error:  # noqa: BLE001  # whatever a user's file raises
+    except Exception as error:  # whatever a user's file raises
         raise LoadError(f"{file} can't be run: {type(error).__name__}: {error}.") from error
     kernel = getattr(module, name, None)
     if kernel is None:
@@ -48,7 +47,7 @@ def load_kernel(launch: Launch) -> tuple[ModuleType, Any]:
 
 def _file_of(place: str) -> tuple[str, str]:
     if place.endswith(".py"):
-        return os.path.abspath(place), ""
+        return str(Path(place).absolute()), ""
     spec = util.find_spec(place)
     if spec is None or spec.origin is None:
         raise LoadError(f"There is no module named {place}.")
@@ -82,7 +81,8 @@ def filled(array: Array) -> NDArray[Any]:
         return _generated(array)
     except MemoryError as error:
         shape = " x ".join(map(str, array.shape))
-        raise LoadError(f"An array of {shape} {array.dtype} does not fit in memory; choose a smaller size.") from error
+        what = f"An array of {shape} {array.dtype}"
+        raise LoadError(f"{what} does not fit in memory; choose a smaller size.") from error
 
 
 def _generated(array: Array) -> NDArray[Any]:

@@ -7,6 +7,7 @@ import dis
 import linecache
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import islice
 from types import CodeType
 from typing import Any
 
@@ -29,9 +30,10 @@ class TooLarge(Exception):
 class Recorder:
     """Collects a launch's accesses in the order in which they happen.
 
-    The hot path extends `log`, a flat list (a list of tuples takes twice the time), by the FIELDS of an access and
-    calls `flush` when it holds CHUNK of them; contexts name (block, thread, phase). Past `limit` rows those of finished
-    blocks stay, and `count` is called with the rows of each further set of finished blocks, which are then dropped.
+    The hot path extends `log`, a flat list (a list of tuples takes twice the time), by the FIELDS of an
+    access and calls `flush` when it holds CHUNK of them; contexts name (block, thread, phase). Past `limit`
+    rows those of finished blocks stay, and `count` is called with the rows of each further set of finished
+    blocks, which are then dropped.
     """
 
     def __init__(self, limit: int, count: Callable[[Columns], None]) -> None:
@@ -80,10 +82,11 @@ class Recorder:
         atomic = op >= Op.ATOMIC
         if atomic.any():
             op[atomic] = np.array(self._site_ops, np.uint8)[site[atomic]]
-        columns = {
+        columns: Columns = {
             "block": where[:, 0].astype(np.uint32), "thread": where[:, 1].astype(np.uint16),
             "phase": narrow(where[:, 2]), "op": op, "buffer": narrow(coded_column >> 2), "site": narrow(site),
-            "index": narrow(np.array(index, np.uint64)), "value": self._value_column(coded_column >> 2, value),
+            "index": narrow(np.array(index, np.uint64)),
+            "value": self._value_column(coded_column >> 2, value),
         }  # fmt: skip
         self.accesses += len(op)
         (self.pending if self.capped else self.kept).append(columns)
@@ -180,7 +183,7 @@ class Recorder:
         return found
 
     def _site_number(self, code: CodeType, instruction: int, kind: int) -> int:
-        """Return the site of an instruction; one expression that loads and stores (`a[i] += 1`) is two sites."""
+        """Return the site of an instruction; an expression that loads and stores (`a[i] += 1`) is two."""
         line, column = position(code, instruction)
         key = (code, line, column, kind)
         if key not in self._site_numbers:
@@ -190,7 +193,7 @@ class Recorder:
             self._site_ops.append(Op.REDUCTION if unused else Op.ATOMIC)
         return self._site_numbers[key]
 
-    def _value_column(self, buffers: NDArray[np.uint32], value: list[Any]) -> NDArray[Any]:
+    def _value_column(self, buffers: NDArray[Any], value: list[Any]) -> NDArray[Any]:
         dtypes = [np.dtype(self.buffers[b].dtype) for b in np.unique(buffers)]
         return np.array(value, widest(dtypes))
 
@@ -220,13 +223,12 @@ def position(code: CodeType, instruction: int) -> tuple[int, int]:
     Positions, unlike instruction numbers, stay when CPython specialises an instruction. A Python
     started without column information (-X no_debug_ranges) gives the instruction's number for a column.
     """
-    for place, (line, _, column, _) in enumerate(code.co_positions()):
-        if place == instruction // 2:
-            if column is None:
-                return line or code.co_firstlineno, instruction
-            text = linecache.getline(code.co_filename, line or 0)
-            return line or code.co_firstlineno, len(text.encode()[:column].decode(errors="ignore")) if text else column
-    return code.co_firstlineno, instruction
+    line, _, column, _ = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
+    line = line or code.co_firstlineno
+    if column is None:
+        return line, instruction
+    text = linecache.getline(code.co_filename, line).encode()
+    return line, len(text[:column].decode(errors="ignore")) if text else column
 
 
 @lru_cache(maxsize=4096)

@@ -17,7 +17,7 @@ from .requests import requests_of
 from .trace import Check, Trace
 
 if TYPE_CHECKING:
-    from .simulator import Run
+    from .execution import Run
 
 
 def finish(run: Run, file: str, made_by: str) -> Trace:
@@ -28,8 +28,9 @@ def finish(run: Run, file: str, made_by: str) -> Trace:
     rows = len(columns["op"])
     if run.error is None and not run.notice and run.recorder.accesses > rows:
         run.notice = (
-            f"{rows:,} of {run.recorder.accesses:,} accesses are kept (the cap is {run.recorder.limit:,}): counters are "
-            "of the whole launch, pictures of its first blocks. Choose fewer blocks or a smaller size to see all."
+            f"{rows:,} of {run.recorder.accesses:,} accesses are kept (the cap is {run.recorder.limit:,}): "
+            "counters are of the whole launch, pictures of its first blocks. "
+            "Choose fewer blocks or a smaller size to see all."
         )
     return _trace(run, columns, sources, made_by)
 
@@ -49,7 +50,7 @@ def _trace(run: Run, columns: Columns, sources: dict[str, str], made_by: str) ->
     records_only = all(np.dtype(b.dtype).names is not None for b in run.recorder.buffers)
     integers = {k: narrow(v) for k, v in columns.items() if k != "value"}
     return Trace(
-        **integers,  # type: ignore[arg-type]  # the columns by name
+        **integers,
         value=None if records_only else columns["value"],
         step=narrow(np.arange(len(columns["op"]))),
         barriers=run.recorder.barriers(),
@@ -79,7 +80,8 @@ def check(run: Run) -> Check | None:
     if not run.launch.scenario or run.launch.blocks is not None:
         return None
     scenario = find(run.launch.scenario)
-    inputs = {n: filled(a) for n, a in zip(run.names, run.launch.arguments, strict=True) if isinstance(a, launches.Array)}
+    given = zip(run.names, run.launch.arguments, strict=True)
+    inputs = {name: filled(a) for name, a in given if isinstance(a, launches.Array)}
     expected = scenario.reference(inputs)
     errors = [_largest_error(run.finals[name], value) for name, value in expected.items()]
     tolerance = scenario.tolerance(inputs)

@@ -1,11 +1,12 @@
 """The scheduler: one greenlet per CUDA thread, and the order in which they take their turns.
 
-A turn ends just before a thread's next access (`lockstep`, `random`) or at a barrier (`sequential`), so the same
-launch and schedule give the same order every time.
+A turn ends just before a thread's next access (`lockstep`, `random`) or at a barrier (`sequential`), so the
+same launch and schedule give the same order every time.
 """
 
 from __future__ import annotations
 
+import contextvars
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -49,7 +50,7 @@ class Block:
         self.released = False
 
 
-class Thread(greenlet.greenlet):
+class Thread(greenlet.greenlet):  # type: ignore[misc]  # greenlet is untyped to mypy
     """A CUDA thread. `next` takes over when its turn ends."""
 
     __slots__ = (
@@ -96,11 +97,15 @@ class Scheduler:
     ) -> None:  # fmt: skip
         """Run these blocks to their end; raises Stop when a thread raises."""
         self.hub = Hub()
+        # A greenlet starts with an empty context, in which NumPy's errstate is not what the caller set.
+        self._context = contextvars.copy_context()
         self._kernel, self._arguments, self._grid, self._dim = kernel, arguments, grid, dim
         self._count = dim[0] * dim[1] * dim[2]
         self._places = [Index3(*unravel(n, dim)) for n in range(self._count)]
         self.slots = slots = resident_blocks(self.schedule, self.resident, self._count)
-        waiting, live, done = list(reversed(blocks)), [], 0
+        waiting = list(reversed(blocks))
+        live: list[Block] = []
+        done = 0
         while waiting or live:
             while waiting and len(live) < slots:
                 live.append(self._start(waiting.pop()))
@@ -130,6 +135,7 @@ class Scheduler:
         block = Block(number, unravel(number, self._grid))
         for n in range(self._count):
             thread = Thread(self._main)
+            thread.gr_context = self._context
             thread.block, thread.number, thread.phase = block, n, 0
             thread.waiting, thread.done, thread.place = False, False, -1
             thread.index = self._places[n]

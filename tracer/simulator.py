@@ -7,30 +7,32 @@ inside a kernel) and swapped_cuda_module (which puts it there); and `device_arra
 
 from __future__ import annotations
 
-import gc
-import os
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FrameType, FunctionType, ModuleType
-from typing import Any
+from importlib import import_module, metadata
+from types import FunctionType, ModuleType
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Memory, RecordingArray, alias, recording
+from .arrays import RecordingArray
 from .atomics import Atomic
+from .execution import Run
 from .launch import Launch
 from .loading import arrays_of, constants_of, load_kernel
-from .recorder import Recorder, TooLarge, assigned_name, position
-from .results import finish, totals_of_columns
-from .scheduler import Block, Index3, Scheduler, Stop, Thread
-from .trace import Buffer, Dim3, KernelError, Trace, poison, unravel
+from .recorder import assigned_name
+from .results import finish
+from .scheduler import Block, Index3
+from .trace import Dim3, Trace, poison
 
 _frame = sys._getframe
-_HERE = os.path.dirname(__file__)
 SUPPORTED = "numba 0.61 to 0.68, alone or with numba-cuda 0.20 to 0.30"
+_PARTS = {
+    "numba.cuda.simulator.kernel": ("BlockManager", "FakeCUDAModule", "swapped_cuda_module"),
+    "numba.cuda.simulator.cudadrv.devicearray": ("device_array",),
+}
 
 
 class UnsupportedSimulator(Exception):
@@ -50,11 +52,12 @@ class _BlockManager:
     """Stands where Numba's BlockManager stood; the first block runs the whole grid."""
 
     def __init__(self, f: FunctionType, grid_dim: Dim3, block_dim: Dim3, debug: bool) -> None:
-        self.launch = (f, tuple(grid_dim), tuple(block_dim))
+        self.kernel = f
+        self.grid, self.block = cast(Dim3, tuple(grid_dim)), cast(Dim3, tuple(block_dim))
 
     def run(self, grid_point: tuple[int, ...], *args: Any) -> None:
         if not any(grid_point):
-            current().execute(*self.launch, args)  # type: ignore[arg-type]  # three numbers each
+            current().execute(self.kernel, self.grid, self.block, tuple(map(_bare, args)))
 
 
 class _Shared:
@@ -100,7 +103,7 @@ def _arrive(vote: Any, frame: Any) -> Block:
 def _module_class(base: type) -> type:
     """Return the class of what `cuda` is inside a kernel: Numba's own, with threads and memory of ours."""
 
-    class Module(base):  # type: ignore[misc, valid-type]  # known at run time only
+    class Module(base):  # type: ignore[misc]  # known at run time only
         def __init__(self, grid_dim: Any, block_dim: Any, dynshared_size: int) -> None:
             super().__init__(grid_dim, block_dim, dynshared_size)
             self._shared, self._local, self._const = _Shared(), _Local(), _Constant()
@@ -108,11 +111,11 @@ def _module_class(base: type) -> type:
             self._scheduler = current().scheduler
 
         @property
-        def threadIdx(self) -> Index3:  # noqa: N802  # CUDA's name
+        def threadIdx(self) -> Index3:  # CUDA's name
             return self._scheduler.current.index  # type: ignore[no-any-return]
 
         @property
-        def blockIdx(self) -> Index3:  # noqa: N802
+        def blockIdx(self) -> Index3:
             return self._scheduler.current.block.index  # type: ignore[no-any-return]
 
         def grid(self, n: int) -> Any:
@@ -142,11 +145,28 @@ def _module_class(base: type) -> type:
     return Module
 
 
+_swaps: list[tuple[dict[str, Any], str, Any]] = []
+
+
 @contextmanager
 def _swapped(fn: FunctionType, module: Any) -> Iterator[None]:
-    """Stand in for Numba's swap, which puts the real `cuda` back while other threads still need ours."""
-    current().swap(fn, module)
+    """Put `module` where a function's globals say `cuda`, until the launch ends.
+
+    Numba's own puts the real `cuda` back when the function returns, while other threads still need ours.
+    """
+    from numba import cuda
+
+    names = fn.__globals__
+    for name in [n for n, v in names.items() if v is cuda]:
+        _swaps.append((names, name, cuda))
+        names[name] = module
     yield
+
+
+def _restore_globals() -> None:
+    for names, name, value in _swaps:
+        names[name] = value
+    _swaps.clear()
 
 
 def _array_in(value: Any) -> NDArray[Any] | None:
@@ -156,12 +176,21 @@ def _array_in(value: Any) -> NDArray[Any] | None:
     return np.asarray(value) if isinstance(value, np.ndarray | np.void) else None
 
 
+def _bare(value: Any) -> Any:
+    """Return an argument with the arrays in it out of Numba's wrappers."""
+    if isinstance(value, tuple):
+        return tuple(map(_bare, value))
+    ary = _array_in(value)
+    return value if ary is None else ary
+
+
 def as_dtype(dtype: Any) -> np.dtype[Any]:
     """Return the NumPy dtype of a numba type or of anything that NumPy takes for one."""
-    from numba.cuda.simulator import kernelapi
+    from numba.cuda.simulator import kernelapi  # has the types and conversions of the package it belongs to
 
-    support = sys.modules[kernelapi.__name__].numpy_support
-    return np.dtype(support.as_dtype(dtype) if isinstance(dtype, kernelapi.types.Type) else dtype)
+    is_numba = isinstance(dtype, kernelapi.types.Type)
+    found: np.dtype[Any] = np.dtype(kernelapi.numpy_support.as_dtype(dtype) if is_numba else dtype)
+    return found
 
 
 def _poisoned(make: Callable[..., Any]) -> Callable[..., Any]:
@@ -183,29 +212,29 @@ def install() -> None:
     global _installed
     if _installed:
         return
-    try:
-        from numba import cuda
-        from numba.cuda.simulator import kernel
-        from numba.cuda.simulator.cudadrv import devicearray
-
-        for module, names in ((kernel, ("BlockManager", "FakeCUDAModule", "swapped_cuda_module")), (devicearray, ("device_array",))):
-            missing = [n for n in names if not hasattr(module, n)]
-            if missing:
-                raise ImportError(f"{module.__name__} has no {', '.join(missing)}")
-    except ImportError as error:
-        raise UnsupportedSimulator(f"{_versions()}: {error}. Tilescope works with {SUPPORTED}.") from error
+    kernel, devicearray = (_part(name) for name in _PARTS)
     kernel.BlockManager = _BlockManager
     kernel.FakeCUDAModule = _module_class(kernel.FakeCUDAModule)
     kernel.swapped_cuda_module = _swapped
     filled = _poisoned(devicearray.device_array)
-    for module in (devicearray, cuda, sys.modules["numba.cuda.simulator"]):
-        module.device_array = filled
+    for name in (devicearray.__name__, "numba.cuda", "numba.cuda.simulator"):
+        sys.modules[name].device_array = filled  # type: ignore[attr-defined]  # Numba's modules
     _installed = True
 
 
-def _versions() -> str:
-    from importlib import metadata
+def _part(name: str) -> Any:
+    """Return one of the simulator's modules, which has what we replace in it."""
+    try:
+        module = import_module(name)
+        missing = [n for n in _PARTS[name] if not hasattr(module, n)]
+        if missing:
+            raise ImportError(f"{name} has no {', '.join(missing)}")
+    except ImportError as error:
+        raise UnsupportedSimulator(f"{_versions()}: {error}. Tilescope works with {SUPPORTED}.") from error
+    return module
 
+
+def _versions() -> str:
     found = []
     for name in ("numba", "numba-cuda"):
         try:
@@ -235,10 +264,11 @@ def record(
 ) -> Trace:  # fmt: skip
     """Run a kernel of the simulator on these arguments, and return the trace of it."""
     global _run
+    install()
     _run = Run(launch, names, report)
     try:
         kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
         return finish(_run, str(module.__file__), _versions())
     finally:
-        _run.restore()
+        _restore_globals()
         _run = None

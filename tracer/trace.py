@@ -111,9 +111,10 @@ class Trace:
     an atomic, in the launch's widest simple dtype, None for a launch on records alone; step: the
     scheduler's count.
 
-    initial: contents of global and constant buffers before the launch, by buffer number, one entry per index;
-    a buffer that is missing there, shared and local ones among them, began as poison (`poison`).
-    blocks: the linear numbers of the blocks that ran, ascending. recorded: those whose accesses are all here; fewer after a cap.
+    initial: contents of global and constant buffers before the launch, by buffer number, one entry per
+    index; a buffer that is missing there, shared and local ones among them, began as poison (`poison`).
+    blocks: the linear numbers of the blocks that ran, ascending. recorded: those whose accesses are all
+    here; fewer after a cap.
     accesses: how many the launch made; more than there are rows after a cap.
     totals: whole-launch counters where rows are missing, else empty.
     notice: one sentence about what is missing, or "".
@@ -169,7 +170,8 @@ class Trace:
     @property
     def nbytes(self) -> int:
         """Bytes that the columns take in memory."""
-        columns = [self.block, self.thread, self.phase, self.op, self.buffer, self.site, self.index, self.step]
+        columns = [self.block, self.thread, self.phase, self.op, self.buffer, self.site, self.index]
+        columns.append(self.step)
         return sum(c.nbytes for c in columns) + (0 if self.value is None else self.value.nbytes)
 
 
