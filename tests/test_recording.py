@@ -266,6 +266,27 @@ def test_a_device_function_of_another_file_finds_cuda_too(tmp_path, monkeypatch)
     assert any(name.endswith("other_file_for_test.py") for name in traced.sources)
 
 
+def test_cuda_is_found_in_closures_and_under_numba(tmp_path):
+    source = """
+    import numba
+    def make(width):
+        from numba import cuda as hidden
+        @hidden.jit
+        def kernel(out):
+            tile = hidden.shared.array(width, float32)
+            t = hidden.threadIdx.x
+            tile[t] = t
+            hidden.syncthreads()
+            out[numba.cuda.grid(1)] = tile[width - 1 - t]
+        return kernel
+    kernel = make(4)
+    """
+    traced = trace(tmp_path, source, (Array((4,)),), block=(4, 1, 1))
+    assert traced.error is None, traced.error
+    assert contents(traced, "out").tolist() == [3, 2, 1, 0]
+    assert [b.name for b in traced.buffers] == ["out", "tile"]
+
+
 def test_records_are_accessed_field_by_field(tmp_path):
     source = """
     import numpy as np

@@ -41,6 +41,7 @@ class Run:
         self.finals: dict[str, NDArray[Any]] = {}
         self.error: KernelError | None = None
         self.notice = ""
+        self.module: Any = None  # what `cuda` is inside the kernel
         self.grid: Dim3 = launch.grid
         self.dim: Dim3 = launch.block
         self._addresses = {"global": 0, "shared": 0, "local": 0, "constant": 0}

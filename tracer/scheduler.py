@@ -15,7 +15,8 @@ import greenlet
 
 from .launch import Schedule
 from .recorder import Recorder, TooLarge
-from .trace import Dim3, unravel
+from .trace import WARP, Dim3, unravel
+from .warp import ALL, Meeting, lanes
 
 RESIDENT_THREADS = 8192
 
@@ -47,6 +48,7 @@ class Block:
         self.votes: list[Any] = []
         self.ballot: tuple[int, int, int] = (0, 0, 0)
         self.shared: dict[Any, Any] = {}
+        self.meetings: dict[tuple[int, int], Meeting] = {}
         self.released = False
 
 
@@ -130,6 +132,46 @@ class Scheduler:
         me.next.switch()
         return block  # type: ignore[no-any-return]  # a Thread's
 
+    def meet(self, mask: int, value: Any) -> dict[int, Any]:
+        """Make the current thread wait until the lanes of its warp in `mask` that still run do.
+
+        Returns what each brought, by lane. Lanes that can never come, since nothing else can run, are not
+        waited for.
+        """
+        me = self.current
+        meeting = me.block.meetings.setdefault((me.number // WARP, mask & ALL), Meeting(mask & ALL))
+        meeting.values[me.number % WARP] = value
+        meeting.threads.append(me)
+        me.waiting = True
+        self._leave(me)
+        self._close_meetings(me.block, me.number // WARP)
+        self.current = me.next
+        me.next.switch()
+        found: dict[int, Any] = meeting.values
+        return found
+
+    def active_mask(self) -> int:
+        """Return a bit for each lane of the current warp that neither ended nor waits."""
+        me = self.current
+        mine = me.block.threads[me.number // WARP * WARP :][:WARP]
+        return lanes(t.number % WARP for t in mine if not (t.done or t.waiting))
+
+    def _close_meetings(self, block: Block, warp: int, *, late: bool = False) -> None:
+        """End the meetings of a warp for which nobody is missing any more, or all where nobody else can come."""
+        running = lanes(t.number % WARP for t in block.threads[warp * WARP :][:WARP] if not t.done)
+        for key, meeting in list(block.meetings.items()):
+            if key[0] == warp and (late or not (meeting.mask & running) & ~lanes(meeting.values)):
+                del block.meetings[key]
+                for thread in meeting.threads:
+                    thread.waiting = False
+                self._changed = True
+
+    def _unstick(self, live: list[Block]) -> None:
+        """Where no thread can run, let the warp operations go on without the lanes that never come."""
+        for block in live:
+            for warp, _ in list(block.meetings):
+                self._close_meetings(block, warp, late=True)
+
     def _start(self, number: int) -> Block:
         """Make a block's threads and let each run up to its first access."""
         block = Block(number, unravel(number, self._grid))
@@ -174,6 +216,8 @@ class Scheduler:
         block.running -= 1
         me.done = True
         self._leave(me)
+        if block.meetings:
+            self._close_meetings(block, me.number // WARP)
         if block.running and block.waiting == block.running:
             self._release(block)
         # Dying hands the turn on to the parent.
@@ -202,13 +246,13 @@ class Scheduler:
         """Give the threads turns until a block may have ended."""
         if self._changed:
             self._admit(live)
-        if self.schedule.kind == "lockstep":
-            if self.hub.next is not self.hub:
-                self.current = self.hub.next
-                self.hub.next.switch()
+        if self.hub.next is self.hub if self.schedule.kind == "lockstep" else not self._runnable:
+            self._unstick(live)
+        elif self.schedule.kind == "lockstep":
+            self.current = self.hub.next
+            self.hub.next.switch()
         elif self.schedule.kind == "random":
-            if self._runnable:
-                self._turn(self._random.choice(self._runnable))
+            self._turn(self._random.choice(self._runnable))
         else:
             for thread in self._runnable:
                 self._turn(thread)

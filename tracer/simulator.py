@@ -25,7 +25,8 @@ from .loading import arrays_of, constants_of, load_kernel
 from .recorder import assigned_name
 from .results import finish
 from .scheduler import Block, Index3
-from .trace import Dim3, Trace, poison
+from .trace import WARP, Dim3, Trace, poison
+from .warp import warp_operations
 
 _frame = sys._getframe
 SUPPORTED = "numba 0.61 to 0.68, alone or with numba-cuda 0.20 to 0.30"
@@ -100,6 +101,10 @@ def _arrive(vote: Any, frame: Any) -> Block:
     return run.scheduler.barrier(vote)
 
 
+def _meet(mask: int, value: Any) -> dict[int, Any]:
+    return current().scheduler.meet(int(mask), value)
+
+
 def _module_class(base: type) -> type:
     """Return the class of what `cuda` is inside a kernel: Numba's own, with threads and memory of ours."""
 
@@ -109,6 +114,9 @@ def _module_class(base: type) -> type:
             self._shared, self._local, self._const = _Shared(), _Local(), _Constant()
             self._atomic, self._cg = Atomic(), _Cooperative()
             self._scheduler = current().scheduler
+            current().module = self
+            for name, operation in warp_operations(_meet, lambda: self._scheduler.current.number % WARP).items():
+                setattr(self, name, operation)
 
         @property
         def threadIdx(self) -> Index3:  # CUDA's name
@@ -129,6 +137,12 @@ def _module_class(base: type) -> type:
         @property
         def laneid(self) -> int:
             return self._scheduler.current.number % 32  # type: ignore[no-any-return]
+
+        def activemask(self) -> int:
+            return self._scheduler.active_mask()
+
+        def nanosleep(self, ns: int) -> None:
+            pass
 
         def syncthreads(self) -> None:
             _arrive(None, _frame(1))
@@ -161,6 +175,13 @@ def _swapped(fn: FunctionType, module: Any) -> Iterator[None]:
         _swaps.append((names, name, cuda))
         names[name] = module
     yield
+
+
+def _in_kernel(name: str) -> Any:
+    """Answer for `cuda` where no global of that name could be swapped: in closures, and as `numba.cuda`."""
+    if _run is None or _run.module is None or name.startswith("__"):
+        raise AttributeError(f"module 'numba.cuda' has no attribute {name!r} outside a kernel")
+    return getattr(_run.module, name)
 
 
 def _restore_globals() -> None:
@@ -219,6 +240,7 @@ def install() -> None:
     filled = _poisoned(devicearray.device_array)
     for name in (devicearray.__name__, "numba.cuda", "numba.cuda.simulator"):
         sys.modules[name].device_array = filled  # type: ignore[attr-defined]  # Numba's modules
+    sys.modules["numba.cuda"].__getattr__ = _in_kernel  # type: ignore[method-assign]  # PEP 562
     _installed = True
 
 

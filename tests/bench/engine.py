@@ -1,0 +1,48 @@
+"""Print, as JSON, what a traced tiled 64-cube costs: seconds by schedule, and bytes an access."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+
+from tilescope.kernels.catalogue import find
+from tilescope.tracer.launch import Launch, Schedule
+from tilescope.tracer.plan import launch_of
+from tilescope.tracer.requests import requests_of
+from tilescope.tracer.simulator import run
+from tilescope.tracer.storage import save
+from tilescope.tracer.trace import Trace
+
+
+def trace(launch: Launch) -> tuple[Trace, float]:
+    """Return the trace of a launch and the seconds it took."""
+    begin = time.perf_counter()
+    trace = run(launch, lambda done, of: None)
+    return trace, time.perf_counter() - begin
+
+
+def measure(kind: str) -> dict[str, float]:
+    """Return seconds to trace and to analyse, and bytes an access in memory and in a file."""
+    launch = launch_of(find("matmul-tiled"), {}, schedule=Schedule(kind))  # type: ignore[arg-type]
+    made, seconds = trace(launch)
+    begin = time.perf_counter()
+    requests_of(made)
+    analysed = time.perf_counter() - begin
+    with tempfile.TemporaryDirectory() as folder:
+        save(made, Path(folder) / "trace.npz")
+        size = (Path(folder) / "trace.npz").stat().st_size
+    return {
+        "seconds": seconds, "requests": analysed, "accesses": len(made), "memory": made.nbytes / len(made),
+        "disk": size / len(made),
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    trace(launch_of(find("matmul-tiled"), {"m": 8, "k": 8, "n": 8, "tile": 8}))
+    print(json.dumps(measure(sys.argv[1])))
