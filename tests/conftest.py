@@ -1,6 +1,8 @@
-"""What all tests share: Qt without a screen, and the mark of the tests that need no window."""
+"""What all tests share: Qt without a screen, folders of their own, and the mark of the tests that run kernels."""
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -8,24 +10,27 @@ import pytest
 # Set before any test imports Qt. A test that wants a real screen starts its own and says so.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-ROOT = Path(__file__).resolve().parent.parent
+# Neither the user's settings nor traces that another version left in the cache may take part.
+HOME = tempfile.mkdtemp(prefix="tilescope-tests-")
+os.environ["TILESCOPE_HOME"] = HOME
+
+ENGINE = ("launching", "tracer.client", "tracer.simulator", "tracer.worker")
+WINDOW = ("tilescope.app", "tilescope import app", "PySide6")
+
+
+def pytest_unconfigure() -> None:
+    """Remove what the tests left in the folders."""
+    shutil.rmtree(HOME, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of files that use neither `app` nor Qt as `tracer`: they run without numba-cuda too."""
-    files = {item.path for item in items}
-    windows = {path for path in files if _uses_the_window(path)}
+    """Mark as `engine` the tests of files that run kernels and open no window: what numba-cuda could change."""
+    marked = {path: _runs_kernels_alone(path) for path in {item.path for item in items}}
     for item in items:
-        if item.path not in windows:
-            item.add_marker("tracer")
+        if marked[item.path]:
+            item.add_marker("engine")
 
 
-def _uses_the_window(path: Path) -> bool:
+def _runs_kernels_alone(path: Path) -> bool:
     text = path.read_text(encoding="utf-8")
-    return any(word in text for word in ("tilescope.app", "tilescope import app", "PySide6", "wheel"))
-
-
-@pytest.fixture
-def root() -> Path:
-    """The checkout."""
-    return ROOT
+    return any(word in text for word in ENGINE) and not any(word in text for word in WINDOW)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tilescope.kernels.catalogue import CatalogueError, find, names, scenarios, settle
 from tilescope.kernels.matmul_scenarios import INTEGERS, matrix_file, product, product_tolerance
 from tilescope.tracer.launch import Limits, Schedule, decode, encode

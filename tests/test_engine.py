@@ -12,6 +12,7 @@ from tilescope.tracer.loading import LoadError
 from tilescope.tracer.plan import launch_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.simulator import run
+from tilescope.tracer.trace import Op
 
 COPY = """
 @cuda.jit
@@ -76,14 +77,31 @@ def test_a_kernel_that_raises_says_where_and_keeps_its_trace(tmp_path, schedule)
     assert ended.check is None
 
 
-def test_an_index_outside_names_buffer_and_shape(tmp_path):
-    ended = trace(tmp_path, COPY, (Array((4,)), Array((3,))), block=(4, 1, 1))
-    assert ended.error is not None
-    assert ended.error.message == "out[3] is outside 3"
+def test_an_access_outside_is_recorded_and_not_made(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        out[i] = a[0, i]
+        cuda.atomic.add(a, (2, 0), 1)
+        a[1][-4] = 7
+        a[1, -3] = 5
+    """
+    ended = trace(tmp_path, source, (Array((2, 3), fill="arange"), Array((4,))), block=(4, 1, 1))
+    outside = ended.outside
+    assert ended.error is None
+    assert contents(ended, "a").tolist() == [[0, 1, 2], [5, 4, 5]]
+    assert np.isnan(contents(ended, "out")[3])
+    assert outside.text == ("a[0, 3]", *["a[2, 0]"] * 4, *["a[-4]"] * 4)
+    assert outside.cell.tolist() == [3] + [6] * 4 + [2] * 4
+    assert outside.op.tolist() == [Op.LOAD] + [Op.ATOMIC] * 4 + [Op.STORE] * 4
+    assert outside.thread.tolist() == [3, 0, 1, 2, 3, 0, 1, 2, 3]
+    assert {ended.sites[s].line for s in outside.site} == {8, 9, 10}
 
 
 def test_after_an_error_the_next_launch_runs(tmp_path):
-    trace(tmp_path, COPY, (Array((4,)), Array((3,))), block=(4, 1, 1))
+    broken = COPY + "    raise KeyError(i)\n"
+    assert trace(tmp_path, broken, (Array((4,)), Array((3,))), block=(4, 1, 1)).error is not None
     assert trace(tmp_path, COPY, (Array((4,)), Array((4,))), block=(4, 1, 1)).error is None
 
 
@@ -146,7 +164,7 @@ def test_memory_columns_take_at_most_24_bytes_an_access():
     ("source", "text"),
     [
         ("@cuda.jit\ndef kernel(a:\n    pass\n", "kernels.py:5"),
-        ("import no_such_module_here\n", "no_such_module_here"),
+        ("import no_such_module_here\n", r"kernels.py:4: .*no_such_module_here"),
         ("@cuda.jit\ndef other(a):\n    pass\n", "no kernel named kernel"),
         ("def kernel(a):\n    pass\n", "not a @cuda.jit kernel"),
         ("@cuda.jit\ndef kernel(a, b):\n    pass\n", "takes 2 arguments, not 1"),

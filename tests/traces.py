@@ -6,7 +6,6 @@ It shares no code with the tracer, so that both can be held against each other.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,7 +22,7 @@ BUFFERS = (
     Buffer("plain", "global", "float32", (4, 3), (12, 4), 0, 4, 12),
     Buffer("columns", "global", "float64", (3, 2), (8, 24), 256, 8, 6),
     Buffer("every_other", "global", "int16", (5,), (4,), 512, 2, 10),
-    Buffer("field", "global", "float32", (4,), (12,), 772, 12, 4),
+    Buffer("field", "global", "float32", (4,), (13,), 797, 13, 4),
     Buffer("tile", "shared", "float32", (8, 9), (36, 4), 0, 4, 72),
     Buffer("wide", "shared", "complex128", (6,), (16,), 288, 16, 6),
     Buffer("bytes", "shared", "uint8", (200,), (1,), 384, 1, 200),
@@ -49,8 +48,10 @@ class Runner:
         self.programs = {t: p for (b, t), p in sorted(programs.items()) if b == block}
         self.done = dict.fromkeys(self.programs, 0)
 
-    def ready(self) -> list[int]:
-        return [t for t, p in self.programs.items() if self.phase < len(p) and self.done[t] < len(p[self.phase])]
+    def left(self, thread: int) -> int:
+        """Return how many accesses a thread has still to make in this phase."""
+        program = self.programs[thread]
+        return len(program[self.phase]) - self.done[thread] if self.phase < len(program) else 0
 
     def access(self, thread: int, sweep: int) -> None:
         site, op, buffer, index = self.programs[thread][self.phase][self.done[thread]]
@@ -58,8 +59,20 @@ class Runner:
         self.made.sweeps.append(sweep)
         self.done[thread] += 1
 
+    def sweep(self, sweep: int, kind: str, chance: random.Random) -> bool:
+        """Give threads their turns, or take them past their barrier; False when the block has ended."""
+        turns = [t for t in self.programs for _ in range(self.left(t))]
+        if not turns:
+            return self.pass_barrier()
+        if kind == "lockstep":
+            turns = sorted(set(turns))
+        if kind == "random":
+            turns = chance.sample(turns, chance.randint(1, len(turns)))
+        for thread in turns:
+            self.access(thread, sweep)
+        return True
+
     def pass_barrier(self) -> bool:
-        """Go on to the next phase; False when the block has ended."""
         onward = [t for t, p in self.programs.items() if self.phase + 1 < len(p)]
         self.made.arrivals += [(self.block, t, self.phase) for t in onward]
         self.done = dict.fromkeys(self.programs, 0)
@@ -67,8 +80,8 @@ class Runner:
         return bool(onward)
 
 
-def schedule(programs: Programs, kind: str, resident: int = 1, seed: int = 0) -> Made:
-    """Run the programs; a block's barrier takes a sweep of its own in which its threads come back."""
+def run(programs: Programs, kind: str, resident: int = 1, seed: int = 0) -> Made:
+    """Run the programs. Passing a barrier, and ending, takes a sweep in which the block makes no access."""
     made, chance = Made(), random.Random(seed)
     waiting = [Runner(b, programs, made) for b in sorted({b for b, _ in programs})]
     live: list[Runner] = []
@@ -76,22 +89,105 @@ def schedule(programs: Programs, kind: str, resident: int = 1, seed: int = 0) ->
     while live or waiting:
         while waiting and len(live) < resident:
             live.append(waiting.pop(0))
-        for runner in list(live):
-            for thread in _turns(runner, kind, chance):
-                runner.access(thread, sweep)
-                continue
-            if not runner.turned and not runner.pass_barrier():
-                live.remove(runner)
+        live = [runner for runner in live if runner.sweep(sweep, kind, chance)]
         sweep += 1
     return made
 
 
-def _turns(runner: Runner, kind: str, chance: random.Random) -> Iterator[int]:
-    ready = runner.ready()
-    runner.turned = bool(ready)
-    if kind == "random" and ready:
-        yield from chance.sample(ready, chance.randint(1, len(ready)))
-    elif kind == "sequential":
-        yield from (t for t in ready for _ in range(len(runner.programs[t][runner.phase]) - runner.done[t]))
-    else:
-        yield from ready
+def trace_of(
+    programs: Programs, kind: str = "lockstep", resident: int = 1, seed: int = 0, threads: int = 0
+) -> Trace:
+    """Return the trace of these programs, whose blocks have `threads` threads (0: as many as have programs)."""
+    made = run(programs, kind, resident, seed)
+    columns = np.array(made.rows, np.int64).reshape(-1, 7).T
+    block, thread, phase, op, buffer, site, index = (_narrow(c) for c in columns)
+    arrivals = np.array(made.arrivals, np.int64).reshape(-1, 3).T
+    nothing = np.zeros(len(made.arrivals), np.uint8)
+    blocks = np.array(sorted({b for b, _ in programs}), np.int64)
+    initial = initial_contents()
+    count = threads or max(t for _, t in programs) + 1
+    return Trace(
+        block, thread, phase, op.astype(np.uint8), buffer, site, index, _narrow(np.arange(len(made.rows))),
+        _values(made, initial), Barriers(*(_narrow(a) for a in arrivals), nothing, nothing), BUFFERS,
+        tuple(Site("kernel", "kernel.py", 10 + s // 2, s % 2) for s in range(16)), initial, "", "kernel",
+        (int(blocks.max(initial=0)) + 1, 1, 1), (count, 1, 1), kind, resident, blocks, blocks, len(made.rows),
+    )  # fmt: skip
+
+
+def initial_contents() -> dict[int, np.ndarray]:
+    """Return contents of the buffers that have any: one entry per access index; "field" begins as poison."""
+    return {
+        b: (np.arange(BUFFERS[b].size) + 10 * b + 0.5).astype(BUFFERS[b].dtype) for b in (0, 1, 2, 8)
+    }  # fmt: skip
+
+
+def _narrow(column: np.ndarray) -> np.ndarray:
+    return column.astype(np.min_scalar_type(int(column.max(initial=0))))
+
+
+def _values(made: Made, initial: dict[int, np.ndarray]) -> np.ndarray:
+    """Return a value per row: stores write small numbers in turn, atomics add 1, loads find what is there."""
+    held: dict[tuple[int, ...], complex] = {}
+    values = []
+    for number, (block, thread, _, op, buffer, _, index) in enumerate(made.rows):
+        space = BUFFERS[buffer].space
+        copy = (block, thread) if space == "local" else (block,) if space == "shared" else ()
+        start = initial[buffer][index] if buffer in initial else 0
+        old = held.get((buffer, index, *copy), start)
+        new = {Op.LOAD: old, Op.STORE: number % 5}.get(Op(op), old + 1)
+        held[buffer, index, *copy] = new
+        values.append(new)
+    return np.array(values, np.complex128)
+
+
+OPS = {"global": tuple(Op), "shared": tuple(Op), "local": (Op.LOAD, Op.STORE), "constant": (Op.LOAD,)}
+
+
+# What sites 0 to 7 do, one thing to one buffer each, as in a kernel; sites 8 and 9 do anything to any.
+SITES = (
+    (Op.LOAD, 0), (Op.STORE, 0), (Op.LOAD, 3), (Op.REDUCTION, 0),
+    (Op.STORE, 4), (Op.LOAD, 4), (Op.LOAD, 5), (Op.STORE, 6),
+)  # fmt: skip
+
+
+@st.composite
+def accesses(draw: st.DrawFn) -> Access:
+    """Draw an access."""
+    site = draw(st.integers(0, len(SITES) + 1))
+    buffer = SITES[site][1] if site < len(SITES) else draw(st.integers(0, len(BUFFERS) - 1))
+    op = SITES[site][0] if site < len(SITES) else draw(st.sampled_from(OPS[BUFFERS[buffer].space]))
+    return site, int(op), buffer, draw(st.sampled_from(BUFFERS[buffer].elements().ravel().tolist()))
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Programs:
+    """Draw programs of a few lanes of two warps in up to three blocks; each follows a common one more or less.
+
+    Lanes that follow it touch elements at a stride from each other's, as in a kernel.
+    """
+    blocks = draw(st.lists(st.integers(0, 4), min_size=1, max_size=3, unique=True))
+    lanes = draw(st.lists(st.sampled_from([0, 1, 2, 31, 32, 33]), min_size=1, max_size=4, unique=True))
+    phase = st.lists(accesses(), max_size=4)
+    common = draw(st.lists(phase, min_size=1, max_size=3))
+    stride = draw(st.integers(-9, 9))
+    result = {}
+    for block in blocks:
+        for thread in lanes:
+            program = draw(st.one_of(st.just(common), _varied(common), st.lists(phase, max_size=3))) or [[]]
+            result[block, thread] = [
+                [_moved(access, stride * thread) for access in phase] for phase in program
+            ]
+    return result
+
+
+def _moved(access: Access, by: int) -> Access:
+    site, op, buffer, index = access
+    elements = BUFFERS[buffer].elements().ravel().tolist()
+    return site, op, buffer, elements[(elements.index(index) + by) % len(elements)]
+
+
+def _varied(common: Program) -> st.SearchStrategy[Program]:
+    """Draw a program that makes the accesses of each phase in another order, so that lanes diverge."""
+    return st.tuples(*(st.permutations(phase) for phase in common)).map(
+        lambda p: [list(phase) for phase in p]
+    )

@@ -18,10 +18,18 @@ from numpy.typing import NDArray
 
 from .allocation import FULL, Allocation, converted, take_turn
 from .scheduler import Scheduler
-from .trace import Buffer, Op
+from .trace import Buffer, Op, poison
 
 _frame = sys._getframe
 _SMALL = 4096  # a list of offsets is looked up faster than a range, and takes more memory
+
+
+class Miss(IndexError):
+    """An index outside its array: (the index in memory that it would be, the element's name)."""
+
+    def __init__(self, cell: int, text: str) -> None:
+        super().__init__(f"{text} is outside its array")
+        self.cell, self.text = cell, text
 
 
 class RecordingArray:
@@ -133,17 +141,25 @@ class RecordingArray:
         self._extend((me.context, self._store, frame.f_code, frame.f_lasti, cell, self._cells[cell]))
 
     def cell(self, index: Any) -> int:
-        """Return the place in memory of one element; raises IndexError outside the array."""
-        index = index if isinstance(index, tuple) else (index,)
-        if len(index) != self._ary.ndim:
-            raise IndexError(f"{len(index)} indices for {self._ary.ndim} dimensions of {self._name}")
-        found = self._origin
-        for i, length, stride in zip(map(operator.index, index), self._ary.shape, self._strides, strict=True):
-            if not -length <= i < length:
-                shape = " x ".join(map(str, self._ary.shape))
-                raise IndexError(f"{self._name}[{', '.join(map(str, index))}] is outside {shape}")
-            found += (i + length if i < 0 else i) * stride
+        """Return the place in memory of one element; raises Miss outside the array."""
+        parts = tuple(map(operator.index, index if isinstance(index, tuple) else (index,)))
+        shape = self._ary.shape
+        if len(parts) != len(shape):
+            raise IndexError(f"{len(parts)} indices for the {len(shape)} dimensions of {self._name}")
+        inside = all(-n <= i < n for i, n in zip(parts, shape, strict=True))
+        # A negative index wraps once, as in Python: Numba compiles that rule for the GPU too.
+        wrapped = [i + n if i < 0 else i for i, n in zip(parts, shape, strict=True)]
+        found: int = self._origin + sum(map(operator.mul, wrapped, self._strides))
+        if not inside:
+            raise Miss(found, f"{self._name}[{', '.join(map(str, parts))}]")
         return found
+
+    def miss(self, miss: Miss, op: Op, frame: FrameType) -> Any:
+        """Record an access outside the array, which is not made, and return the poison that a load gives."""
+        me = take_turn(self._scheduler)
+        coded = self._memory.buffer * 4 + op
+        self._memory.recorder.miss(me.context, coded, frame.f_code, frame.f_lasti, miss.cell, miss.text)
+        return poison(self._cells.dtype)
 
     @property
     def _name(self) -> str:
@@ -153,7 +169,10 @@ class RecordingArray:
         if isinstance(index, str):
             return self._field(index, frame)
         if is_element(index, self._ary.ndim):
-            cell = self.cell(index)
+            try:
+                cell = self.cell(index)
+            except Miss as miss:
+                return self.miss(miss, Op.LOAD, frame)
             if self._ary.dtype.names is None:
                 return self.load(cell, frame)
             cells = self._cells[cell : cell + 1].reshape(())
@@ -164,7 +183,10 @@ class RecordingArray:
         if isinstance(index, str):
             self._field_view(index)._fill(value, frame)
         elif is_element(index, self._ary.ndim) and self._ary.dtype.names is None:
-            self.store(self.cell(index), value, frame)
+            try:
+                self.store(self.cell(index), value, frame)
+            except Miss as miss:
+                self.miss(miss, Op.STORE, frame)
         else:
             self._get(index, frame)._fill(value, frame)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .allocation import converted, take_turn
-from .arrays import RecordingArray
+from .arrays import Miss, RecordingArray
 from .trace import Op
 
 _frame = sys._getframe
@@ -18,7 +18,10 @@ _frame = sys._getframe
 
 def update(array: RecordingArray, index: Any, change: Callable[[Any], Any], frame: FrameType) -> Any:
     """Replace one element by `change` of it and return the old value; None from `change` leaves it."""
-    cell = array.cell(index)
+    try:
+        cell = array.cell(index)
+    except Miss as miss:
+        return array.miss(miss, Op.ATOMIC, frame)
     me = take_turn(array._scheduler)
     cells = array._cells
     old = cells[cell]

@@ -1,4 +1,4 @@
-"""Traces by launch, so that what was traced once is shown at once. Losing the folder loses nothing but time."""
+"""Traces by launch: what was traced once is shown at once. Losing the folder loses nothing but time."""
 
 from __future__ import annotations
 

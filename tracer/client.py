@@ -21,7 +21,6 @@ from .storage import TraceFileError, load
 from .trace import Trace
 
 COMMAND = (sys.executable, "-P", "-m", "tilescope.tracer.worker")
-REMEDY = "perhaps memory ran out: try a smaller size; the next run starts a new one"
 Process = subprocess.Popen[bytes]
 
 
@@ -89,7 +88,7 @@ class Worker:
 
     @contextlib.contextmanager
     def _process(self) -> Iterator[Process]:
-        """Lend the process to a run. Once a run was left halfway nobody listens to it: the next gets a new one."""
+        """Lend the process to a run; after one that was left halfway the next run gets a new process."""
         with self._state:
             if self._closed:
                 raise Cancelled
@@ -132,7 +131,8 @@ class Worker:
         process.wait()
         if self._doomed:
             raise Cancelled
-        raise WorkerError(f"The tracing process ended unexpectedly ({self._death(process)}); {REMEDY}.")
+        end = f"The tracing process ended unexpectedly ({self._death(process)})"
+        raise WorkerError(f"{end}; the next run starts a new one.")
 
     def _events(self, process: Process, launch: Launch) -> Iterator[Event]:
         """Yield what the worker says about a launch, up to its end if it ends."""
@@ -152,7 +152,8 @@ class Worker:
     def _death(self, process: Process) -> str:
         """Return how the process ended: the signal, or the exit code and the last line of its errors."""
         if process.returncode < 0:
-            return f"signal {-process.returncode}"
+            killed = process.returncode == -9  # Linux ends processes so when memory runs out
+            return f"signal {-process.returncode}" + ", perhaps for want of memory" * killed
         lines = self._log.read_text(errors="replace").split("\n")
         last = next((line for line in reversed(lines) if line.strip()), "no message")
         return f"exit code {process.returncode}: {last[:200]}"
@@ -174,7 +175,7 @@ def _spawn(log: Path) -> Process:
         log.parent.mkdir(0o700, exist_ok=True)  # a system may tidy its folder of temporary files
         with log.open("wb") as errors:
             return subprocess.Popen(
-                COMMAND,
+                [*COMMAND, str(log.parent)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

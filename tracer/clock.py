@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
 
 import numpy as np
 
+from .ordering import Sequence
 from .runs import Ints, offsets, places_in_run, run_starts
 from .trace import Trace
 
 
-@dataclass(frozen=True, eq=False)
-class Sequence:
-    """The requests of each warp in its order: sorted by (place, warp, phase), then as the warp makes them.
+def phases_of(trace: Trace, place: Ints, phase: Ints) -> Ints:
+    """Return how many phases each block of trace.blocks went through, one at least.
 
-    place: of the block in trace.blocks. position: the largest place of one of its accesses in its thread's
-    phase. step: the largest step of one of its accesses.
+    place, phase: of every request; phases without any are known from the barriers.
     """
-
-    place: Ints
-    warp: Ints
-    phase: Ints
-    position: Ints
-    step: Ints
-
-
-def phases_of(trace: Trace) -> Ints:
-    """Return how many phases each block of trace.blocks went through, one at least."""
     count = np.ones(len(trace.blocks), np.int64)
-    if len(trace):
-        np.maximum.at(count, np.searchsorted(trace.blocks, trace.block), trace.phase.astype(np.int64) + 1)
+    np.maximum.at(count, place, phase + 1)
     barriers = trace.barriers
-    if len(barriers.block):
-        place = np.searchsorted(trace.blocks, barriers.block)
-        np.maximum.at(count, place, barriers.phase.astype(np.int64) + 2)
+    np.maximum.at(count, np.searchsorted(trace.blocks, barriers.block), barriers.phase.astype(np.int64) + 2)
     return count
 
 
@@ -43,8 +28,6 @@ def moments_of(trace: Trace, sequence: Sequence) -> Ints:
 
     Moments grow along each warp, and those of a block's phase come after those of the phase before.
     """
-    if not len(sequence.place):
-        return np.empty(0, np.int64)
     if trace.schedule.startswith("random"):
         return _moments_by_step(sequence)
     return _moments_by_round(trace, sequence)
@@ -69,7 +52,7 @@ def _rounds(trace: Trace, sequence: Sequence) -> Ints:
     A thread makes one access per round; between two phases of a block lies the round in which its threads
     come back from the barrier.
     """
-    phases = phases_of(trace)
+    phases = phases_of(trace, sequence.place, sequence.phase)
     longest = np.zeros((len(phases), int(phases.max())), np.int64)
     np.maximum.at(longest, (sequence.place, sequence.phase), sequence.position + 1)
     ran = np.arange(longest.shape[1]) < phases[:, None]

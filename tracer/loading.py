@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import linecache
 import sys
+import traceback
 from importlib import util
 from pathlib import Path
 from types import ModuleType
@@ -35,8 +36,10 @@ def load_kernel(launch: Launch) -> tuple[ModuleType, Any]:
         exec(compile(launch.source, file, "exec"), module.__dict__)  # the user's own kernel
     except SyntaxError as error:
         raise LoadError(f"{file}:{error.lineno}: {error.msg}.") from error
-    except Exception as error:  # whatever a user's file raises
-        raise LoadError(f"{file} can't be run: {type(error).__name__}: {error}.") from error
+    except (Exception, SystemExit) as error:  # whatever a user's file raises
+        lines = [step.lineno for step in traceback.extract_tb(error.__traceback__) if step.filename == file]
+        place = f"{file}:{lines[-1]}" if lines else file
+        raise LoadError(f"{place}: the file can't be run: {type(error).__name__}: {error}.") from error
     kernel = getattr(module, name, None)
     if kernel is None:
         raise LoadError(f"{file} has no kernel named {name}.")
@@ -61,7 +64,7 @@ def constants_of(module: ModuleType, launch: Launch) -> None:
     for name, value in launch.constants.items():
         if not hasattr(module, name):
             raise LoadError(f"{module.__file__} has no constant named {name}.")
-        setattr(module, name, getattr(numba, value) if isinstance(value, str) else value)
+        setattr(module, name, getattr(numba.types, value) if isinstance(value, str) else value)
 
 
 def arrays_of(launch: Launch, kernel: Any) -> tuple[list[Any], tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from .flights import destinations_of
 from .requests import Requests
-from .runs import Ints, offsets, stable_order
+from .runs import Ints, run_starts, stable_order
 from .trace import Op, Trace, poison
 from .track import Cells, Track
 
@@ -81,7 +82,7 @@ class Memory:
         """
         target = self._destinations[rows]
         found = target >= 0
-        buffer = np.where(found, self._trace.buffer[target], -1)
+        buffer = np.where(found, self._trace.buffer[target].astype(np.int64), -1)
         index = np.where(found, self._trace.index[target].astype(np.int64), -1)
         kind = np.where(self._is_shared[buffer], INTO_SHARED, INTO_RESULT)
         return np.where(found, kind, NOWHERE).astype(np.uint8), buffer, index
@@ -172,9 +173,10 @@ class Memory:
         owner = trace.block[rows].astype(np.int64)
         if space == "local":
             owner = owner * trace.threads + trace.thread[rows]
-        owners, number = np.unique(owner, return_inverse=True)
-        parts = np.split(rows[stable_order(number)], offsets(np.bincount(number))[1:-1])
-        return dict(zip(owners.tolist(), parts, strict=True))
+        order = stable_order(owner)
+        owner, rows = owner[order], rows[order]
+        bounds = [*run_starts(owner).tolist(), len(rows)]
+        return {int(owner[low]): rows[low:high] for low, high in pairwise(bounds)}
 
 
 def memory_of(trace: Trace, requests: Requests) -> Memory:

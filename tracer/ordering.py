@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,60 @@ from numpy.typing import NDArray
 from .runs import Ints, offsets, places_in_run, run_numbers, run_starts, stable_order
 from .trace import WARP, Trace
 
+# Accesses handled at once: few enough to stay in a processor's cache.
+BATCH = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Sequence:
+    """The requests of each warp in its order: sorted by (place, warp, phase), then as the warp makes them.
+
+    place: of the block in trace.blocks. lanes: how many accesses a request has. position: the largest place of one
+    of them in its thread's phase; step: the largest step of one of them. rows: the accesses by request, then lane.
+    """
+
+    place: Ints
+    warp: Ints
+    phase: Ints
+    lanes: Ints
+    position: Ints
+    step: Ints
+    rows: Ints
+
+
+def sequence_of(trace: Trace) -> Sequence:
+    """Return the requests of a trace that has accesses, in the order of each warp; one batch of blocks at a time."""
+    parts = [_sequence(trace, queues_of(trace, rows)) for rows in _batches(trace)]
+    names = [field.name for field in fields(Sequence)]
+    return Sequence(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def _batches(trace: Trace) -> list[Ints]:
+    """Return the rows of whole blocks, about BATCH in each part."""
+    rows = stable_order(trace.block)
+    blocks = run_starts(trace.block[rows])
+    return np.split(rows, blocks[run_starts(blocks // BATCH)][1:])
+
+
+def _sequence(trace: Trace, queues: Queues) -> Sequence:
+    """Return the requests of these queues in order."""
+    slot = slots_of(trace, queues)
+    slots = np.zeros(len(queues.place), np.int64)
+    np.maximum.at(slots, queues.group, slot + 1)
+    number = offsets(slots)[queues.group] + slot
+    group = np.repeat(np.arange(len(slots)), slots)
+    position, step = np.zeros((2, len(group)), np.int64)
+    np.maximum.at(position, number, queues.position)
+    np.maximum.at(step, number, trace.step[queues.order].astype(np.int64))
+    return Sequence(
+        queues.place[group], queues.warp[group], queues.phase[group], np.bincount(number),
+        position, step, queues.order[stable_order(number)],
+    )  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False)
 class Queues:
-    """The accesses of a trace, as the queue of each lane of each warp in each phase.
+    """Accesses of a trace, as the queue of each lane of each warp in each phase.
 
     order: rows of the trace sorted by (group, lane, step), where a group is one (block, warp, phase) that
     made accesses, numbered in that order; the other columns go with it. position: place in the lane's queue.
@@ -29,14 +79,14 @@ class Queues:
     phase: Ints
 
 
-def queues_of(trace: Trace) -> Queues:
-    """Return the accesses sorted into the queues of lanes."""
-    place = np.searchsorted(trace.blocks, trace.block)
-    phases = int(trace.phase.max(initial=0)) + 1
-    thread = trace.thread.astype(np.int64)
-    code = ((place * trace.warps + thread // WARP) * phases + trace.phase) * WARP + thread % WARP
-    order = stable_order(code)
-    code = code[order]
+def queues_of(trace: Trace, rows: Ints) -> Queues:
+    """Return these rows, which are in the order of their steps in each block, sorted into the queues of lanes."""
+    place = np.searchsorted(trace.blocks, trace.block[rows])
+    phase, thread = trace.phase[rows], trace.thread[rows].astype(np.int64)
+    phases = int(phase.max()) + 1
+    code = ((place * trace.warps + thread // WARP) * phases + phase) * WARP + thread % WARP
+    order = stable_order(code - code.min())
+    code, order = code[order], rows[order]
     lanes, groups = run_starts(code), run_starts(code // WARP)
     first = code[groups] // WARP
     return Queues(

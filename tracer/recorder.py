@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .trace import Barriers, Buffer, Op, Site
+from .trace import Barriers, Buffer, Op, Outside, Site
 
 CHUNK = 1 << 14
 FIELDS = 6  # of an entry in the log: context, buffer * 4 + op, code, instruction, index, value
@@ -43,6 +43,8 @@ class Recorder:
         self.buffers: list[Buffer] = []
         self.sites: list[Site] = []
         self.arrivals: list[Any] = []
+        self.warp_arrivals: list[Any] = []
+        self.missed: list[Any] = []
         self.accesses = 0
         self.finished: list[int] = []
         self.kept: list[Columns] = []
@@ -65,9 +67,15 @@ class Recorder:
         self.buffers.append(buffer)
         return len(self.buffers) - 1
 
-    def arrive(self, context: int, code: CodeType, instruction: int) -> None:
-        """Record that a thread came to a barrier."""
-        self.arrivals.extend((context, code, instruction, self.accesses + len(self.log) // FIELDS))
+    def arrive(self, context: int, code: CodeType, instruction: int, *, warp: bool = False) -> None:
+        """Record that a thread came to a barrier, or to a warp operation."""
+        arrivals = self.warp_arrivals if warp else self.arrivals
+        arrivals.extend((context, code, instruction, self.accesses + len(self.log) // FIELDS))
+
+    def miss(self, context: int, coded: int, code: CodeType, instruction: int, cell: int, text: str) -> None:
+        """Record an access that was not made, to the index `cell`, outside its array."""
+        step = self.accesses + len(self.log) // FIELDS
+        self.missed.extend((context, coded, code, instruction, step, cell, text))
 
     def flush(self) -> None:
         """Turn the log into columns."""
@@ -106,14 +114,25 @@ class Recorder:
         if self.capped:
             self._count_finished()
 
-    def barriers(self) -> Barriers:
-        """Return the arrivals at barriers as columns."""
-        contexts, codes, instructions, steps = (self.arrivals[i::4] for i in range(4))
+    def barriers(self, *, warp: bool = False) -> Barriers:
+        """Return the arrivals at barriers, or at warp operations, as columns."""
+        arrivals = self.warp_arrivals if warp else self.arrivals
+        contexts, codes, instructions, steps = (arrivals[i::4] for i in range(4))
         where = self._context_columns(np.array(contexts, np.int64))
         kind = np.full(len(codes), BARRIER, np.uint8)
         site = self._site_column(codes, np.array(instructions, np.int64), kind)
         columns = [where[:, 0], where[:, 1], where[:, 2], site, np.array(steps, np.int64)]
         return Barriers(*(narrow(c) for c in columns))
+
+    def outside(self) -> Outside:
+        """Return the accesses that were not made as columns."""
+        contexts, coded, codes, instructions, steps, cells, texts = (self.missed[i::7] for i in range(7))
+        where = self._context_columns(np.array(contexts, np.int64))
+        coded_column = np.array(coded, np.uint32)
+        op = (coded_column & 3).astype(np.uint8)
+        site = self._site_column(codes, np.array(instructions, np.int64), op)
+        columns = [where[:, 0], where[:, 1], where[:, 2], op, coded_column >> 2, site, np.array(steps, np.int64)]
+        return Outside(*(narrow(c) for c in columns), np.array(cells, np.int64), tuple(texts))  # type: ignore[call-arg, arg-type]
 
     def columns(self) -> Columns:
         """Return the columns of all rows kept, in order."""

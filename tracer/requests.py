@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .clock import Sequence, moments_of, phases_of
+from .clock import moments_of, phases_of
 from .coalescing import costs_of
-from .ordering import Queues, queues_of, slots_of
+from .ordering import sequence_of
 from .runs import Ints, offsets, stable_order
 from .trace import WARP, Op, Trace
 
@@ -76,31 +76,16 @@ def requests_of(trace: Trace) -> Requests:
     """
     if not len(trace):
         return _nothing(trace)
-    queues = queues_of(trace)
-    number, sequence = _sequence(trace, queues)
+    sequence = sequence_of(trace)
     moment = moments_of(trace, sequence)
-    by_moment = np.argsort(moment, kind="stable")
-    rank = np.empty_like(by_moment)
-    rank[by_moment] = np.arange(len(by_moment))
-    number = rank[number]
-    order = queues.order[stable_order(number)]
-    request = np.empty_like(number)
-    request[queues.order] = number
-    start = offsets(np.bincount(number))
+    by_moment = stable_order(moment)
+    lanes = sequence.lanes[by_moment]
+    start = offsets(lanes)
+    moved = np.repeat(offsets(sequence.lanes)[by_moment] - start[:-1], lanes)
+    order = sequence.rows[np.arange(len(moved)) + moved]
+    request = np.empty_like(order)
+    request[order] = np.repeat(np.arange(len(lanes)), lanes)
     return _filled(trace, moment[by_moment], request, order, start)
-
-
-def _sequence(trace: Trace, queues: Queues) -> tuple[Ints, Sequence]:
-    """Return per access (in queue order) the number of its request in the order of warps, and that order."""
-    slot = slots_of(trace, queues)
-    slots = np.zeros(len(queues.place), np.int64)
-    np.maximum.at(slots, queues.group, slot + 1)
-    number = offsets(slots)[queues.group] + slot
-    group = np.repeat(np.arange(len(slots)), slots)
-    position, step = np.zeros((2, len(group)), np.int64)
-    np.maximum.at(position, number, queues.position)
-    np.maximum.at(step, number, trace.step[queues.order].astype(np.int64))
-    return number, Sequence(queues.place[group], queues.warp[group], queues.phase[group], position, step)
 
 
 def _filled(trace: Trace, moment: Ints, request: Ints, order: Ints, start: Ints) -> Requests:
@@ -127,10 +112,10 @@ def _kind(space: str, op: Op) -> int:
 
 def _spans(trace: Trace, block: Ints, phase: Ints, moment: Ints) -> tuple[Ints, Ints]:
     """Return (span_start, span_end); a block that made no access gets the start of the block before."""
-    shape = (len(trace.blocks), int(phases_of(trace).max(initial=1)))
+    place = np.searchsorted(trace.blocks, block)
+    shape = (len(trace.blocks), int(phases_of(trace, place, phase).max(initial=1)))
     end = np.zeros(shape, np.int64)
     begin = np.full(shape[0], -1)
-    place = np.searchsorted(trace.blocks, block)
     np.maximum.at(end, (place, phase), moment)
     begin[place[::-1]] = moment[::-1] - 1
     filled = np.maximum.accumulate(np.where(begin >= 0, np.arange(len(begin)), 0))

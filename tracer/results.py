@@ -54,6 +54,8 @@ def _trace(run: Run, columns: Columns, sources: dict[str, str], made_by: str) ->
         value=None if records_only else columns["value"],
         step=narrow(np.arange(len(columns["op"]))),
         barriers=run.recorder.barriers(),
+        warp_barriers=run.recorder.barriers(warp=True),
+        outside=run.recorder.outside(),
         buffers=tuple(run.recorder.buffers),
         sites=tuple(run.recorder.sites),
         initial=run.initial,

@@ -25,7 +25,7 @@ def stable_order(key: AnyInts) -> Ints:
 
 
 def _digit(key: AnyInts, shift: int) -> NDArray[np.uint16]:
-    return ((key >> shift) & 0xFFFF).astype(np.uint16)
+    return (key >> shift).astype(np.uint16)
 
 
 def run_starts(*keys: NDArray[Any]) -> Ints:

@@ -102,7 +102,10 @@ def _arrive(vote: Any, frame: Any) -> Block:
 
 
 def _meet(mask: int, value: Any) -> dict[int, Any]:
-    return current().scheduler.meet(int(mask), value)
+    """Meet the lanes of a mask, called by a warp operation that a kernel calls."""
+    run, frame = current(), _frame(2)
+    run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti, warp=True)
+    return run.scheduler.meet(int(mask), value)
 
 
 def _module_class(base: type) -> type:

@@ -10,6 +10,7 @@ import re
 import secrets
 import zipfile
 import zlib
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, Final, Literal
 
@@ -19,17 +20,19 @@ from numpy.typing import NDArray
 
 from . import npz
 from .npz import Columns
-from .trace import Barriers, Buffer, Check, Dim3, KernelError, Site, Trace
-from .validate import BARRIERS, COLUMNS, LARGEST, LONGEST, check
+from .trace import Barriers, Buffer, Check, Dim3, KernelError, Outside, Site, Trace
+from .validate import BARRIERS, COLUMNS, LARGEST, LONGEST, OUTSIDE, check
 
 FORMAT = "tilescope trace"
 VERSION: Final = 1
 LARGEST_META = 32_000_000  # bytes of JSON: names, launch, source texts
 
-INTEGERS = (*COLUMNS, *(f"barriers.{name}" for name in BARRIERS), "blocks", "recorded")
+TABLES = {"barriers": BARRIERS, "warp_barriers": BARRIERS, "outside": OUTSIDE}
+OF_TABLES = tuple(f"{table}.{name}" for table, names in TABLES.items() for name in names)
+INTEGERS = (*COLUMNS, *OF_TABLES, "blocks", "recorded")
 BY_OWNER = ("phase", "op", "buffer", "site")
 BY_SITE = ("index", "value")
-OPTIONAL = re.compile(r"value|initial\.(?:0|[1-9]\d{0,5})")
+OPTIONAL = re.compile(r"value|outside\.cell|initial\.(?:0|[1-9]\d{0,5})")
 
 _FOREIGN = "it is not a Tilescope trace; choose a file that Tilescope saved"
 _DAMAGED = "the trace is damaged or cut short ({}); copy it again, or trace the kernel again"
@@ -71,9 +74,11 @@ class _Meta:
     error: KernelError | None
     check: Check | None
     made_by: str
+    outside: tuple[str, ...]
 
 
-_OF_TRACE = [f.name for f in dataclasses.fields(_Meta) if f.name not in ("format", "version", "packed")]
+_OWN = ("format", "version", "packed", "outside")
+_OF_TRACE = [f.name for f in dataclasses.fields(_Meta) if f.name not in _OWN]
 
 
 def save(trace: Trace, path: str | Path, compress: bool = True) -> None:
@@ -144,8 +149,8 @@ def _replace(path: Path, trace: Trace, compress: bool) -> None:
 
 def _members(trace: Trace, packed: bool) -> Columns:
     columns = {name: getattr(trace, name) for name in (*COLUMNS, "blocks", "recorded")}
-    columns |= {f"barriers.{name}": getattr(trace.barriers, name) for name in BARRIERS}
-    columns = {name: narrow(column) for name, column in columns.items()}
+    columns |= {name: attrgetter(name)(trace) for name in OF_TABLES}
+    columns = {name: narrow(column) for name, column in columns.items()} | {"outside.cell": trace.outside.cell}
     if trace.value is not None:
         columns["value"] = trace.value
     initial = {f"initial.{number}": content for number, content in trace.initial.items()}
@@ -161,7 +166,7 @@ def _meta(trace: Trace, packed: bool) -> NDArray[np.uint8]:
     told: dict[str, Any] = {name: getattr(trace, name) for name in _OF_TRACE}
     if trace.error is not None:
         told["error"] = dataclasses.replace(trace.error, message=trace.error.message[:LONGEST])
-    meta = _Meta(format=FORMAT, version=VERSION, packed=packed, **told)
+    meta = _Meta(format=FORMAT, version=VERSION, packed=packed, outside=trace.outside.text, **told)
     text = json.dumps(dataclasses.asdict(meta), ensure_ascii=False)
     return np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
 
@@ -255,8 +260,15 @@ def _trace(meta: _Meta, columns: Columns) -> Trace:
         **rows,
         value=columns.get("value"),
         barriers=Barriers(*(columns[f"barriers.{name}"] for name in BARRIERS)),
+        warp_barriers=Barriers(*(columns[f"warp_barriers.{name}"] for name in BARRIERS)),
+        outside=_outside(meta, columns),
         blocks=columns["blocks"].astype(np.int64),
         recorded=columns["recorded"].astype(np.int64),
         initial={int(n.removeprefix("initial.")): c for n, c in columns.items() if n.startswith("initial.")},
         **told,
     )
+
+
+def _outside(meta: _Meta, columns: Columns) -> Outside:
+    found: dict[str, Any] = {name: columns[f"outside.{name}"] for name in OUTSIDE}
+    return Outside(**found, cell=columns["outside.cell"], text=meta.outside)

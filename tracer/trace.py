@@ -101,6 +101,34 @@ class Barriers:
 
 
 @dataclass(frozen=True, eq=False)
+class Outside:
+    """Accesses that were not made, since an index lay outside its array: one column each.
+
+    `cell` is the signed index (see `Buffer`) that a GPU, which checks nothing, would have touched; `text`
+    is the element as the source names it, "tile[16, 3]".
+    """
+
+    block: NDArray[np.unsignedinteger]
+    thread: NDArray[np.unsignedinteger]
+    phase: NDArray[np.unsignedinteger]
+    op: NDArray[np.uint8]
+    buffer: NDArray[np.unsignedinteger]
+    site: NDArray[np.unsignedinteger]
+    step: NDArray[np.unsignedinteger]
+    cell: NDArray[np.int64]
+    text: tuple[str, ...]
+
+
+def _nothing_outside() -> Outside:
+    block, thread, phase, op, buffer, site, step = _no_rows(7)
+    return Outside(block, thread, phase, op, buffer, site, step, np.empty(0, np.int64), ())
+
+
+def _no_rows(columns: int) -> list[NDArray[np.uint8]]:
+    return [np.empty(0, np.uint8) for _ in range(columns)]
+
+
+@dataclass(frozen=True, eq=False)
 class Trace:
     """What a launch did, access by access.
 
@@ -115,6 +143,8 @@ class Trace:
     index; a buffer that is missing there, shared and local ones among them, began as poison (`poison`).
     blocks: the linear numbers of the blocks that ran, ascending. recorded: those whose accesses are all
     here; fewer after a cap.
+    barriers, warp_barriers: arrivals at barriers of the block, and at syncwarp and other warp operations.
+    outside: the accesses that were not made.
     accesses: how many the launch made; more than there are rows after a cap.
     totals: whole-launch counters where rows are missing, else empty.
     notice: one sentence about what is missing, or "".
@@ -148,6 +178,8 @@ class Trace:
     error: KernelError | None = None
     check: Check | None = None
     made_by: str = ""
+    warp_barriers: Barriers = field(default_factory=lambda: Barriers(*_no_rows(5)))
+    outside: Outside = field(default_factory=_nothing_outside)
 
     def __len__(self) -> int:
         return len(self.step)

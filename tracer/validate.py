@@ -18,6 +18,7 @@ LARGEST = 2**31  # bytes that a trace, or one of its buffers, may take; entries 
 LONGEST = 10_000  # characters of a name, a path or a message
 COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "step")
 BARRIERS = ("block", "thread", "phase", "site", "step")
+OUTSIDE = ("block", "thread", "phase", "op", "buffer", "site", "step")
 DTYPES = frozenset(np.dtype(kind).name for kind in "?bhilqBHILQefdFD")
 DTYPE = re.compile(r"[<|](?:b1|[iu][1248]|f[248]|c8|c16|V[1-9]\d{0,3})")
 
@@ -33,6 +34,8 @@ def check(trace: Trace) -> None:
     _check_blocks(trace)
     _check_accesses(trace)
     _check_barriers(trace)
+    _check_warp_barriers(trace)
+    _check_outside(trace)
 
 
 def _require(holds: bool | np.bool_, what: str) -> None:
@@ -133,3 +136,23 @@ def _check_barriers(trace: Trace) -> None:
     phases = int(barriers.phase.max()) + 2 if len(barriers.phase) else 1
     _require(_below(trace.phase, phases), "phase of an access")
     _require(phases * len(trace.blocks) * 16 <= LARGEST, "too many phases")
+
+
+def _check_warp_barriers(trace: Trace) -> None:
+    barriers = trace.warp_barriers
+    _require(all(getattr(barriers, name).shape == barriers.step.shape for name in BARRIERS), "warp barriers")
+    _require(_below(barriers.thread, trace.threads), "a thread outside its block at a warp operation")
+    _require(_below(barriers.site, len(trace.sites)), "a warp operation at no site")
+    _require(np.isin(barriers.block, trace.blocks).all(), "a warp operation of a block that did not run")
+
+
+def _check_outside(trace: Trace) -> None:
+    outside = trace.outside
+    columns = [getattr(outside, name) for name in (*OUTSIDE, "cell")]
+    _require(all(c.shape == (len(outside.text),) for c in columns), "accesses outside their buffers")
+    _require(outside.cell.dtype == np.int64, "dtype of indices outside their buffers")
+    _require(all(len(text) <= LONGEST for text in outside.text), "a text that is too long")
+    _require(_below(outside.op, len(Op)) and _below(outside.thread, trace.threads), "an access outside")
+    _require(_below(outside.buffer, len(trace.buffers)), "an access outside of no buffer")
+    _require(_below(outside.site, len(trace.sites)), "an access outside from no site")
+    _require(np.isin(outside.block, trace.blocks).all(), "an access outside of a block that did not run")

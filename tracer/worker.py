@@ -1,7 +1,8 @@
 """The worker: a process that traces one launch after the other, so that no kernel takes the window down.
 
-`python -m tilescope.tracer.worker` reads a Job a line and answers with an event a line (see tracer.events).
-It stays warm between jobs and ends when its input closes. What a kernel prints becomes events.
+`python -m tilescope.tracer.worker [FOLDER]` reads a Job a line and answers with events, a line each (see
+tracer.events). It stays warm between jobs. When its input closes it ends, and removes FOLDER, which
+a window that was killed can't. What a kernel prints becomes events.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import queue
+import shutil
 import sys
 import threading
 import time
@@ -53,7 +55,12 @@ class Printed(io.TextIOBase):
         """Send what is there."""
         text, self._text = self._text, ""
         if text:
-            self._send(Output(text))
+            self._send(Output(plain(text)))
+
+
+def plain(text: str) -> str:
+    """Return text that can be sent: names of files may hold what UTF-8 can't."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def main() -> None:
@@ -85,16 +92,26 @@ def _sender(target: IO[bytes]) -> Send:
     encoder = msgspec.json.Encoder()
 
     def send(event: Event) -> None:
-        target.write(encoder.encode(event) + b"\n")
-        target.flush()
+        try:
+            target.write(encoder.encode(event) + b"\n")
+            target.flush()
+        except OSError:
+            _leave()
 
     return send
 
 
 def _listen(source: IO[bytes], jobs: queue.SimpleQueue[bytes]) -> None:
-    """Pass jobs on; when the input closes the window is gone, and not even an endless kernel may stay."""
+    """Pass jobs on until the input closes: then the window is gone."""
     for line in source:
         jobs.put(line)
+    _leave()
+
+
+def _leave() -> None:
+    """End at once, whatever the kernel does."""
+    for folder in sys.argv[1:]:
+        shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 
 
@@ -117,7 +134,7 @@ def answer(job: Job, engine: Engine, send: Send) -> Done | Failed:
         save(trace, job.out, compress=False)
     except BaseException as error:  # noqa: BLE001  # a kernel's module may raise anything, even SystemExit
         traceback.print_exc(file=sys.__stderr__)
-        return Failed(job.job, sentence(error))
+        return Failed(job.job, plain(sentence(error)))
     return Done(job.job, job.out)
 
 

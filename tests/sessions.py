@@ -1,0 +1,67 @@
+"""Sessions for tests of views: small launches, traced in this process, and a Qt application to draw them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication, QWidget
+
+from launching import Array, trace
+from launching import launch as launch_text
+from tilescope.app.session import Session, build_session
+from tilescope.kernels.catalogue import find
+from tilescope.tracer.launch import decode
+from tilescope.tracer.plan import launch_of
+from tilescope.tracer.simulator import run
+
+# A kernel that is in no catalogue: warps differ, some lanes stay idle, blocks and threads have one dimension.
+UNEVEN = """
+@cuda.jit(device=True)
+def scaled(a, i):
+    return a[i] * 2
+
+@cuda.jit
+def kernel(a, out):
+    line = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    if t < 32:
+        for k in range(5):
+            line[t] = scaled(a, i)
+    cuda.syncthreads()
+    if t % 2:
+        out[i] = line[t % 32]
+        cuda.atomic.add(out, 0, 1)
+"""
+
+
+@cache
+def application() -> QApplication:
+    """Return the one application of this process."""
+    found = QApplication.instance()
+    return found if isinstance(found, QApplication) else QApplication([])
+
+
+@cache
+def matmul(name: str = "matmul-tiled", blocks: tuple[int, ...] | None = None, **values: Any) -> Session:
+    """Return a session of a scenario."""
+    scenario = find(name)
+    launch = launch_of(scenario, values, blocks=blocks)
+    return build_session(launch, run(launch, lambda done, of: None), scenario)
+
+
+def uneven(folder: Path) -> Session:
+    """Return a session of a kernel outside the catalogue: 3 blocks of 64 threads."""
+    arrays = (Array((192,), fill="arange"), Array((192,), fill="zeros"))
+    options: dict[str, Any] = {"arguments": arrays, "grid": (3, 1, 1), "block": (64, 1, 1), "resident": 1}
+    launch = launch_text(folder, UNEVEN, **options)
+    made = trace(folder, UNEVEN, **options)
+    return build_session(decode(made.launch) if made.launch else launch, made, None)
+
+
+def picture(widget: QWidget) -> QImage:
+    """Return what a widget looks like."""
+    return widget.grab().toImage()

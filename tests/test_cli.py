@@ -1,0 +1,229 @@
+"""The command line, as a user types it: a process of its own, its output and its exit status."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilescope import __version__
+from tilescope.app.cli import main
+from tilescope.kernels.catalogue import names
+from tilescope.tracer.client import Worker
+from tilescope.tracer.plan import launch_of, parse_spec
+from tilescope.tracer.storage import save
+
+ROOT = Path(__file__).resolve().parent.parent
+TILESCOPE = [sys.executable, "-P", "-m", "tilescope"]
+SMALL = "matmul-tiled:m=12,k=12,n=12,tile=8"
+
+
+def tilescope(*arguments, **options):
+    """Run the command and return the finished process."""
+    return subprocess.run(
+        [*TILESCOPE, *arguments], capture_output=True, text=True, timeout=120, check=False, **options
+    )
+
+
+def refusal(capsys, *arguments):
+    """Run a command that must be refused; return its sentence."""
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"tilescope: [^\n]+[.?]\n", err), err
+    return err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["list"], ["snapshot", "--help"], ["list", "--x"]]
+)
+def test_words_alone_load_neither_qt_nor_numba(arguments):
+    code = (
+        "import json, sys, tilescope.app.cli as cli\n"
+        f"try: cli.main({arguments!r})\n"
+        "except SystemExit: pass\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
+    assert "tilescope" in loaded
+    assert not loaded & {"PySide6", "numba", "pyqtgraph"}
+
+
+def test_help_names_every_command_and_version_is_the_packages():
+    text = tilescope("--help").stdout
+    assert all(f"tilescope {command}" in text for command in ("list", "counters", "snapshot", "frames"))
+    assert tilescope("--version").stdout == f"tilescope {__version__}\n"
+
+
+def test_list_prints_a_scenario_a_line_its_name_first():
+    done = tilescope("list")
+    assert tuple(line.split()[0] for line in done.stdout.splitlines()) == names()
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["tiled"], "did you mean matmul-tiled?"),
+        (["matmul-tiled:tile=x"], "tile of matmul-tiled must be 8, 16 or 32, not 'x'"),
+        (["matmul-tiled:m=0"], "1 to 4096"),
+        (["matmul-tiled", "matmul-tiled", "matmul-tiled"], "two scenarios"),
+        (["gone.npz"], "gone.npz"),
+        (["gone.npz", "matmul-tiled"], "alone"),
+        (["--speed", "3"], "--speed"),
+        (["list", "matmul-tiled"], "matmul-tiled"),
+        (["counters", "matmul-tiled:a=gone.npy"], "gone.npy cannot be read"),
+        (["snapshot", "matmul-tiled"], "-o"),
+        (["snapshot", "matmul-tiled", "-o", "x.png", "--moment", "1", "--phase", "2"], "not allowed with"),
+        (["snapshot", "matmul-tiled", "-o", "x.png", "--moment", "-1"], "whole number from 0 on"),
+        (["snapshot", "matmul-tiled", "-o", "x.png", "--size", "big"], "WIDTHxHEIGHT"),
+        (["snapshot", "matmul-tiled", "-o", "x.png", "--size", "9x9"], "320 to 8192"),
+        (["snapshot", "matmul-tiled", "-o", "x.png", "--scale", "nan"], "0.5 to 4"),
+        (["snapshot", "matmul-tiled", "-o", "x.png", "--theme", "blue"], "'light', 'dark'"),
+        (["snapshot", "matmul-tild", "-o", "x.png"], "did you mean matmul-tiled"),
+    ],
+)
+def test_what_is_wrong_gets_one_sentence(capsys, tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    assert words in refusal(capsys, *arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_told(capsys, tmp_path):
+    (tmp_path / "file").touch()
+    assert str(tmp_path) in refusal(capsys, "frames", SMALL, "-o", str(tmp_path / "file" / "frames"))
+
+
+def test_counters_are_those_of_the_trace():
+    done = tilescope("counters", "matmul-naive-row-on-x", "matmul-tiled")
+    assert done.returncode == 0, done.stderr
+    rows = {line[:25].strip(): line[25:].split() for line in done.stdout.splitlines()}
+    # Read by Nsight Compute on an H200 for the same launches: 64 x 64 x 64, blocks of 16 x 16, float32.
+    assert rows["global load requests"] == ["16,384", "exact", "1,024", "exact"]
+    assert rows["global load sectors"] == ["139,264", "exact", "4,096", "exact"]
+    assert rows["mean reads of A"] == ["64.0×", "exact", "4.0×", "exact"]
+    assert "equals NumPy" in done.stdout
+
+
+def test_counters_of_chosen_blocks_are_marked_as_a_part():
+    text = tilescope("counters", "matmul-tiled:blocks=0").stdout
+    assert "part" in text
+    assert "exact" not in text
+
+
+def test_counters_of_a_users_matrices(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(15, dtype=np.int32).reshape(3, 5))
+    done = tilescope("counters", "matmul-tiled:a=a.npy,n=4,tile=8", cwd=tmp_path)
+    assert "equals NumPy (0)" in done.stdout, done.stderr
+
+
+def test_a_trace_file_has_the_counters_of_its_launch(tmp_path):
+    scenario, values, options = parse_spec(SMALL)
+    worker = Worker()
+    save(worker.run(launch_of(scenario, values, **options)), tmp_path / "kept.npz")
+    worker.close()
+    rows = [tilescope("counters", what, cwd=tmp_path).stdout.splitlines()[1:] for what in (SMALL, "kept.npz")]
+    assert [line.split() for line in rows[0]] == [line.split() for line in rows[1]]
+
+
+def test_a_damaged_trace_file_is_told(capsys, tmp_path):
+    (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 not a trace")
+    assert "bad.npz" in refusal(capsys, "counters", str(tmp_path / "bad.npz"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="screens that may be missing")
+def test_without_a_display_the_window_is_refused(capsys, monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    assert "there is no display" in refusal(capsys, "matmul-tiled")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
+def test_ctrl_c_ends_quietly():
+    slow = [*TILESCOPE, "counters", "matmul-tiled:m=512,k=512,n=512"]
+    with subprocess.Popen(slow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (out, err, process.returncode) == ("", "", 130)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
+def test_a_reader_that_leaves_is_no_error():
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([*TILESCOPE, "list"], stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.stderr, done.returncode) == (b"", 0)
+
+
+def png_size(path):
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    return int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
+
+
+def test_frames_are_pictures_in_order_and_a_table(tmp_path):
+    done = tilescope("frames", SMALL, "-o", "out", "--size", "800x600", "--scale", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    pictures = sorted((tmp_path / "out").iterdir())
+    assert [p.name for p in pictures][:3] == ["00-start.png", "01-load-tile-0.png", "02-compute-tile-0.png"]
+    assert pictures[-1].name.endswith("-end.png")
+    assert {png_size(picture) for picture in pictures} == {(800, 600)}
+    assert len({picture.read_bytes() for picture in pictures}) == len(pictures)
+    assert "global load requests" in done.stdout
+
+
+def test_a_snapshot_has_the_size_asked_for(tmp_path):
+    look = ["--phase", "1", "--theme", "dark", "--size", "800x600", "--scale", "2", "--text-size", "1.2"]
+    done = tilescope("snapshot", SMALL, "-o", "dark.png", *look, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert png_size(tmp_path / "dark.png") == (1600, 1200)
+
+
+def test_a_snapshot_that_cannot_be_written_is_told(tmp_path):
+    done = tilescope("snapshot", SMALL, "-o", "gone/x.png", cwd=tmp_path)
+    assert done.returncode == 2
+    assert re.search(r"^tilescope: .*gone.x\.png.*\.$", done.stderr, re.MULTILINE)
+    assert "Traceback" not in done.stderr
+
+
+def wheel_of(folder):
+    """Build a wheel from a copy of the checkout, so that nothing is left in it."""
+    ignored = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "tilescope-frames")
+    shutil.copytree(ROOT, folder / "copy", ignore=ignored)
+    build = ["wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(folder / "copy")]
+    done = subprocess.run([sys.executable, "-m", "pip", *build], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return next(folder.glob("*.whl"))
+
+
+def test_the_wheel_is_the_whole_package_and_works(tmp_path):
+    wheel = wheel_of(tmp_path)
+    assert f"-{__version__}-" in wheel.name
+    with zipfile.ZipFile(wheel) as archive:
+        files = set(archive.namelist())
+        archive.extractall(tmp_path / "site")
+    sources = [
+        p.relative_to(ROOT) for layer in ("app", "kernels", "tracer") for p in (ROOT / layer).rglob("*.py")
+    ]
+    assert {f"tilescope/{path.as_posix()}" for path in sources} <= files
+    assert {"tilescope/__init__.py", "tilescope/__main__.py", "tilescope/py.typed"} <= files
+    assert not [name for name in files if "tests/" in name]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
+    code = "import tilescope; print(tilescope.__file__)"
+    where = subprocess.run(
+        [sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert where.stdout.startswith(str(tmp_path))
+    assert tilescope("list", env=environment).stdout.split()[0] == names()[0]
+    assert "equals NumPy" in tilescope("counters", SMALL, env=environment).stdout

@@ -1,0 +1,198 @@
+"""Memory at any moment, against a replay access by access."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tilescope.tracer import track
+from tilescope.tracer.memory import INTO_RESULT, INTO_SHARED, NOWHERE, Memory, memory_of
+from tilescope.tracer.requests import Requests, requests_of
+from tilescope.tracer.trace import Buffer, Op, Trace, poison
+from traces import BUFFERS, Programs, programs, trace_of
+
+L, S, A, R = (int(op) for op in Op)
+PLAIN, COLUMNS, EVERY_OTHER, FIELD, TILE, WIDE, BYTES, OWN, TABLE = range(len(BUFFERS))
+KIND = st.sampled_from(["lockstep", "sequential", "random"])
+examples = settings(max_examples=80, deadline=None, print_blob=True)
+
+
+@dataclass
+class Replay:
+    """What a replay of the accesses up to a moment leaves, by (buffer, copy, access index)."""
+
+    value: dict[tuple[int, int, int], complex] = field(default_factory=dict)
+    writer: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    reads: dict[tuple[int, int, int], int] = field(default_factory=dict)
+
+
+def copy_of(buffer: Buffer, trace: Trace, block: int, thread: int) -> int:
+    return {"shared": block, "local": block * trace.threads + thread}.get(buffer.space, -1)
+
+
+def replay(trace: Trace, requests: Requests, moment: int) -> Replay:
+    done = Replay()
+    made = requests.moment[requests.request]
+    for row in sorted(np.flatnonzero(made <= moment).tolist(), key=lambda r: (made[r], trace.step[r])):
+        buffer = int(trace.buffer[row])
+        copy = copy_of(BUFFERS[buffer], trace, int(trace.block[row]), int(trace.thread[row]))
+        key = buffer, copy, int(trace.index[row])
+        if trace.op[row] != Op.STORE:
+            done.reads[key] = done.reads.get(key, 0) + 1
+        if trace.op[row] != Op.LOAD:
+            done.value[key], done.writer[key] = complex(trace.value[row]), row
+    return done
+
+
+def shown(buffer: Buffer, known: dict[Any, Any], otherwise: Any, dtype: Any) -> np.ndarray:
+    """Return an array in the buffer's shape of what is known of each access index, or otherwise of it."""
+    elements = buffer.elements()
+    entries = [known.get(i, otherwise(i)) for i in elements.ravel().tolist()]
+    return np.array(entries).astype(dtype).reshape(elements.shape)
+
+
+def compare(trace: Trace, memory: Memory, done: Replay, moment: int, number: int, block: int, thread: int):
+    buffer, dtype = BUFFERS[number], np.dtype(BUFFERS[number].dtype)
+    copy = copy_of(buffer, trace, block, thread)
+    value, reads, writer = (
+        {i: v for (b, c, i), v in kept.items() if (b, c) == (number, copy)}
+        for kept in (done.value, done.reads, done.writer)
+    )
+    held = {i: v if dtype.kind == "c" else v.real for i, v in value.items()}
+    first = trace.initial[number] if number in trace.initial else np.full(buffer.size, poison(dtype))
+    values = memory.values(number, moment, block, thread)
+    assert values.dtype == dtype
+    np.testing.assert_array_equal(values, shown(buffer, held, lambda i: first[i], dtype))
+    np.testing.assert_array_equal(
+        memory.reads(number, moment, block, thread), shown(buffer, reads, lambda i: 0, int)
+    )
+    expected = shown(buffer, writer, lambda i: -1, int)
+    np.testing.assert_array_equal(memory.written(number, moment, block, thread), expected >= 0)
+    for place, row in enumerate(expected.ravel().tolist()):
+        assert memory.writer(number, place, moment, block, thread) == (row if row >= 0 else None)
+
+
+@pytest.mark.parametrize("spacing", [2, track.SPACING])
+@examples
+@given(programs(), KIND, st.integers(1, 3), st.data())
+def test_memory_at_any_moment_is_what_a_replay_leaves(
+    spacing: int, programs: Programs, kind: str, resident: int, data: st.DataObject
+):
+    trace = trace_of(programs, kind, resident)
+    requests = requests_of(trace)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(track, "SPACING", spacing)
+        memory = memory_of(trace, requests)
+        for moment in data.draw(st.lists(st.integers(0, requests.end), min_size=1, max_size=4)):
+            done = replay(trace, requests, moment)
+            block, thread = data.draw(st.sampled_from(sorted(programs)))
+            for number in range(len(BUFFERS)):
+                compare(trace, memory, done, moment, number, block, thread)
+
+
+@examples
+@given(programs(), KIND)
+def test_accesses_of_a_moment_are_those_of_its_requests(programs: Programs, kind: str):
+    trace = trace_of(programs, kind, 2)
+    requests = requests_of(trace)
+    memory = memory_of(trace, requests)
+    for moment in range(-1, requests.end + 3):
+        assert list(memory.request_rows(moment)) == np.flatnonzero(requests.moment == moment).tolist()
+        rows = memory.accesses_at(moment)
+        assert (requests.moment[requests.request[rows]] == moment).all()
+    everything = np.concatenate([memory.accesses_at(m) for m in range(requests.end + 1)])
+    assert sorted(everything.tolist()) == list(range(len(trace)))
+
+
+def destination(trace: Trace, row: int) -> int | None:
+    """Return the row of the store that a load's element goes to."""
+    if trace.op[row] != Op.LOAD:
+        return None
+    mine = np.flatnonzero((trace.block == trace.block[row]) & (trace.thread == trace.thread[row])).tolist()
+    stores = [r for r in mine if trace.op[r] == Op.STORE]
+    for other in stores:
+        near = (
+            other > row and trace.phase[other] == trace.phase[row] and trace.value[other] == trace.value[row]
+        )
+        if near and BUFFERS[trace.buffer[other]].space == "shared":
+            return other
+    return next((r for r in reversed(stores) if BUFFERS[trace.buffer[r]].space == "global"), None)
+
+
+@examples
+@given(programs(), KIND, st.integers(0, 9))
+def test_elements_fly_to_where_their_thread_puts_them(programs: Programs, kind: str, seed: int):
+    trace = trace_of(programs, kind, 2, seed)
+    kinds, buffers, indices = memory_of(trace, requests_of(trace)).flights(np.arange(len(trace)))
+    for row in range(len(trace)):
+        target = destination(trace, row)
+        got = int(kinds[row]), int(buffers[row]), int(indices[row])
+        if target is None:
+            assert got == (NOWHERE, -1, -1)
+        else:
+            space = BUFFERS[trace.buffer[target]].space
+            kind_there = INTO_SHARED if space == "shared" else INTO_RESULT
+            assert got == (kind_there, trace.buffer[target], trace.index[target])
+
+
+def test_a_tile_flies_into_shared_memory_and_a_product_into_its_result():
+    program = [[(0, L, PLAIN, 5), (1, S, TILE, 3)], [(2, L, TILE, 3)], [(3, S, COLUMNS, 2)]]
+    trace = trace_of({(0, 0): program})
+    object.__setattr__(trace, "value", np.array([8.0, 8.0, 8.0, 1.0]))
+    kinds, buffers, indices = memory_of(trace, requests_of(trace)).flights(np.arange(4))
+    assert kinds.tolist() == [INTO_SHARED, NOWHERE, INTO_RESULT, NOWHERE]
+    assert buffers.tolist() == [TILE, -1, COLUMNS, -1]
+    assert indices.tolist() == [3, -1, 2, -1]
+
+
+def test_a_shared_buffer_is_poison_until_its_block_writes_it():
+    store = [[(0, S, TILE, 0)]]
+    trace = trace_of({(0, 0): store, (1, 0): store})
+    memory = memory_of(trace, requests_of(trace))
+    assert np.isnan(memory.values(TILE, 1, block=1)).all()
+    assert not np.isnan(memory.values(TILE, 1, block=0)[0, 0])
+    assert not np.isnan(memory.values(TILE, 2, block=1)[0, 0])
+    assert np.isnan(memory.values(TILE, 2, block=7)).all()
+
+
+def test_values_of_a_jump_do_not_change_what_an_earlier_one_returned():
+    trace = trace_of({(0, 0): [[(0, S, PLAIN, 0), (1, S, PLAIN, 0)]]})
+    memory = memory_of(trace, requests_of(trace))
+    before = memory.values(PLAIN, 1)
+    copy = before.copy()
+    memory.values(PLAIN, 2)[:] = 99
+    np.testing.assert_array_equal(before, copy)
+    assert memory.values(PLAIN, 2)[0, 0] == 1
+
+
+def test_an_access_index_names_its_place_in_the_shape():
+    memory = memory_of(trace := trace_of({(0, 0): [[]]}), requests_of(trace))
+    assert memory.places(COLUMNS, np.array([0, 1, 3, 5, 6])).tolist() == [0, 2, 1, 5, -1]
+    assert memory.places(EVERY_OTHER, np.array([0, 1, 8])).tolist() == [0, -1, 4]
+
+
+def test_value_range_spans_initial_and_stored_values_and_leaves_out_what_is_not_finite():
+    trace = trace_of({(0, 0): [[(0, S, PLAIN, 0), (1, S, PLAIN, 1), (2, S, OWN, 0), (3, S, WIDE, 0)]]})
+    object.__setattr__(trace, "value", np.array([-3.0, math.inf, 4.0, 3 + 4j]))
+    memory = memory_of(trace, requests_of(trace))
+    assert memory.value_range(PLAIN) == (-3.0, 11.5)
+    assert memory.value_range(OWN) == (4.0, 4.0)
+    assert memory.value_range(WIDE) == (5.0, 5.0)
+    assert memory.value_range(TILE) == (0.0, 0.0)
+
+
+def test_a_trace_without_values_still_knows_reads_and_writers():
+    trace = trace_of({(0, 0): [[(0, S, PLAIN, 4), (1, L, PLAIN, 4), (2, S, TILE, 0)]]})
+    object.__setattr__(trace, "value", None)
+    memory = memory_of(trace, requests_of(trace))
+    assert memory.values(PLAIN, 3)[1, 1] == 4.5
+    assert memory.reads(PLAIN, 3)[1, 1] == 1
+    assert memory.writer(PLAIN, 4, 3) == 0
+    assert memory.value_range(PLAIN) == (0.5, 11.5)
+    assert memory.flights(np.arange(3))[0].tolist() == [NOWHERE, INTO_SHARED, NOWHERE]

@@ -1,0 +1,356 @@
+"""Counters, source, thread inspector and explanation: what they show of real traces, held against the traces."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtTest import QTest
+
+from sessions import application, matmul, picture, uneven
+from tilescope.app.session import Selection, build_session
+from tilescope.app.theme import KIND_COLOURS, Theme
+from tilescope.app.views.counters import CountersView
+from tilescope.app.views.editor import top_line
+from tilescope.app.views.explain import ExplainView
+from tilescope.app.views.highlight import pieces
+from tilescope.app.views.source import SourceView
+from tilescope.app.views.thread import ThreadView
+from tilescope.app.views.tiles import NAME, grid_of, mark_width
+from tilescope.tracer.trace import Op
+
+LIGHT = Theme.named("light")
+VIEWS = (CountersView, SourceView, ThreadView, ExplainView)
+
+
+def shown(kind, session, moment=3.0, selection=None, size=(420, 420), theme=LIGHT):
+    application()
+    view = kind(theme)
+    view.resize(*size)
+    view.load(session)
+    view.render_moment(moment, selection or Selection())
+    return view
+
+
+def heard(signal):
+    values = []
+    signal.connect(values.append)
+    return values
+
+
+@pytest.fixture(scope="module")
+def tiled():
+    return matmul(m=20, k=12, n=28, tile=8)
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+@pytest.mark.parametrize("theme", [LIGHT, Theme.named("dark", 1.6)])
+def test_a_moment_looks_the_same_from_wherever_it_is_reached(kind, theme, tiled):
+    again = shown(kind, tiled, 9, Selection(2, 40), theme=theme)
+    picture(again)
+    for moment in (tiled.end, 200, 31):
+        again.render_moment(moment, Selection(5, 9))
+    again.render_moment(3, Selection(0, 1))
+    assert picture(again) == picture(shown(kind, tiled, 3, Selection(0, 1), theme=theme))
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_a_view_shows_the_session_that_was_loaded_last(kind, tiled):
+    view = shown(kind, matmul("matmul-naive-col-on-x", m=8, k=4, n=8, tile=8), 2)
+    before = picture(view)
+    view.load(tiled)
+    view.render_moment(3, Selection())
+    assert picture(view) == picture(shown(kind, tiled, 3)) != before
+    view.load(None)
+    assert picture(view) == picture(shown(kind, None, 3))
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_a_changed_theme_leaves_nothing_of_the_one_before(kind, tiled):
+    view, dark = shown(kind, tiled, 40), Theme.named("dark", 1.4)
+    view.set_theme(dark)
+    assert picture(view) == picture(shown(kind, tiled, 40, theme=dark))
+
+
+# Counters
+
+
+def numbers(view, moment):
+    return {tile.label: tile.text(moment) for tile in view.tiles}
+
+
+def test_the_numbers_are_those_of_the_trace(tiled):
+    view, trace, requests = shown(CountersView, tiled), tiled.trace, tiled.requests
+    glob = np.array([b.space == "global" for b in trace.buffers])
+    for moment in (0, 1, 57, tiled.end):
+        done = requests.moment <= moment
+        mine = glob[requests.buffer] & done
+        a = next(b for b, buffer in enumerate(trace.buffers) if buffer.name == "a")
+        reads = int((done[requests.request] & (trace.buffer == a) & (trace.op == Op.LOAD)).sum())
+        expected = {
+            "global sectors": f"{int(requests.sectors[mine].sum()):,}",
+            "global requests": f"{int(mine.sum()):,}",
+            "shared requests": f"{int((done & ~glob[requests.buffer]).sum()):,}",
+            "mean reads of A": f"{reads / (20 * 12):.1f}×",
+        }
+        assert numbers(view, moment).items() >= expected.items()
+    assert list(numbers(view, 0)) == [
+        "global sectors", "global requests", "global bytes", "shared requests", "mean reads of A", "mean reads of B",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.6])
+@pytest.mark.parametrize("width", [330, 420, 560, 800, 1300])
+def test_numbers_labels_and_marks_fit_their_tiles(tiled, width, scale):
+    theme = Theme.named("light", scale)
+    view = shown(CountersView, tiled, size=(width, 60), theme=theme)
+    view.resize(width, view.heightForWidth(width))
+    found, grid = view.shown(), grid_of(sorted(view.tiles, key=lambda t: t.rank), width, "exact", theme)
+    big, small = theme.font(grid.style.number, bold=True), theme.font(NAME)
+    for tile, box in found:
+        number = QFontMetricsF(big).horizontalAdvance(tile.text(tiled.end))
+        name, mark = QFontMetricsF(small).horizontalAdvance(tile.label), mark_width("exact", theme)
+        used = max(number + mark, name) if grid.style.beside_number else max(number, name + mark)
+        assert used < box.width() and box.right() <= width + 0.1 and box.bottom() <= view.height() + 0.1
+    assert not any(a.intersects(b) for (_, a), (_, b) in itertools.combinations(found, 2))
+    assert "global sectors" in [tile.label for tile, _ in found] and len(found) >= (4 if width >= 250 * scale else 2)
+
+
+def test_a_part_of_a_launch_is_never_shown_as_a_total():
+    part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
+    view = shown(CountersView, part)
+    assert view.mark == "part" and "1 of 12 blocks" in view.notice
+    assert view.notice in view.accessibleDescription() and "part" in view.accessibleDescription()
+    assert view.heightForWidth(420) > shown(CountersView, matmul(m=20, k=12, n=28, tile=8)).heightForWidth(
+        420
+    )
+
+
+def test_a_capped_trace_shows_its_own_notice(tiled):
+    capped = dataclasses.replace(
+        tiled.trace, accesses=10**9, totals={"x": 1}, notice="Only the first rows are kept."
+    )
+    view = shown(CountersView, dataclasses.replace(tiled, trace=capped))
+    assert (view.mark, view.notice) == ("part", "Only the first rows are kept.")
+
+
+# Source
+
+
+def sites_of(session, line):
+    return [i for i, site in enumerate(session.trace.sites) if site.line == line]
+
+
+def test_the_line_of_the_chosen_warp_is_marked_in_its_kinds_colour(tiled):
+    requests = tiled.requests
+    view = shown(SourceView, tiled, 0)
+    for moment, block in ((1, 0), (9, 0), (60, 1)):
+        view.render_moment(moment + 0.5, Selection(block, 33))
+        mine = (requests.block == block) & (requests.warp == 1) & (requests.moment == moment)
+        if mine.any():
+            assert view.editor.line == tiled.trace.sites[requests.site[mine][0]].line
+            assert KIND_COLOURS[view.editor.look]
+        else:
+            assert view.editor.line == 0
+    assert view.editor.counts == {
+        line: int((np.isin(requests.site, sites_of(tiled, line)) & (requests.moment <= 60)).sum())
+        for line in {tiled.trace.sites[site].line for site in np.unique(requests.site)}
+    }
+
+
+def test_the_page_begins_at_the_decorator_and_the_marked_line_is_in_sight(tiled):
+    view = shown(SourceView, tiled, 0, size=(420, 200))
+    lines = tiled.launch.source.splitlines()
+    first = lines.index("def tiled(a, b, c):")
+    seen = [line for line, _, _ in view.editor.lines_in_sight()]
+    assert lines[first - 1] == "@cuda.jit" and seen[0] == first
+    view.render_moment(tiled.end, Selection(11, 0))
+    page = {line for line, top, tall in view.editor.lines_in_sight() if top >= 0 and top + tall <= 200}
+    assert lines[view.editor.line - 1].strip() == "c[row, col] = total" and view.editor.line in page
+
+
+def test_a_page_that_the_user_scrolled_stays_until_the_line_is_in_sight(tiled):
+    view = shown(SourceView, tiled, 1, size=(420, 120))
+    bar = view.editor.verticalScrollBar()
+    bar.triggerAction(bar.SliderAction.SliderToMinimum)
+    view.render_moment(9, Selection())
+    assert bar.value() == 0
+    bar.setValue(view.editor.line - 2)
+    view.render_moment(10, Selection())
+    seen = [line for line, _, _ in view.editor.lines_in_sight()]
+    assert view.editor.line in seen
+
+
+@pytest.mark.parametrize(
+    ("first", "line", "page", "top"),
+    [(30, 0, 20, 30), (30, 35, 20, 30), (30, 50, 20, 33), (30, 5, 20, 3), (1, 1, 1, 1)],
+)
+def test_the_page_moves_as_little_as_shows_the_line(first, line, page, top):
+    assert top_line(first, line, page) == top
+
+
+def test_a_waiting_warp_marks_its_barrier(tmp_path):
+    session = uneven(tmp_path)
+    view = shown(SourceView, session, 2, Selection(0, 40))
+    assert (session.launch.source.splitlines()[view.editor.line - 1].strip(), view.editor.look) == (
+        "cuda.syncthreads()", "waiting",
+    )  # fmt: skip
+
+
+def test_the_source_can_be_selected_and_not_changed(tiled):
+    view = shown(SourceView, tiled)
+    editor = view.editor
+    editor.selectAll()
+    assert editor.textCursor().selectedText().replace("\u2029", "\n") == tiled.launch.source
+    QTest.keyClicks(editor, "x")
+    assert editor.toPlainText() == tiled.launch.source
+
+
+def test_python_is_coloured_also_where_it_breaks_off():
+    text = "@f\ndef g(a):  # why\n    return 'x' + 1\n"
+    found = {
+        text.splitlines()[line][c : c + n]: style for line, p in pieces(text).items() for c, n, style in p
+    }
+    assert found == {"@": "name", "def": "keyword", "g": "name", "# why": "comment", "return": "keyword",
+                     "'x'": "string", "1": "number"}  # fmt: skip
+    assert pieces('x = """two\nlines"""')[1] == [(0, 8, "string")]
+    assert pieces("def f(:\n  '''never closed")[0][0] == (0, 3, "keyword")
+
+
+# Thread
+
+
+def told(view):
+    return {name: label.text().replace("\u00a0", " ") for name, label in view.values.items()}
+
+
+def by_hand(session, block, thread):
+    """Return (moment, row) of each access of a thread, in order."""
+    trace, requests = session.trace, session.requests
+    rows = [r for r in range(len(trace)) if trace.block[r] == block and trace.thread[r] == thread]
+    return [(int(requests.moment[requests.request[r]]), r) for r in rows]
+
+
+def test_the_rows_say_what_the_thread_is_and_does(tiled):
+    block, thread = 5, 8 * 3 + 5  # (1, 1) of a grid of 4 x 3, (5, 3) of a block of 8 x 8
+    view, trace = shown(ThreadView, tiled, 0, Selection(block, thread)), tiled.trace
+    assert told(view) | {"Now": ""} == {
+        "Thread": "(5, 3) of block (1, 1)", "Element": "C[11, 13]", "Warp, lane": "0, 29",
+        "Phase": "0: load tile 0", "Now": "",
+    }  # fmt: skip
+    assert told(view)["Now"] == "not started yet"
+    verbs = {Op.LOAD: "reads", Op.STORE: "writes"}
+    for moment, row in by_hand(tiled, block, thread):
+        view.render_moment(moment + 0.9, Selection(block, thread))
+        buffer = trace.buffers[trace.buffer[row]]
+        place = np.unravel_index(int(trace.index[row]), buffer.shape)
+        name = buffer.name if buffer.space == "shared" else buffer.name.upper()
+        value = f"{float(trace.value[row]):.4g}"
+        expected = f"{verbs[Op(trace.op[row])]} {name}[{place[0]}, {place[1]}] = {value}"
+        assert told(view)["Now"] == expected
+    assert told(view)["Phase"] == "4: store C"
+    view.render_moment(tiled.end, Selection(block, thread))
+    assert told(view)["Now"] == "finished"
+
+
+def test_waiting_idle_lanes_and_missing_blocks_are_said(tmp_path):
+    session = uneven(tmp_path)
+    view = shown(ThreadView, session, 2, Selection(0, 40))
+    assert told(view)["Now"] == "waits at the barrier"
+    end = int(session.requests.moment[session.requests.block == 0].max())
+    view.render_moment(end, Selection(0, 4))
+    assert told(view)["Now"] in ("finished", "no access: other lanes of its warp make one")
+    assert told(view)["Element"] == "none: it stores nothing in global memory"
+    assert told(view)["Thread"] == "4 of block 0"
+    part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
+    assert (
+        told(shown(ThreadView, part, 3, Selection(1, 0)))["Now"]
+        == "the trace holds no accesses of this block"
+    )
+
+
+def test_the_list_holds_the_accesses_around_and_a_click_goes_there(tiled):
+    accesses = by_hand(tiled, 0, 9)
+    view = shown(ThreadView, tiled, accesses[20][0], Selection(0, 9))
+    moments = [view.list.item(i).data(Qt.ItemDataRole.UserRole) for i in range(view.list.count())]
+    assert moments == [moment for moment, _ in accesses[14:27]]
+    assert [view.list.item(i).font().bold() for i in range(13)] == [i == 6 for i in range(13)]
+    asked = heard(view.moment_asked)
+    middle = view.list.visualItemRect(view.list.item(8)).center()
+    QTest.mouseClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+    assert asked == [float(accesses[22][0])]
+    view.render_moment(0, Selection(0, 9))
+    assert view.list.item(0).data(Qt.ItemDataRole.UserRole) == accesses[0][0]
+
+
+def test_the_boxes_ask_for_a_block_and_a_thread(tiled):
+    view = shown(ThreadView, tiled, 3, Selection(5, 29))
+    assert [box.value() for box in view.pick_block.boxes] == [1, 1, 0]
+    assert [box.value() for box in view.pick_thread.boxes] == [5, 3, 0]
+    asked = heard(view.selection_asked)
+    view.pick_block.boxes[1].setValue(2)
+    view.pick_thread.boxes[0].setValue(7)
+    assert asked == [Selection(9, 29), Selection(5, 31)]
+    assert view.pick_block.boxes[2].isHidden() and view.pick_block.boxes[0].maximum() == 3
+
+
+# Explanation
+
+
+def words(view):
+    return " ".join(view.label.text().replace("&nbsp;", " ").split())
+
+
+def test_a_phase_is_explained_with_what_it_costs(tiled):
+    view = shown(ExplainView, tiled, 1)
+    requests, scenario = tiled.requests, tiled.scenario
+    first = (requests.block == 0) & (requests.phase == 0)
+    sectors = int(requests.sectors[first].sum())
+    stores = int(
+        (first & np.array([b.space == "shared" for b in tiled.trace.buffers])[requests.buffer]).sum()
+    )
+    assert scenario.lesson in words(view) and scenario.phases[0].sentence in words(view)
+    assert "<b>Load tile 0</b>" in words(view) and "exact" in words(view)
+    assert (
+        f"In this phase 64 threads of block (0, 0) load 128 elements of A and B ({sectors} sectors) and store "
+        f"128 elements of tile_a and tile_b in shared memory twice each ({stores} requests)."
+    ) in words(view)
+    compute = int(requests.moment[(requests.block == 0) & (requests.phase == 1)].max())
+    view.render_moment(compute, Selection())
+    assert "load 128 elements of tile_a and tile_b from shared memory 8 times each (32 requests)" in words(
+        view
+    )
+    view.render_moment(int(requests.moment[requests.block == 0].max()), Selection())
+    assert "store 64 elements of C" in words(view) and scenario.last.sentence in words(view)
+
+
+def test_other_kernels_are_explained_from_the_trace_alone(tmp_path):
+    session = uneven(tmp_path)
+    view = shown(ExplainView, session, 1)
+    assert "<b>Phase 0</b>" in words(view)
+    assert "32 threads of block 0 load 32 elements of a 5 times each" in words(view).replace(" A ", " a ")
+    view.render_moment(session.end, Selection(2, 0))
+    assert "update 1 element of out (16 sectors)" in words(view) or "update 1 element of out" in words(view)
+
+
+def test_a_block_outside_the_trace_is_not_explained():
+    part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
+    assert "The trace holds no accesses of this block." in words(shown(ExplainView, part, 3, Selection(6, 0)))
+
+
+def test_an_empty_launch_can_be_shown(tiled):
+    none = np.zeros(0, np.uint8)
+    columns = dict.fromkeys(("block", "thread", "phase", "op", "buffer", "site", "index", "step"), none)
+    barriers = dataclasses.replace(
+        tiled.trace.barriers, block=none, thread=none, phase=none, site=none, step=none
+    )
+    trace = dataclasses.replace(
+        tiled.trace, **columns, value=np.zeros(0, np.float32), barriers=barriers, accesses=0
+    )
+    session = build_session(tiled.launch, trace, tiled.scenario)
+    for kind in VIEWS:
+        assert not picture(shown(kind, session, 0)).isNull()

@@ -1,0 +1,57 @@
+"""Every scenario, traced: its result equals NumPy for every type, input and edge that it offers."""
+
+import numpy as np
+import pytest
+
+from tilescope.kernels.catalogue import find, names, scenarios
+from tilescope.tracer.client import Worker
+from tilescope.tracer.plan import launch_of
+
+DTYPES = next(p.choices for p in find("matmul-tiled").parameters if p.name == "dtype")
+
+
+@pytest.fixture(scope="module")
+def worker():
+    made = Worker()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", names())
+def test_every_type_equals_numpy(worker, name, dtype):
+    trace = worker.run(launch_of(find(name), {"m": 9, "k": 11, "n": 10, "tile": 8, "dtype": dtype}))
+    assert trace.error is None
+    assert trace.check.equal
+    assert {np.dtype(buffer.dtype) for buffer in trace.buffers} == {np.dtype(dtype)}
+    if np.dtype(dtype).kind != "f":
+        assert trace.check.largest_error == 0
+
+
+@pytest.mark.parametrize("source", ["ones", "arange"])
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (5, 23, 7), (16, 8, 24), (33, 2, 1)])
+@pytest.mark.parametrize("name", names())
+def test_every_size_equals_numpy(worker, name, sizes, source):
+    m, k, n = sizes
+    trace = worker.run(launch_of(find(name), {"m": m, "k": k, "n": n, "tile": 8, "input": source}))
+    assert trace.check.equal
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("name", names())
+def test_a_users_matrices_equal_numpy(worker, name, order, tmp_path):
+    random = np.random.default_rng(3)
+    for file, shape in (("a.npy", (6, 9)), ("b.npy", (9, 4))):
+        np.save(tmp_path / file, np.array(random.integers(-99, 99, shape), np.int64, order=order))
+    paths = {"a": str(tmp_path / "a.npy"), "b": str(tmp_path / "b.npy")}
+    trace = worker.run(launch_of(find(name), paths | {"tile": 8}))
+    assert trace.check.equal
+    assert [trace.buffers[i].shape for i in range(3)] == [(6, 9), (9, 4), (6, 4)]
+
+
+@pytest.mark.parametrize("scenario", scenarios(), ids=names())
+def test_the_texts_fit_the_phases(worker, scenario):
+    trace = worker.run(launch_of(scenario, {"m": 8, "k": 24, "n": 8, "tile": 8}))
+    phases = int(trace.phase.max()) + 1
+    rounds, rest = divmod(phases - bool(scenario.last), len(scenario.phases))
+    assert (rounds, rest) == ((3, 0) if scenario.last else (1, 0))

@@ -1,0 +1,361 @@
+"""The timeline: what it draws of real traces, and what it asks for when it is clicked, dragged and turned."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QWheelEvent
+from PySide6.QtTest import QTest
+
+from sessions import application, matmul, picture, uneven
+from tilescope.app.session import Selection
+from tilescope.app.theme import KIND_COLOURS, Theme
+from tilescope.app.views.patterns import LOOKS, cell, swatch
+from tilescope.app.views.timeline import TimelineView
+from tilescope.app.views.timeline_image import lanes, strip_pixels
+from tilescope.app.views.timeline_paint import band_label, tick_step
+from tilescope.app.views.tracks import block_track
+from tilescope.tracer.requests import KINDS
+
+LEFT = Qt.MouseButton.LeftButton
+NO_KEYS = Qt.KeyboardModifier.NoModifier
+
+
+def shown(session, moment=3.0, selection=None, size=(1200, 112), theme=None):
+    application()
+    view = TimelineView(theme or Theme.named("light"))
+    view.resize(*size)
+    view.load(session)
+    view.render_moment(moment, selection or Selection())
+    return view
+
+
+def heard(signal):
+    values = []
+    signal.connect(lambda *given: values.append(given[0] if len(given) == 1 else given))
+    return values
+
+
+def rows_point(view, moment, warp=0):
+    rows = view.places.rows
+    tall = rows.height() / view.session.trace.warps
+    return QPoint(round(view.places.x(moment)), round(rows.top() + (warp + 0.5) * tall))
+
+
+def turned(view, point, delta, keys=NO_KEYS):
+    where = QPointF(point)
+    buttons, phase = Qt.MouseButton.NoButton, Qt.ScrollPhase.NoScrollPhase
+    event = QWheelEvent(
+        where, view.mapToGlobal(where), QPoint(), QPoint(0, delta), buttons, keys, phase, False
+    )
+    application().sendEvent(view, event)
+
+
+@pytest.fixture(scope="module")
+def tiled():
+    return matmul(m=20, k=12, n=28, tile=8)
+
+
+@pytest.mark.parametrize("theme", [Theme.named("light"), Theme.named("dark", 1.6)])
+def test_a_moment_looks_the_same_from_wherever_it_is_reached(tiled, theme):
+    again = shown(tiled, 9, Selection(2, 40), theme=theme)
+    again.render_moment(3.4, Selection(0, 1))
+    assert picture(again) == picture(shown(tiled, 3.4, Selection(0, 1), theme=theme))
+
+
+def test_a_changed_theme_leaves_nothing_of_the_one_before(tiled):
+    view = shown(tiled)
+    view.set_theme(Theme.named("dark", 1.3))
+    assert picture(view) == picture(shown(tiled, theme=Theme.named("dark", 1.3)))
+
+
+def test_moving_the_playhead_repaints_all_that_changes(tiled):
+    view = shown(tiled, 0)
+    view.show()
+    for moment in (4.0, 4.5, 30.2, 5.9, tiled.end, 0):
+        view.render_moment(moment, Selection())
+        application().processEvents()
+        on_screen = view.screen().grabWindow(view.winId()).toImage()
+        assert on_screen.convertToFormat(QImage.Format.Format_RGB32) == picture(view), moment
+    view.close()
+
+
+def colours_of_cell(image, view, moment, warp):
+    rows, at = view.places.rows, view.places
+    tall = rows.height() / view.session.trace.warps
+    xs = range(int(np.ceil(at.x(moment))) + 2, int(at.x(moment + 1)) - 2)
+    ys = range(int(rows.top() + warp * tall) + 1, int(rows.top() + (warp + 1) * tall) - 1)
+    return [image.pixelColor(x, y).name().upper() for x in xs for y in ys]
+
+
+def what_each_warp_does(session, block):
+    """Return (moment, warp) -> look, read from the trace row by row."""
+    trace, requests = session.trace, session.requests
+    looks, last = {}, {}
+    for r in np.flatnonzero(requests.block == block):
+        moment, warp = int(requests.moment[r]), int(requests.warp[r])
+        looks[moment, warp] = KINDS[requests.kind[r]]
+        last[warp, int(requests.phase[r])] = moment
+    barriers = trace.barriers
+    for row in np.flatnonzero(barriers.block == block):
+        warp, phase = int(barriers.thread[row]) // 32, int(barriers.phase[row])
+        start, end = requests.span_start[block, phase], requests.span_end[block, phase]
+        for moment in range(last.get((warp, phase), int(start)) + 1, int(end) + 1):
+            looks[moment, warp] = "waiting"
+    return looks
+
+
+def test_every_cell_has_the_colour_of_its_request_and_waiting_is_hatched(tmp_path):
+    session = uneven(tmp_path)
+    view = shown(session, 0, Selection(1, 0), size=(1400, 90))
+    image, expected = picture(view), what_each_warp_does(session, 1)
+    first, last = block_track(session, 1).span
+    assert "waiting" in expected.values() and "atomic" in expected.values()
+    for moment, warp in itertools.product(range(first, last + 1), range(2)):
+        colours = colours_of_cell(image, view, moment, warp)
+        most = max(set(colours), key=colours.count)
+        look = expected.get((moment, warp))
+        if look == "waiting":
+            assert KIND_COLOURS["waiting"] in colours and "#FFFFFF" in colours, (moment, warp)
+        else:
+            assert most == (KIND_COLOURS[look] if look else "#FFFFFF"), (moment, warp, look)
+
+
+def test_many_moments_in_a_pixel_keep_pure_colours():
+    session = matmul(m=8, k=200, n=8, tile=8)
+    view = shown(session, 0, size=(360, 112))
+    image, rows = picture(view), view.places.rows
+    box = rows.toRect().adjusted(4, 0, 0, 0)
+    places = itertools.product(range(box.left(), box.right()), range(box.top(), box.bottom()))
+    colours = {image.pixelColor(x, y).name().upper() for x, y in places}
+    assert view.places.x(2) - view.places.x(1) < 1
+    made = {KIND_COLOURS[KINDS[k]] for k in np.unique(session.requests.kind)}
+    assert made <= colours
+    kinds = {c for c in colours if QColor(c).hslSaturation() > 100}
+    assert kinds <= made
+
+
+def test_kinds_differ_without_their_colour():
+    theme = Theme.named("light")
+    for size in (8, 14):
+        looks = [cell(look, size, size, theme) for look in LOOKS if look]
+        marks = [(p == np.bincount(np.unique(p, return_inverse=True)[1].ravel()).argmax()) for p in looks]
+        shapes = [tuple(np.unique(p, return_inverse=True)[1].ravel()) for p in looks]
+        assert len(marks) == len(set(shapes)), size
+
+
+def test_a_swatch_is_sharp_on_a_fine_screen():
+    application()
+    made = swatch("shared store", 14, Theme.named("dark"), 2.0)
+    assert (made.width(), made.deviceIndependentSize().width()) == (28, 14)
+
+
+def test_dragging_in_the_rows_scrubs(tiled):
+    view = shown(tiled)
+    asked = heard(view.moment_asked)
+    QTest.mousePress(view, LEFT, NO_KEYS, rows_point(view, 10.5))
+    QTest.mouseMove(view, rows_point(view, 20.5))
+    QTest.mouseMove(view, rows_point(view, 600))
+    QTest.mouseRelease(view, LEFT, NO_KEYS, rows_point(view, 600))
+    assert asked[0] == pytest.approx(10.5, abs=0.1) and asked[1] == pytest.approx(20.5, abs=0.1)
+    assert asked[2] == tiled.end and len(asked) == 3
+
+
+def test_dragging_the_handle_scrubs_and_a_click_on_it_jumps_nowhere_else(tiled):
+    view = shown(tiled, 30)
+    asked = heard(view.moment_asked)
+    top = round(view.places.bands.center().y())
+    QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(round(view.places.x(30)) + 2, top))
+    assert [int(moment) for moment in asked] == [30]
+
+
+def test_a_click_on_a_band_jumps_to_its_first_access(tiled):
+    view = shown(tiled, 0)
+    asked = heard(view.moment_asked)
+    requests, bands = tiled.requests, view.places.bands
+    for phase in (1, 2, 4):
+        mine = requests.moment[(requests.block == 0) & (requests.phase == phase)]
+        middle = (int(mine.min()) + int(mine.max()) + 1) / 2
+        QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(round(view.places.x(middle)), round(bands.center().y())))
+        assert asked[-1] == mine.min()
+
+
+def test_a_click_on_the_strip_selects_the_block(tiled):
+    view = shown(tiled, 0, Selection(0, 5))
+    asked = heard(view.selection_asked)
+    strip = view.places.strip
+    for block in (4, 11, 0):
+        moments = tiled.requests.moment[tiled.requests.block == block]
+        x = strip.left() + strip.width() * (moments.min() + moments.max()) / 2 / tiled.end
+        QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(round(x), round(strip.center().y())))
+    assert asked == [Selection(4, 5), Selection(11, 5), Selection(0, 5)]
+
+
+def test_a_click_on_a_warps_name_selects_its_first_thread(tiled):
+    view = shown(tiled, 0, Selection(3, 5))
+    asked = heard(view.selection_asked)
+    QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(20, rows_point(view, 1, warp=1).y()))
+    assert asked == [Selection(3, 32)]
+
+
+def test_the_wheel_zooms_around_the_pointer(tiled):
+    view = shown(tiled)
+    told, point = heard(view.x_range_changed), rows_point(view, 12)
+    before, under = view.x_range(), view.places.moment(point.x())
+    turned(view, point, 240)
+    first, last = view.x_range()
+    assert last - first == pytest.approx(0.64 * (before[1] - before[0]))
+    assert view.places.moment(point.x()) == pytest.approx(under)
+    assert told == [view.x_range()]
+
+
+def test_zooming_ends_at_four_moments_and_at_the_launch(tiled):
+    view = shown(tiled)
+    for _ in range(40):
+        turned(view, rows_point(view, 12), 120)
+    first, last = view.x_range()
+    assert last - first == pytest.approx(4) and first < 12.5 < last
+    for _ in range(80):
+        turned(view, QPoint(700, 60), -120)
+    first, last = view.x_range()
+    assert first <= 0 and tiled.end < last < 1.1 * tiled.end + 2
+
+
+def test_shift_and_the_wheel_pan_and_so_does_the_axis(tiled):
+    view = shown(tiled)
+    start = view.x_range()
+    turned(view, rows_point(view, 12), -120, Qt.KeyboardModifier.ShiftModifier)
+    moved = view.x_range()
+    assert moved[0] - start[0] == pytest.approx((start[1] - start[0]) / 10)
+    axis = view.places.axis.center().toPoint()
+    QTest.mousePress(view, LEFT, NO_KEYS, axis)
+    QTest.mouseMove(view, axis + QPoint(90, 0))
+    QTest.mouseRelease(view, LEFT, NO_KEYS, axis + QPoint(90, 0))
+    dragged = 90 / view.places.rows.width() * (moved[1] - moved[0])
+    assert view.x_range()[0] == pytest.approx(moved[0] - dragged)
+    QTest.mouseDClick(view, LEFT, NO_KEYS, axis)
+    assert view.x_range() == start
+
+
+def test_a_range_that_is_set_tells_nobody_and_moves_along_with_the_block(tiled):
+    view = shown(tiled)
+    told = heard(view.x_range_changed)
+    view.set_x_range(5, 15)
+    assert view.x_range() == pytest.approx((5, 15)) and told == []
+    offset = int(tiled.requests.span_start[4, 0] - tiled.requests.span_start[0, 0])
+    view.render_moment(3, Selection(4, 0))
+    assert view.x_range() == pytest.approx((5 + offset, 15 + offset))
+    assert picture(view) == picture(view)
+
+
+def test_a_zoomed_range_turns_its_page_when_the_playhead_leaves_it(tiled):
+    view = shown(tiled, 9)
+    view.set_x_range(5, 15)
+    told = heard(view.x_range_changed)
+    view.render_moment(16, Selection())
+    assert told == [view.x_range()] and view.x_range() == pytest.approx((15, 25))
+    view.render_moment(60, Selection())
+    assert view.x_range()[0] <= 60 < view.x_range()[1]
+
+
+@pytest.mark.parametrize("block", [0, 5, 11])
+def test_the_whole_block_is_in_sight_at_first(tiled, block):
+    view = shown(tiled, 0, Selection(block, 0))
+    moments = tiled.requests.moment[tiled.requests.block == block]
+    first, last = view.x_range()
+    assert first <= moments.min() - 1 and moments.max() + 1 <= last
+    assert last - first < 1.2 * (moments.max() - moments.min() + 1)
+
+
+@pytest.mark.parametrize("width", [320, 500, 900, 1800])
+@pytest.mark.parametrize("scale", [1.0, 1.6])
+def test_labels_of_bands_stay_in_their_bands(tiled, width, scale):
+    theme = Theme.named("light", scale)
+    view = shown(tiled, size=(width, round(112 * scale)), theme=theme)
+    block, metrics = block_track(tiled, 0), QFontMetricsF(theme.font(10.5, bold=True))
+    labels = []
+    for phase in range(block.phases):
+        left, right = view.places.x(float(block.start[phase] + 1)), view.places.x(float(block.end[phase] + 1))
+        labels.append(band_label(tiled, block, phase, left, right, metrics))
+        assert metrics.horizontalAdvance(labels[-1]) <= right - left
+    assert width < 900 or "compute tile 0" in labels
+
+
+def test_a_kernel_without_barriers_says_so(tmp_path):
+    naive = matmul("matmul-naive-col-on-x", m=8, k=4, n=8, tile=8)
+    metrics = QFontMetricsF(Theme.named("light").font(10.5))
+    assert band_label(naive, block_track(naive, 0), 0, 0, 500, metrics) == "one phase: no barrier"
+    session = uneven(tmp_path)
+    block = block_track(session, 0)
+    assert [band_label(session, block, p, 0, 500, metrics) for p in range(2)] == ["phase 0", "phase 1"]
+
+
+def test_eight_and_thirty_two_warps_fit_in_the_same_room():
+    for tile, least in ((16, 7.0), (32, 2.0)):
+        session = matmul(m=tile, k=4, n=tile, tile=tile)
+        rows = shown(session).places.rows
+        assert rows.height() <= 70 and rows.height() / session.trace.warps >= least
+
+
+def test_what_is_under_the_pointer_is_told_in_words(tmp_path):
+    session = uneven(tmp_path)
+    view = shown(session, 0, size=(1200, 90))
+    requests = session.requests
+    atomic = next(r for r in range(len(requests)) if KINDS[requests.kind[r]] == "atomic")
+    words = view.told(QPointF(rows_point(view, requests.moment[atomic] + 0.5, int(requests.warp[atomic]))))
+    line = session.trace.sites[requests.site[atomic]].line
+    assert (
+        words
+        == f"warp {requests.warp[atomic]}, moment {requests.moment[atomic]}: atomic of out by 16 lanes, line {line}"
+    )
+    assert "waits at a barrier" in view.told(QPointF(rows_point(view, 2.5, 1)))
+    assert "ended by a barrier" in view.told(QPointF(view.places.x(3), view.places.bands.center().y()))
+    assert "block 1, moments" in view.told(view.places.strip.center())
+
+
+def test_a_block_that_did_not_run_is_said_to_be_missing():
+    part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
+    assert picture(shown(part, 3, Selection(6, 0))) != picture(shown(part, 3, Selection(5, 0)))
+    view = shown(part, 3, Selection(6, 0))
+    assert "not in the trace" in view.told(QPointF(rows_point(view, 3)))
+
+
+def test_an_empty_view_draws_and_ignores_the_pointer():
+    view = shown(None)
+    turned(view, QPoint(300, 50), 120)
+    QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(300, 50))
+    assert picture(view).pixelColor(300, 50) == QColor(Theme.named("light").palette.panel)
+
+
+spans = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), min_size=1, max_size=30)
+
+
+@given(spans)
+def test_lanes_hold_blocks_one_after_the_other_and_are_as_few_as_can_be(found):
+    start = np.array([s for s, _ in found], np.int64)
+    end = start + np.array([n for _, n in found], np.int64)
+    lane = lanes(start, end)
+    for a, b in itertools.combinations(range(len(found)), 2):
+        assert lane[a] != lane[b] or end[a] <= start[b] or end[b] <= start[a]
+    running = [int(((start <= m) & (m < end)).sum()) for m in range(90)]
+    assert lane.max() + 1 == max(running)
+
+
+def test_thousands_of_blocks_are_drawn_as_a_density():
+    count = 5000
+    start = np.repeat(np.arange(count // 500), 500) * 10
+    theme = Theme.named("light")
+    pixels = strip_pixels(start, start + 8, lanes(start, start + 8), 100, (400, 9), theme, 1.0)
+    panel = theme.colour("panel").rgb()
+    assert (pixels[:, 0] != panel).any() and (pixels[:, 39] == panel).all()
+
+
+@given(st.floats(1, 1e7), st.floats(1, 40))
+def test_ticks_are_round_numbers_and_not_too_many(span, wanted):
+    step = tick_step(span, wanted)
+    assert str(step).rstrip("0") in ("1", "2", "5") and span / step <= wanted * (1 + 1e-9)

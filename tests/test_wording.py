@@ -1,0 +1,100 @@
+"""The words on screen: numbers, places, elements, verdicts."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from sessions import matmul
+from tilescope.app.views import wording
+from tilescope.tracer.trace import Buffer, Check, KernelError
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (65536, "64 KiB"), (1536, "1.5 KiB"), (3 << 30, "3 GiB")],
+)
+def test_bytes(number, text):
+    assert wording.bytes_text(number) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "dim", "text"),
+    [
+        (5, (64, 1, 1), "5"),
+        (53, (16, 16, 1), "(5, 3)"),
+        (30, (2, 3, 6), "(0, 0, 5)"),
+        (0, (1, 1, 1), "0"),
+        (3, (1, 4, 1), "(0, 3)"),
+    ],
+)
+def test_places(number, dim, text):
+    assert wording.place_text(number, dim) == text
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "unit"),
+    [
+        ((4, 3), (12, 4), 4),
+        ((3, 2), (8, 24), 8),
+        ((5,), (4,), 2),
+        ((4,), (13,), 13),
+        ((2, 3, 4), (48, 16, 4), 4),
+        ((2, 3), (40, 12), 4),
+    ],
+)
+def test_every_element_of_an_array_is_named_by_its_place(shape, strides, unit):
+    buffer = Buffer("tile", "shared", "int8", shape, strides, 0, unit, 100)
+    for place, index in np.ndenumerate(buffer.elements()):
+        assert wording.element_text(buffer, int(index)) == f"tile[{', '.join(map(str, place))}]"
+
+
+def test_an_index_between_the_elements_is_outside():
+    buffer = Buffer("half", "global", "float32", (4,), (8,), 0, 4, 8)
+    assert wording.element_text(buffer, 1) == "half, byte 4: outside"
+    assert wording.element_text(dataclasses.replace(buffer, name="a"), 2) == "A[1]"
+    assert wording.element_text(buffer, 99).endswith("outside")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.float32(0.43861), "0.4386"),
+        (np.float64(12), "12"),
+        (np.int32(-1234567), "-1234567"),
+        (np.bool_(True), "True"),
+        (np.float32("nan"), "nan"),
+        (np.complex64(1 + 2j), "1+2j"),
+    ],
+)
+def test_values(value, text):
+    assert wording.value_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("error", "text"), [(4.2e-7, "4e-7"), (0.0, "0"), (0.25, "0.2"), (3e4, "3e4"), (float("inf"), "inf")]
+)
+def test_errors(error, text):
+    assert wording.error_text(error) == text
+
+
+def test_the_verdict():
+    trace = matmul(m=8, k=4, n=8, tile=8).trace
+    assert wording.check_text(trace)[0].startswith("equals NumPy (") and wording.check_text(trace)[1]
+    wrong = dataclasses.replace(trace, check=Check(3.0, 1e-5, False))
+    assert wording.check_text(wrong) == ("differs from NumPy: largest error 3", False)
+    assert wording.check_text(dataclasses.replace(trace, check=None)) == ("", True)
+    error = KernelError("IndexError", "no", (0, 0, 0), (0, 0, 0), "k.py", 3)
+    assert wording.check_text(dataclasses.replace(trace, error=error)) == ("stopped: IndexError", False)
+
+
+def test_a_whole_launch_has_nothing_to_say_about_parts():
+    trace = matmul(m=8, k=4, n=8, tile=8).trace
+    assert wording.part_text(trace) == ""
+    assert wording.part_text(dataclasses.replace(trace, accesses=10 * len(trace))).startswith("A part: ")
+
+
+def test_operands_are_named_left_one_first():
+    assert [name for _, name in wording.operands(matmul(m=8, k=4, n=8, tile=8))] == ["A", "B"]

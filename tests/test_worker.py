@@ -1,0 +1,351 @@
+"""The worker process as the window uses it: it reports, prints, fails, is cancelled, dies, and goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from launching import Array, Scalar, launch
+from tilescope.kernels.catalogue import find
+from tilescope.tracer import client
+from tilescope.tracer.client import Cancelled, Worker, WorkerError
+from tilescope.tracer.events import Event, Output, Progress
+from tilescope.tracer.launch import Launch
+from tilescope.tracer.plan import launch_of
+from tilescope.tracer.storage import load
+from tilescope.tracer.worker import PERIOD, Printed, reporter
+
+ARRAY = (Array((8,), fill="arange"),)
+DOUBLE = """
+import os
+print("pid", os.getpid())
+
+@cuda.jit
+def kernel(a):
+    i = cuda.grid(1)
+    a[i] = 2 * a[i]
+"""
+ENDLESS = DOUBLE + "    print('endless')\n    while True:\n        pass\n"
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    """One warm worker: what a test does to it must not harm the next."""
+    worker = Worker()
+    worker.start()
+    yield worker
+    worker.close()
+
+
+def double(folder: Path, source: str = DOUBLE, blocks: int = 4) -> Launch:
+    """Return the launch of a kernel over 8 elements, in blocks of 2, one after the other."""
+    return launch(folder, source, ARRAY, grid=(blocks, 1, 1), block=(2, 1, 1), resident=1)
+
+
+def run(worker: Worker, launch: Launch) -> int:
+    """Run `double` and return the number of the process that did it."""
+    said: list[str] = []
+    trace = worker.run(launch, output=said.append)
+    assert trace.value is not None
+    assert trace.value[trace.op == 1].tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
+    return int("".join(said).split()[1])
+
+
+def in_thread(worker: Worker, launch: Launch, then: Callable[[int], None]) -> BaseException:
+    """Run a launch in a thread, call `then(process number)` once its kernel runs, and return what `run` raised."""
+    said, started, raised = [], threading.Event(), []
+
+    def listen(text: str) -> None:
+        said.append(text)
+        if "endless" in text:
+            started.set()
+
+    def work() -> None:
+        try:
+            worker.run(launch, output=listen)
+        except (Cancelled, WorkerError) as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert started.wait(60)
+    then(int("".join(said).split()[1]))
+    thread.join(60)
+    assert not thread.is_alive()
+    return raised[0]
+
+
+def ended(process: int) -> bool:
+    """Return whether a process has ended, waiting up to a minute."""
+    for _ in range(600):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        if (
+            Path(f"/proc/{process}/stat").exists()
+            and Path(f"/proc/{process}/stat").read_text().split()[2] == "Z"
+        ):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_matmul_comes_back_checked_and_leaves_no_file(worker: Worker):
+    made = launch_of(find("matmul-tiled"), {"m": 32, "k": 16, "n": 32, "tile": 8})
+    told: list[tuple[int, int]] = []
+    trace = worker.run(made, lambda done, of: told.append((done, of)))
+    assert trace.check is not None and trace.check.equal
+    assert trace.kernel == "tiled" and trace.grid == (4, 4, 1)
+    assert told[-1] == (16, 16) and told == sorted(told)
+    assert not list(worker._folder.glob("*.trace"))
+
+
+def test_process_stays_warm(worker: Worker, tmp_path: Path):
+    assert run(worker, double(tmp_path)) == run(worker, double(tmp_path))
+
+
+def test_prints_arrive_in_order_and_harm_nothing(worker: Worker, tmp_path: Path):
+    source = DOUBLE + "    print('thread', i, flush=True)\n    os.write(1, b'{}\\n')\n"
+    said: list[str] = []
+    trace = worker.run(double(tmp_path, source), output=said.append)
+    assert len(trace) == 16
+    assert "".join(said).splitlines()[1:] == [f"thread {i}" for i in range(8)]
+
+
+def test_prints_of_odd_text_arrive(worker: Worker, tmp_path: Path):
+    said: list[str] = []
+    worker.run(
+        double(tmp_path, DOUBLE + "    if i == 0:\n        print('ä\\ud800', end='')\n"), output=said.append
+    )
+    assert said[-1] == "ä?"
+
+
+def test_kernel_that_reads_input_finds_none(worker: Worker, tmp_path: Path):
+    trace = worker.run(double(tmp_path, DOUBLE + "    input()\n"))
+    assert trace.error is not None and trace.error.type == "EOFError"
+
+
+def test_kernel_that_raises_gives_the_trace_up_to_there(worker: Worker, tmp_path: Path):
+    trace = worker.run(double(tmp_path, DOUBLE, blocks=5))
+    assert trace.error is not None
+    assert (trace.error.type, trace.error.block, trace.error.thread) == ("IndexError", (4, 0, 0), (0, 0, 0))
+    assert len(trace) == 16
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("def kernel(:\n", ["kernels.py", "invalid syntax"]),
+        ("import no_such_module\n", ["kernels.py", "no_such_module"]),
+        ("raise SystemExit('enough')\n", ["SystemExit", "enough"]),
+        ("other = 3\n", ["kernels.py", "kernel"]),
+        ("@cuda.jit\ndef kernel(a, b):\n    pass\n", ["2 arguments", "not 1"]),
+    ],
+)
+def test_launch_that_is_none_is_one_sentence_and_the_process_goes_on(
+    worker: Worker, tmp_path: Path, source: str, words: list[str]
+):
+    before = run(worker, double(tmp_path))
+    with pytest.raises(WorkerError) as raised:
+        worker.run(double(tmp_path, source))
+    assert all(word in str(raised.value) for word in words), raised.value
+    assert "\n" not in str(raised.value) and "Traceback" not in str(raised.value)
+    assert run(worker, double(tmp_path)) == before
+
+
+def test_syntax_error_names_its_line(worker: Worker, tmp_path: Path):
+    made = double(tmp_path, "\n\ndef kernel(:\n")
+    line = made.source.splitlines().index("def kernel(:") + 1
+    with pytest.raises(WorkerError, match=rf"\b{line}\b"):
+        worker.run(made)
+
+
+def test_array_beyond_the_memory_is_one_sentence(worker: Worker, tmp_path: Path):
+    with pytest.raises(WorkerError, match="memory; choose a smaller size"):
+        worker.run(launch(tmp_path, DOUBLE, (Array((1 << 60,)),)))
+
+
+def test_number_that_json_lacks_is_one_sentence(worker: Worker, tmp_path: Path):
+    with pytest.raises(WorkerError, match="finite number"):
+        worker.run(launch(tmp_path, DOUBLE, (Scalar(float("nan")),)))
+
+
+def test_endless_kernel_is_cancelled_and_the_next_run_has_a_new_process(worker: Worker, tmp_path: Path):
+    before = run(worker, double(tmp_path))
+    error = in_thread(worker, double(tmp_path, ENDLESS), lambda process: worker.cancel())
+    assert isinstance(error, Cancelled)
+    assert ended(before)
+    assert run(worker, double(tmp_path)) != before
+
+
+def test_cancel_without_a_run_changes_nothing(worker: Worker, tmp_path: Path):
+    before = run(worker, double(tmp_path))
+    worker.cancel()
+    assert run(worker, double(tmp_path)) == before
+
+
+def test_process_killed_under_way_is_told_and_the_next_run_works(worker: Worker, tmp_path: Path):
+    error = in_thread(worker, double(tmp_path, ENDLESS), lambda process: os.kill(process, signal.SIGTERM))
+    assert isinstance(error, WorkerError)
+    assert "ended unexpectedly" in str(error) and "next run starts a new one" in str(error)
+    if os.name == "posix":
+        assert f"signal {signal.SIGTERM:d}" in str(error)
+    run(worker, double(tmp_path))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_process_killed_while_idle_is_replaced_without_a_word(worker: Worker, tmp_path: Path):
+    before = run(worker, double(tmp_path))
+    os.kill(before, signal.SIGKILL)
+    assert ended(before)
+    assert run(worker, double(tmp_path)) != before
+
+
+def test_segfault_is_told_and_the_next_run_works(worker: Worker, tmp_path: Path):
+    crash = DOUBLE + "    import ctypes\n    ctypes.string_at(0)\n"
+    with pytest.raises(WorkerError, match="ended unexpectedly"):
+        worker.run(double(tmp_path, crash))
+    run(worker, double(tmp_path))
+
+
+def test_callback_that_raises_ends_the_run_and_not_the_next(worker: Worker, tmp_path: Path):
+    def refuse(text: str) -> None:
+        raise RuntimeError(text)
+
+    with pytest.raises(RuntimeError, match="pid"):
+        worker.run(double(tmp_path), output=refuse)
+    run(worker, double(tmp_path))
+
+
+def test_runs_of_two_threads_do_not_mix(worker: Worker, tmp_path: Path):
+    scenario, lengths = find("matmul-naive-col-on-x"), {}
+
+    def work(size: int) -> None:
+        trace = worker.run(launch_of(scenario, {"m": size, "k": size, "n": size}))
+        lengths[size] = len(trace)
+
+    threads = [threading.Thread(target=work, args=(size,)) for size in (4, 8, 12, 16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert lengths == {n: 2 * n**3 + n**2 for n in (4, 8, 12, 16)}
+
+
+def test_close_cancels_ends_the_process_and_removes_the_folder(tmp_path: Path):
+    worker, numbers = Worker(), []
+
+    def close(process: int) -> None:
+        numbers.append(process)
+        worker.close()
+
+    assert isinstance(in_thread(worker, double(tmp_path, ENDLESS), close), Cancelled)
+    assert ended(numbers[0])
+    assert not worker._folder.exists()
+    with pytest.raises(Cancelled):
+        worker.run(double(tmp_path))
+    worker.close()
+
+
+def test_process_that_can_not_start_is_told_with_its_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(client, "COMMAND", (sys.executable, "-c", "raise SystemExit('no numba here')"))
+    worker = Worker()
+    with pytest.raises(WorkerError, match="exit code 1: no numba here"):
+        worker.run(double(tmp_path))
+    worker.close()
+
+
+def test_program_that_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(client, "COMMAND", (str(tmp_path / "missing"),))
+    worker = Worker()
+    worker.start()
+    with pytest.raises(WorkerError, match="can't be started"):
+        worker.run(double(tmp_path))
+    worker.close()
+
+
+@pytest.mark.parametrize("source", [DOUBLE, ENDLESS])
+def test_process_and_its_files_go_when_the_window_is_killed(tmp_path: Path, source: str):
+    (tmp_path / "launch.json").write_text(client.encode(double(tmp_path, source)))
+    window = f"""
+import time
+from pathlib import Path
+from tilescope.tracer.client import Worker
+from tilescope.tracer.launch import decode
+worker = Worker()
+print(worker._folder, flush=True)
+worker.run(decode(Path({str(tmp_path / "launch.json")!r}).read_text()), output=lambda t: print(t, end="", flush=True))
+print("idle", flush=True)
+time.sleep(100)
+"""
+    with subprocess.Popen([sys.executable, "-c", window], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        folder, number = Path(process.stdout.readline().strip()), int(process.stdout.readline().split()[1])
+        assert folder.is_dir()
+        assert process.stdout.readline() == ("endless\n" if source is ENDLESS else "idle\n")
+        process.kill()
+    assert ended(number)
+    assert not folder.exists() or os.name != "posix"
+
+
+def test_window_process_that_just_ends_leaves_nothing(tmp_path: Path):
+    (tmp_path / "launch.json").write_text(client.encode(double(tmp_path)))
+    window = f"""
+from pathlib import Path
+from tilescope.tracer.client import Worker
+from tilescope.tracer.launch import decode
+import sys
+worker = Worker()
+worker.run(decode(Path({str(tmp_path / "launch.json")!r}).read_text()), output=lambda text: print(text, end=""))
+print(worker._folder)
+assert "numba" not in sys.modules
+"""
+    command = [sys.executable, "-W", "error", "-c", window]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    first, folder = result.stdout.splitlines()
+    assert ended(int(first.split()[1]))
+    assert not Path(folder).exists()
+    assert result.stderr == ""
+
+
+def test_same_launch_gives_the_same_file_to_the_byte(worker: Worker, tmp_path: Path):
+    from tilescope.tracer.storage import save
+
+    made = launch_of(find("matmul-naive-row-on-x"), {"m": 8, "k": 8, "n": 8, "tile": 8})
+    for name in ("one", "two"):
+        save(worker.run(made), tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert np.array_equal(load(tmp_path / "one").index, worker.run(made).index)
+
+
+def test_progress_is_told_at_most_20_times_a_second_and_at_the_end():
+    sent: list[Event] = []
+    now = 0.0
+    report = reporter(7, sent.append, lambda: now)
+    for done in range(1, 1001):
+        now += PERIOD / 10
+        report(done, 1000)
+    assert sent[-1] == Progress(7, 1000, 1000)
+    assert 50 < len(sent) <= 102
+
+
+def test_lines_are_sent_whole():
+    sent: list[Event] = []
+    stream = Printed(sent.append)
+    print("a", "b", file=stream)
+    print("c", end="", file=stream)
+    assert sent == [Output("a b\n")]
+    stream.flush()
+    assert sent == [Output("a b\n"), Output("c")]

@@ -1,0 +1,117 @@
+"""A finding: something worth telling about a launch, and the words in which findings name things."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .runs import Ints
+from .trace import Buffer, Dim3, Trace, unravel
+
+KINDS = (
+    "race",
+    "barrier",
+    "bounds",
+    "unwritten",
+    "uncoalesced",
+    "bank conflict",
+    "idle lanes",
+    "reloaded",
+    "float64",
+    "block size",
+)
+SEVERITIES = ("error", "warning", "note")
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """Something worth telling.
+
+    kind: in KINDS; severity: in SEVERITIES. message: one sentence, number first, then cause, then `remedy`.
+    count: that number. sites: places in trace.sites, the one to show first; none for the launch as a whole.
+    rows: every access involved, ascending; example: a few of them to show first, of a race the two that meet.
+    threads: (block, thread) of those to show. moment: where to jump to.
+    """
+
+    kind: str
+    severity: str
+    message: str
+    remedy: str
+    count: int
+    sites: tuple[int, ...]
+    rows: Ints
+    example: tuple[int, ...]
+    threads: tuple[tuple[int, int], ...]
+    moment: int
+
+
+def place_of(finding: Finding, trace: Trace) -> tuple[str, int]:
+    """Return (file, line from 1) of a finding: of its first site, else of the kernel's `def`."""
+    if finding.sites:
+        site = trace.sites[finding.sites[0]]
+        return site.file, site.line
+    for file, text in trace.sources.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.split("(")[0].split() == ["def", trace.kernel]:
+                return file, number
+    return next(iter(trace.sources), trace.kernel), 1
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a counted noun, its thousands apart: 1 element, 4,096 elements."""
+    ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun}{ending}"
+
+
+def line_text(trace: Trace, site: int) -> str:
+    """Return where a site is: line 12, or line 12 of load_tile for one outside the kernel's own function."""
+    place = trace.sites[site]
+    return f"line {place.line}" + ("" if place.function == trace.kernel else f" of {place.function}")
+
+
+def place_text(number: int, dim: Dim3) -> str:
+    """Return where a linear number lies in a grid or block: (5, 3), or 5 in one dimension."""
+    used = max((axis + 1 for axis in range(3) if dim[axis] > 1), default=1)
+    place = unravel(number, dim)[:used]
+    return str(place[0]) if used == 1 else f"({', '.join(map(str, place))})"
+
+
+def thread_text(trace: Trace, row: int, *, block: bool = False) -> str:
+    """Return who made an access: thread (3, 0), with its block where that is asked for."""
+    text = f"thread {place_text(int(trace.thread[row]), trace.block_dim)}"
+    return f"{text} of {block_text(trace, int(trace.block[row]))}" if block else text
+
+
+def block_text(trace: Trace, block: int) -> str:
+    """Return the name of a block: block (1, 0)."""
+    return f"block {place_text(block, trace.grid)}"
+
+
+def element_text(buffer: Buffer, index: int) -> str:
+    """Return the name of the element that an access index means, as the source has it: tile_b[7, 5]."""
+    left, place = index * buffer.unit, [0] * len(buffer.shape)
+    for axis in sorted(range(len(place)), key=lambda a: -abs(buffer.strides[a])):
+        stride = buffer.strides[axis]
+        place[axis] = max(0, min(left // stride, buffer.shape[axis] - 1)) if stride else 0
+        left -= place[axis] * stride
+    if left:
+        return f"byte {index * buffer.unit} of {buffer.name}"
+    return f"{buffer.name}[{', '.join(map(str, place))}]" if place else buffer.name
+
+
+def access_element(trace: Trace, row: int) -> str:
+    """Return the name of the element of an access."""
+    return element_text(trace.buffers[int(trace.buffer[row])], int(trace.index[row]))
+
+
+def value_text(trace: Trace, row: int) -> str:
+    """Return the value of an access with four significant digits, whole numbers in full; "" without one."""
+    if trace.value is None:
+        return ""
+    dtype = np.dtype(trace.buffers[int(trace.buffer[row])].dtype)
+    value = trace.value[row]
+    if dtype.kind == "c":
+        return f"{complex(value):.4g}"
+    number = float(value.real)
+    return str(int(number)) if dtype.kind in "iub" and np.isfinite(number) else f"{number:.4g}"
