@@ -11,8 +11,7 @@ from typing import NoReturn
 
 from .. import __version__
 
-DEFAULT_PAIR = ["matmul-naive-col-on-x", "matmul-tiled"]
-SPEC = "a scenario with its parameters, as matmul-tiled:m=64,tile=16 (tilescope list names them all)"
+SPEC = "as matmul-tiled:m=64,tile=16 (tilescope list names them all), or one trace file"
 COMMANDS = """commands:
   tilescope list                                      the scenarios, one a line
   tilescope counters [SCENARIO [SCENARIO]]            what they ask of memory, as a table
@@ -42,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = _run(arguments)
         sys.stdout.flush()
         return status
+    except SystemExit:  # after --help and --version; the errors below need not be imported for it
+        raise
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -77,8 +78,8 @@ def _run(arguments: list[str]) -> int:
 def _open(arguments: list[str]) -> int:
     parser = Parser(
         prog="tilescope",
-        description="See what a CUDA kernel does to memory. Without an argument the window compares a naive "
-        "with a tiled matrix multiplication.",
+        description="See what a CUDA kernel does to memory. Without an argument the window shows what it "
+        "showed last, at first a naive beside a tiled matrix multiplication.",
         epilog=COMMANDS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -87,14 +88,21 @@ def _open(arguments: list[str]) -> int:
         "what", nargs="*", metavar="FILE | SCENARIO", help="a trace file, or up to two scenarios"
     )
     what = parser.parse_args(arguments).what
-    if not _is_file(what):
-        _check(what)
+    _check(what)
+    if not _has_display():
+        raise UsageError("there is no display; tilescope frames -o FOLDER draws pictures without one.")
     from .window import run_window
 
-    return run_window(what or DEFAULT_PAIR)
+    return run_window(what)
 
 
-def _is_file(what: list[str]) -> bool:
+def _has_display() -> bool:
+    """Return whether Qt will find a screen, so far as the environment says; without one it ends the process."""
+    named = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+    return named or sys.platform != "linux"
+
+
+def _is_file(what: Sequence[str]) -> bool:
     """Return whether a trace file is named; raises UsageError where it is missing or not alone."""
     files = [word for word in what if word.endswith(".npz") or Path(word).is_file()]
     if files and len(what) > 1:
@@ -104,8 +112,10 @@ def _is_file(what: list[str]) -> bool:
     return bool(files)
 
 
-def _check(specs: list[str]) -> None:
-    """Raise UsageError, CatalogueError or PlanError for scenarios that can't be launched."""
+def _check(specs: Sequence[str]) -> None:
+    """Raise UsageError, CatalogueError or PlanError for what can't be shown: a file, or one or two scenarios."""
+    if _is_file(specs):
+        return
     from ..tracer.plan import launch_of, parse_spec
 
     if len(specs) > 2:
@@ -129,9 +139,12 @@ def _list(arguments: list[str]) -> int:
 def _counters(arguments: list[str]) -> int:
     parser = Parser(prog="tilescope counters", description="Trace and print the counters as a table.")
     parser.add_argument("scenario", nargs="*", help=SPEC)
-    specs = parser.parse_args(arguments).scenario or DEFAULT_PAIR
-    _check(specs)
+    chosen = parser.parse_args(arguments)
     from .report import counters_table, sessions
+    from .window import DEFAULT_PAIR
+
+    specs = chosen.scenario or DEFAULT_PAIR
+    _check(specs)
 
     print(counters_table(sessions(specs)))
     return 0
@@ -164,12 +177,14 @@ def _frames(arguments: list[str]) -> int:
     parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="where the pictures go")
     _add_look(parser)
     chosen = parser.parse_args(arguments)
-    specs = chosen.scenario or DEFAULT_PAIR
-    _check(specs)
-    folder = _folder(chosen.output)
     from .frames import frames_of
     from .report import counters_table, sessions
     from .snapshot import snapshot
+    from .window import DEFAULT_PAIR
+
+    specs = chosen.scenario or DEFAULT_PAIR
+    _check(specs)
+    folder = _folder(chosen.output)
 
     compared = sessions(specs)
     look = (chosen.theme, chosen.size, chosen.scale, chosen.text_size)
@@ -195,7 +210,7 @@ def _add_look(parser: Parser) -> None:
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument("--size", type=_size, default=(1600, 900), metavar="1600x900", help="of the window")
     parser.add_argument(
-        "--scale", type=_between(0.5, 4), default=2.0, metavar="2", help="pixels a point, 0.5 to 4"
+        "--scale", type=_between(0.5, 4), default=1.0, metavar="2", help="pixels a point, 0.5 to 4"
     )
     parser.add_argument(
         "--text-size", type=_between(0.5, 3), default=1.0, metavar="1.0", help="0.5 to 3 times the normal"

@@ -4,32 +4,41 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
+from ..tracer.cache import TraceCache
 from ..tracer.client import Worker
 from ..tracer.counters import NAMES
 from ..tracer.plan import launch_of, parse_spec
-from .session import Session, build_session
+from .folders import cache_folder
+from .session import Session, build_session, session_of_file
 from .views.wording import EXACT, PART, check_text, count_text, operands, part_text, times_text
 
 Row = tuple[str, list[str]]
 
 
 def sessions(specs: Iterable[str]) -> list[Session]:
-    """Trace scenarios one after the other, with progress on a terminal.
+    """Trace scenarios one after the other, or take them from the cache or a trace file.
 
-    Raises CatalogueError for what can't be launched and WorkerError for what gives no trace.
+    Shows progress on a terminal. Raises CatalogueError for what can't be launched, WorkerError for what gives
+    no trace, and TraceFileError for a file that is none.
     """
-    worker = Worker()
+    worker, cache = Worker(), TraceCache(cache_folder())
     try:
-        return [_session(spec, worker) for spec in specs]
+        return [_session(spec, worker, cache) for spec in specs]
     finally:
         worker.close()
 
 
-def _session(spec: str, worker: Worker) -> Session:
+def _session(spec: str, worker: Worker, cache: TraceCache) -> Session:
+    if Path(spec).is_file():
+        return session_of_file(Path(spec))
     scenario, values, options = parse_spec(spec)
     launch = launch_of(scenario, values, **options)
-    trace = worker.run(launch, _progress(scenario.title))
+    trace = cache.get(launch)
+    if trace is None:
+        trace = worker.run(launch, _progress(scenario.title))
+        cache.put(launch, trace)
     return build_session(launch, trace, scenario)
 
 

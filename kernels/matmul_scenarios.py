@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .scenario import (
     Argument,
     Arrays,
+    Baseline,
     CatalogueError,
     Parameter,
     PhaseText,
@@ -28,14 +29,39 @@ FLOATS = ("float32", "float64", "float16")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
 
-def _parameters(tile_label: str) -> tuple[Parameter, ...]:
+# What `input` names: how A and B are filled.
+INPUTS = {
+    "random": ("random", "random"),
+    "ones": ("ones", "ones"),
+    "arange": ("arange", "arange"),
+    "arange-ones": ("arange", "ones"),
+    "twos-threes": ("twos", "threes"),
+    "threes-fours": ("threes", "fours"),
+}
+
+
+def matmul_sizes(
+    m: int = 64, k: int = 64, n: int = 64, *, tile: int = 16, label: str = "Tile", largest: int = LARGEST
+) -> tuple[Parameter, ...]:
+    """Return the parameters of size and input, with these defaults; `tile` is called `label`."""
     return (
-        Parameter("m", "M", 64, 1, LARGEST),
-        Parameter("k", "K", 64, 1, LARGEST),
-        Parameter("n", "N", 64, 1, LARGEST),
-        Parameter("tile", tile_label, 16, choices=TILES),
+        Parameter("m", "M", m, 1, largest),
+        Parameter("k", "K", k, 1, largest),
+        Parameter("n", "N", n, 1, largest),
+        Parameter("tile", label, tile, choices=TILES),
+        Parameter("input", "Input", "random", choices=tuple(INPUTS)),
+    )
+
+
+def matmul_parameters(
+    m: int = 64, k: int = 64, n: int = 64, *, tile: int = 16, label: str = "Tile", largest: int = LARGEST
+) -> tuple[Parameter, ...]:
+    """Return all parameters: those of `matmul_sizes`, the element type and files for A and B."""
+    *sizes, fill = matmul_sizes(m, k, n, tile=tile, label=label, largest=largest)
+    return (
+        *sizes,
         Parameter("dtype", "Type", "float32", choices=FLOATS + INTEGERS),
-        Parameter("input", "Input", "random", choices=("random", "ones", "arange")),
+        fill,
         Parameter("a", "A from file", "", file=True),
         Parameter("b", "B from file", "", file=True),
     )
@@ -74,8 +100,9 @@ def _npy_header(path: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 def _arguments(values: Values) -> tuple[Argument, Argument, Argument]:
     """Return a, b and c; sizes and type follow the files where there are some."""
-    m, k, n, dtype = int(values["m"]), int(values["k"]), int(values["n"]), str(values["dtype"])
-    path_a, path_b, fill = str(values["a"]), str(values["b"]), str(values["input"])
+    m, k, n, dtype = int(values["m"]), int(values["k"]), int(values["n"]), str(values.get("dtype", "float32"))
+    path_a, path_b = str(values.get("a", "")), str(values.get("b", ""))
+    fill_a, fill_b = INPUTS[str(values["input"])]
     if path_b:
         (k, n), dtype = matrix_file(path_b)
     if path_a:
@@ -83,8 +110,8 @@ def _arguments(values: Values) -> tuple[Argument, Argument, Argument]:
         if path_b:
             _check_match(path_a, path_b, (columns, k), (dtype_a, dtype))
         k, dtype = columns, dtype_a
-    a = Argument("a", (m, k), dtype, "file" if path_a else fill, path_a)
-    b = Argument("b", (k, n), dtype, "file" if path_b else fill, path_b)
+    a = Argument("a", (m, k), dtype, "file" if path_a else fill_a, path_a)
+    b = Argument("b", (k, n), dtype, "file" if path_b else fill_b, path_b)
     return a, b, Argument("c", (m, n), dtype, "empty")
 
 
@@ -97,7 +124,8 @@ def _check_match(path_a: str, path_b: str, inner: tuple[int, int], dtypes: tuple
         raise CatalogueError(f"{types}; both must hold one type.")
 
 
-def _plan(values: Values, *, rows_on_x: bool = False) -> Plan:
+def matmul_plan(values: Values, *, rows_on_x: bool = False) -> Plan:
+    """Return a plan with one thread for each element of C, in blocks of tile x tile."""
     a, b, c = _arguments(values)
     tile = int(values["tile"])
     down, across = (-(-length // tile) for length in c.shape)
@@ -133,10 +161,26 @@ def product_tolerance(arguments: Arrays) -> float:
     return terms * (float(precision.eps) * row * column + float(precision.smallest_subnormal))
 
 
-_matmul = partial(
+def matmul_flop(plan: Plan) -> int:
+    """Return 2 M K N: a multiplication and an addition for each product."""
+    a, b = plan.arguments[:2]
+    return 2 * a.shape[0] * a.shape[1] * b.shape[1]
+
+
+# 4 x 256 x 4 is the size of the plain Python programs, 256 x 512 x 256 that of the published timings.
+MATMUL_TIMED: tuple[Values, ...] = (
+    {"m": 4, "k": 256, "n": 4},
+    {"m": 256, "k": 512, "n": 256},
+    *({"m": n, "k": n, "n": n} for n in (64, 128, 256, 512, 1024, 2048, 4096)),
+    *({"m": 1024, "k": 1024, "n": 1024, "tile": tile} for tile in (8, 32)),
+)
+NUMPY = Baseline("numpy", "NumPy", "tilescope.kernels.baselines:matmul_numpy")
+
+matmul = partial(
     Scenario,
-    parameters=_parameters("Block"),
-    plan=_plan,
+    group="Matrix product",
+    parameters=matmul_parameters(label="Block"),
+    plan=matmul_plan,
     reference=product,
     tolerance=product_tolerance,
     roles={"a": "left", "b": "above", "c": "result"},
@@ -148,31 +192,34 @@ _matmul = partial(
         ),
     ),
     resident=1,
+    timed=MATMUL_TIMED,
+    flop=matmul_flop,
 )
 
 MATMULS = (
-    _matmul(
+    matmul(
         name="matmul-naive-row-on-x",
         title="Naive, row on x",
         lesson="Neighbouring threads take neighbouring rows, so a warp reads down a column of A, where each "
         "row costs a sector of its own.",
         kernel="tilescope.kernels.matmul:naive_row_on_x",
-        plan=partial(_plan, rows_on_x=True),
+        plan=partial(matmul_plan, rows_on_x=True),
     ),
-    _matmul(
+    matmul(
         name="matmul-naive-col-on-x",
         title="Naive, column on x",
         lesson="Neighbouring threads take neighbouring columns, so a warp reads along a row of B: the same "
         "sums from far fewer sectors.",
         kernel="tilescope.kernels.matmul:naive_col_on_x",
+        baselines=(NUMPY,),
     ),
-    _matmul(
+    matmul(
         name="matmul-tiled",
         title="Tiled, shared memory",
         lesson="A block fetches a tile of A and of B once and shares it, so each element leaves global "
         "memory far less often.",
         kernel="tilescope.kernels.matmul:tiled",
-        parameters=_parameters("Tile"),
+        parameters=matmul_parameters(),
         phases=(
             PhaseText(
                 "load tile {step}",

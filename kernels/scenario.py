@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
@@ -59,11 +59,39 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Baseline:
+    """The same work as a CPU program, timed beside the kernel.
+
+    function: `module:function`, which takes the kernel's arguments. The name is unique within its scenario.
+    """
+
+    name: str
+    title: str
+    function: str
+
+
+@dataclass(frozen=True)
 class PhaseText:
     """How a phase is called and what it does; `{step}` is the round, counted from 0."""
 
     label: str
     sentence: str
+
+
+# The words of HSA and OpenCL for those of CUDA.
+WORK_ITEM_WORDS = {
+    "thread": "work-item",
+    "block": "work-group",
+    "grid": "range",
+    "warp": "wavefront",
+    "shared memory": "local memory",
+    "local memory": "private memory",
+    "barrier": "barrier",
+}
+
+
+def _no_flop(plan: Plan) -> int:
+    return 0
 
 
 @dataclass(frozen=True)
@@ -73,8 +101,18 @@ class Scenario:
     kernel: `module:function`. roles: where a buffer is drawn: "left" of the result, "above" it, or as the
     "result"; shared buffers stand beside them. phases: texts of the phases in turn, repeated; `last`: of
     the last phase of a block. resident: blocks that run at once (None: as many as fit).
-    reference: (arguments after filling, by name) -> the expected content of each array that the kernel
-    writes, by name. tolerance: (the same arguments) -> the largest absolute error that rounding explains.
+    reference: (arguments after filling, by name, and `gridDim` and `blockDim`, three numbers each) -> the
+    expected content of each array that the kernel writes, by name. tolerance: (the same arguments) -> the
+    largest absolute error that rounding explains.
+
+    group: the heading under which it is listed. pitfall: one sentence about what is wrong with the kernel,
+    "" for a right one; works, breaks: parameters that it is right and wrong for.
+    timed: the parameters that a measurement takes unless it is told others. flop: the floating-point
+    operations of a plan, by a formula; 0 where arithmetic is not the point. baselines: CPU programs for it.
+    cuda_c: `file.cu:function` in kernels/cuda_c where the kernel is CUDA C: then `kernel` is the Numba kernel
+    that makes the same accesses, which is traced in its place. engine: "python" where `kernel` is a plain
+    Python program that plays a launch.
+    words: another model's words for CUDA's, where the scenario speaks it (see WORK_ITEM_WORDS).
     """
 
     name: str
@@ -89,6 +127,16 @@ class Scenario:
     phases: tuple[PhaseText, ...] = ()
     last: PhaseText | None = None
     resident: int | None = None
+    group: str = ""
+    pitfall: str = ""
+    works: tuple[Values, ...] = ()
+    breaks: tuple[Values, ...] = ()
+    timed: tuple[Values, ...] = ({},)
+    flop: Callable[[Plan], int] = _no_flop
+    baselines: tuple[Baseline, ...] = ()
+    cuda_c: str = ""
+    engine: Literal["cuda", "python"] = "cuda"
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 def settle(scenario: Scenario, values: Values) -> dict[str, Value]:

@@ -90,10 +90,9 @@ def test_pyqtgraph_stays_in_views_and_theme():
     assert breaches(others, lambda _, module: top(module) == "pyqtgraph") == []
 
 
-def test_app_and_catalogue_never_import_numba():
-    kernels = [name for name in TREES if "cuda.jit" in (ROOT / name).read_text(encoding="utf-8")]
-    plain = [n for n in TREES if n.startswith("app/") or (n.startswith("kernels/") and n not in kernels)]
-    assert breaches(plain, lambda _, module: top(module) in NUMBA) == []
+def test_app_never_imports_numba():
+    app = [name for name in TREES if name.startswith("app/")]
+    assert breaches(app, lambda _, module: top(module) in NUMBA) == []
 
 
 def test_one_file_touches_the_simulator():
