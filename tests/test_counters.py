@@ -130,6 +130,13 @@ def test_tiled_matmul_counts_as_the_hardware_but_for_loads_that_the_compiler_mer
     check(total, hardware)
 
 
+def test_a_tile_of_16_reads_each_element_of_global_memory_16_times_less_often():
+    naive, tiled = (matmul(kernel, 32, 32, 32) for kernel in ("naive_row_on_x", "tiled"))
+    for number in (0, 1):
+        ends = [(counted(t), requests_of(t).end) for t in (naive, tiled)]
+        assert [counters.mean_reads(number, end) for counters, end in ends] == [32, 2]
+
+
 @pytest.mark.parametrize(
     ("case", "source"),
     [

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, field
 from typing import Any
+
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported, here or by a test
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tilescope.kernels import catalogue
 from tilescope.tracer import track
+from tilescope.tracer.launch import Schedule
 from tilescope.tracer.memory import INTO_RESULT, INTO_SHARED, NOWHERE, Memory, memory_of
+from tilescope.tracer.plan import launch_of
 from tilescope.tracer.requests import Requests, requests_of
 from tilescope.tracer.trace import Buffer, Op, Trace, poison
 from traces import BUFFERS, Programs, programs, trace_of
@@ -139,6 +145,27 @@ def test_elements_fly_to_where_their_thread_puts_them(programs: Programs, kind: 
             space = BUFFERS[trace.buffer[target]].space
             kind_there = INTO_SHARED if space == "shared" else INTO_RESULT
             assert got == (kind_there, trace.buffer[target], trace.index[target])
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
+@pytest.mark.parametrize("kernel", ["matmul-naive-col-on-x", "matmul-tiled"])
+def test_at_the_end_a_matmul_has_its_product_and_read_each_element_as_often_as_it_must(
+    kernel: str, schedule: str
+):
+    from tilescope.tracer.simulator import run
+
+    launch = launch_of(
+        catalogue.find(kernel), {"m": 5, "k": 23, "n": 7, "tile": 8}, schedule=Schedule(schedule, 3)
+    )
+    trace = run(launch, lambda done, of: None)
+    requests = requests_of(trace)
+    memory = memory_of(trace, requests)
+    a, b, c = (memory.values(number, requests.end) for number in range(3))
+    np.testing.assert_allclose(c, a @ b, rtol=1e-5)
+    assert (memory.reads(0, requests.end) == (1 if "tiled" in kernel else 7)).all()
+    assert (memory.reads(1, requests.end) == (1 if "tiled" in kernel else 5)).all()
+    assert memory.written(2, requests.end).all()
+    assert not memory.written(2, 0).any()
 
 
 def test_a_tile_flies_into_shared_memory_and_a_product_into_its_result():

@@ -41,6 +41,8 @@ class Run:
         self.finals: dict[str, NDArray[Any]] = {}
         self.error: KernelError | None = None
         self.notice = ""
+        self.executed = False
+        self.raised: BaseException | None = None
         self.module: Any = None  # what `cuda` is inside the kernel
         self.grid: Dim3 = launch.grid
         self.dim: Dim3 = launch.block
@@ -128,7 +130,7 @@ class Run:
 
     def execute(self, kernel: FunctionType, grid: Dim3, dim: Dim3, arguments: tuple[Any, ...]) -> None:
         """Run the chosen blocks; what went wrong ends up in `error` or `notice`."""
-        self.grid, self.dim = grid, dim
+        self.grid, self.dim, self.executed = grid, dim, True
         given = tuple(self.argument(v, n) for v, n in zip(arguments, self.names, strict=True))
         blocks = self.launch.blocks
         chosen = list(range(grid[0] * grid[1] * grid[2])) if blocks is None else list(blocks)
@@ -143,7 +145,7 @@ class Run:
                 f"{self.recorder.limit:,} that may be held. Choose a smaller size."
             )
         except Stop as stop:
-            self.error = self._error(*stop.args)
+            self.error, self.raised = self._error(*stop.args), stop.args[1]
         finally:
             if collecting:
                 gc.enable()

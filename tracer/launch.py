@@ -8,13 +8,16 @@ from typing import Literal
 import msgspec
 
 Dim3 = tuple[int, int, int]
-Fill = Literal["random", "ones", "zeros", "arange", "empty", "file"]
+Fill = Literal[
+    "random", "normal", "zeros", "ones", "twos", "threes", "fours", "arange", "empty", "file"
+]
 
 
 class Array(msgspec.Struct, frozen=True, tag="array"):
     """An array argument.
 
-    `fill` says where the elements come from: seeded random numbers, ones, zeros, 0 1 2 ..., the poison
+    `fill` says where the elements come from: seeded random numbers, uniform or normal, all the same number,
+    0 1 2 ..., the poison
     of uninitialised memory (`empty`), or a `.npy` file, whose `digest` (SHA-256) makes its content part
     of the launch.
     """

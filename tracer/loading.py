@@ -94,7 +94,9 @@ def _generated(array: Array) -> NDArray[Any]:
         return _random(array, dtype)
     if array.fill == "arange":
         return np.arange(int(np.prod(array.shape))).reshape(array.shape).astype(dtype)
-    value = {"ones": 1, "zeros": 0, "empty": poison(dtype)}[array.fill]
+    if array.fill == "normal":
+        return np.random.default_rng(array.seed).standard_normal(array.shape).astype(dtype)
+    value = {"zeros": 0, "ones": 1, "twos": 2, "threes": 3, "fours": 4, "empty": poison(dtype)}[array.fill]
     return np.full(array.shape, value, dtype)
 
 

@@ -37,9 +37,9 @@ class Touches:
 
 
 def groups_of(trace: Trace, spaces: Iterable[str]) -> list[list[int]]:
-    """Return the buffers of these spaces in groups whose bytes overlap, each in the order of addresses."""
-    buffers = trace.buffers
-    chosen = [b for b in range(len(buffers)) if buffers[b].space in spaces]
+    """Return the buffers of these spaces that are accessed, in groups whose bytes overlap."""
+    buffers, used = trace.buffers, operations_of(trace).any(axis=1)
+    chosen = [b for b in range(len(buffers)) if buffers[b].space in spaces and used[b]]
     groups: list[list[int]] = []
     end: tuple[str, int] = ("", 0)
     for number in sorted(chosen, key=lambda b: (buffers[b].space, buffers[b].address)):
@@ -66,19 +66,17 @@ def operations_of(trace: Trace) -> Ints:
 
 def touches_of(trace: Trace, group: Sequence[int]) -> Touches:
     """Return the pieces that accesses to a group of overlapping buffers touch."""
+    rows = np.flatnonzero(np.isin(np.arange(len(trace.buffers)), group)[trace.buffer])
+    index = trace.index[rows].astype(np.int64)
+    if len(group) == 1:
+        return Touches(rows, index, max(1, trace.buffers[group[0]].size))
     buffers = [trace.buffers[b] for b in group]
     base = min(b.address for b in buffers)
-    lengths = [n for b in buffers for n in (b.unit, b.itemsize, b.address - base)]
-    size = math.gcd(*lengths)
-    rows = np.flatnonzero(np.isin(np.arange(len(trace.buffers)), group)[trace.buffer])
+    size = math.gcd(*(n for b in buffers for n in (b.unit, b.itemsize, b.address - base)))
     number = trace.buffer[rows]
-    piece = trace.index[rows].astype(np.int64)
-    if len(group) > 1 or buffers[0].unit != size:
-        piece = (piece * _of(trace, "unit")[number] + _of(trace, "address")[number] - base) // size
-    count = (max(_end(trace, b) for b in group) - base) // size
-    if any(b.itemsize > size for b in buffers):
-        rows, piece = _spread(rows, piece, _of(trace, "itemsize")[number] // size)
-    return Touches(rows, piece, count)
+    piece = (index * _of(trace, "unit")[number] + _of(trace, "address")[number] - base) // size
+    rows, piece = _spread(rows, piece, _of(trace, "itemsize")[number] // size)
+    return Touches(rows, piece, (max(_end(trace, b) for b in group) - base) // size)
 
 
 def _of(trace: Trace, name: str) -> Ints:

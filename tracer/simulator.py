@@ -31,7 +31,7 @@ from .warp import warp_operations
 _frame = sys._getframe
 SUPPORTED = "numba 0.61 to 0.68, alone or with numba-cuda 0.20 to 0.30"
 _PARTS = {
-    "numba.cuda.simulator.kernel": ("BlockManager", "FakeCUDAModule", "swapped_cuda_module"),
+    "numba.cuda.simulator.kernel": ("BlockManager", "FakeCUDAKernel", "FakeCUDAModule", "swapped_cuda_module"),
     "numba.cuda.simulator.cudadrv.devicearray": ("device_array",),
 }
 
@@ -288,12 +288,36 @@ def record(
     report: Callable[[int, int], None],
 ) -> Trace:  # fmt: skip
     """Run a kernel of the simulator on these arguments, and return the trace of it."""
+    with recording_of(launch, names, report) as run:
+        kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
+    return finished(run, str(module.__file__))
+
+
+@contextmanager
+def recording_of(
+    launch: Launch, names: tuple[str, ...], report: Callable[[int, int], None] = lambda done, of: None
+) -> Iterator[Run]:
+    """Record the kernel that is launched meanwhile; `names` are those of its parameters."""
     global _run
     install()
     _run = Run(launch, names, report)
     try:
-        kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
-        return finish(_run, str(module.__file__), _versions())
+        yield _run
     finally:
         _restore_globals()
         _run = None
+
+
+def finished(run: Run, file: str) -> Trace:
+    """Return the trace of a run of a kernel in this file."""
+    return finish(run, file, _versions())
+
+
+def is_running() -> bool:
+    """Return whether a launch is under way: what is called now is a device function."""
+    return _run is not None
+
+
+def kernel_class() -> Any:
+    """Return the simulator's class of kernels, whose instances are called to launch them."""
+    return _part("numba.cuda.simulator.kernel").FakeCUDAKernel

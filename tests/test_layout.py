@@ -1,0 +1,177 @@
+"""Where buffers stand in the memory view, how they become cells, and which cells are marked: pure functions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tilescope.app.views import cells, marks
+from tilescope.app.views.flights import arcs, merged
+from tilescope.app.views.layout import Box, Metrics, arrange, roles_of, snapped
+from tilescope.app.views.sheet import index_of, sheet_of
+from tilescope.tracer.trace import Buffer
+
+SIZES = st.integers(1, 300)
+ROOMS = st.builds(Box, st.just(12.0), st.just(6.0), st.floats(240, 1600), st.floats(200, 1100))
+METRICS = st.builds(Metrics, st.floats(14, 30), st.floats(10, 90), st.floats(10, 90), st.sampled_from([1.0, 1.5, 2.0]))
+
+
+def buffer(shape, space="global", name="a", itemsize=4):
+    strides = [itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    return Buffer(name, space, f"f{itemsize}", tuple(shape), tuple(strides), 0, itemsize, math.prod(shape))
+
+
+def overlap(one, other):
+    wide = min(one.right, other.right) - max(one.x, other.x)
+    high = min(one.bottom, other.bottom) - max(one.y, other.y)
+    return wide > 1e-6 and high > 1e-6
+
+
+def assert_apart_and_inside(layout, room):
+    boxes = [place.box for place in layout.places.values()]
+    assert not [pair for pair in itertools.combinations(boxes, 2) if overlap(*pair)]
+    for box in boxes:
+        assert box.x >= room.x - 1 and box.y >= room.y - 1
+        assert box.right <= room.right + 1 and box.bottom <= room.bottom + 1
+
+
+@given(SIZES, SIZES, SIZES, st.lists(st.tuples(SIZES, SIZES), max_size=3), ROOMS, METRICS)
+@settings(deadline=None)
+def test_a_product_of_any_size_fits_and_nothing_overlaps(m, k, n, tiles, room, metrics):
+    matrices = [buffer((m, k)), buffer((k, n)), buffer((m, n))]
+    shared = [buffer(shape, "shared", f"tile_{i}") for i, shape in enumerate(tiles)]
+    roles = {"left": 0, "above": 1, "result": 2}
+    layout = arrange([*matrices, *shared], roles, room, metrics)
+    assert_apart_and_inside(layout, room)
+    left, above, result = (layout.places[number] for number in range(3))
+    assert left.cell == above.cell == result.cell
+    assert left.y == result.y and left.box.right < result.x  # rows of A and C stand in line
+    assert above.x == result.x and above.box.bottom < result.y  # so do columns of B and C
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.integers(0, 40), max_size=4), st.sampled_from(["global", "shared", "local", "constant"])
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    ROOMS,
+    METRICS,
+)
+@settings(deadline=None)
+def test_any_buffers_fit_and_none_overlap(kinds, room, metrics):
+    buffers = [buffer(shape, space) for shape, space in kinds]
+    layout = arrange(buffers, {}, room, metrics)
+    assert set(layout.places) == set(range(len(buffers)))
+    assert_apart_and_inside(layout, room)
+
+
+@pytest.mark.parametrize("size", [(550, 380), (900, 720)])
+def test_tiles_are_enlarged_in_the_corner(size):
+    tiles = [buffer((16, 16), "shared", name) for name in ("tile_a", "tile_b")]
+    roles = {"left": 0, "above": 1, "result": 2}
+    layout = arrange([buffer((64, 64))] * 3 + tiles, roles, Box(12, 6, *size), Metrics())
+    one, other = layout.places[3], layout.places[4]
+    assert one.cell == other.cell >= 2 * layout.places[0].cell
+    assert one.y == other.y and one.box.right < other.x
+    assert other.box.right < layout.places[1].x and one.box.bottom < layout.places[0].y
+    assert layout.caption.y >= one.box.bottom
+
+
+def test_roles_follow_the_scenario_else_the_shapes():
+    a, b, c = (buffer(shape, name=name) for shape, name in (((5, 7), "x"), ((7, 3), "y"), ((5, 3), "z")))
+    assert roles_of([a, b, c], [2], {}) == {"left": 0, "above": 1, "result": 2}
+    assert roles_of([c, b, a], [0], {}) == {"left": 2, "above": 1, "result": 0}
+    assert roles_of([a, b, c], [], {}) == {}  # nothing is written: no result
+    assert roles_of([buffer((9,)), b, c], [2], {}) == {}
+    square = [buffer((4, 4), name=name) for name in "pqr"]
+    named = {"p": "result", "q": "above", "r": "left"}
+    assert roles_of(square, [0], named) == {"left": 2, "above": 1, "result": 0}
+
+
+@given(st.lists(st.integers(1, 9), max_size=4), st.floats(0.2, 5))
+@settings(deadline=None)
+def test_every_element_has_a_cell_of_its_own(shape, aspect):
+    sheet, count = sheet_of(buffer(shape), aspect), math.prod(shape)
+    rows, cols = sheet.cells(np.arange(count))
+    assert [sheet.element(r, c) for r, c in zip(rows.tolist(), cols.tolist(), strict=True)] == list(range(count))
+    spread = sheet.spread(np.arange(count).reshape(shape), -1)
+    assert spread.shape == (sheet.rows, sheet.cols)
+    assert np.array_equal(spread[rows, cols], np.arange(count))
+    assert np.count_nonzero(spread >= 0) == count
+    outside = [sheet.element(-1, 0), sheet.element(0, -1), sheet.element(sheet.rows, 0), sheet.element(0, sheet.cols)]
+    assert outside == [None] * 4
+
+
+def test_the_access_index_of_an_element_follows_the_strides():
+    columns = Buffer("columns", "global", "float64", (3, 2), (8, 24), 256, 8, 6)
+    assert [index_of(columns, element) for element in range(6)] == columns.elements().ravel().tolist()
+
+
+@given(st.sets(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=60))
+@settings(deadline=None)
+def test_an_outline_is_the_edges_that_one_cell_alone_has(found):
+    rows, cols = np.array(sorted(found)).T
+    path = marks.outline(rows, cols)
+    ends = np.stack([path.x, path.y], axis=1).reshape(-1, 2, 2).astype(int)
+    drawn = set()
+    for (x0, y0), (x1, y1) in ends.tolist():
+        assert (x0 == x1) != (y0 == y1)
+        for step in range(abs(x1 - x0) + abs(y1 - y0)):
+            drawn.add((x0 + step, y0, "level") if y0 == y1 else (x0, y0 + step, "upright"))
+    expected = set()
+    for row, col in found:
+        edges = {
+            (row - 1, col): (col, row, "level"),
+            (row + 1, col): (col, row + 1, "level"),
+            (row, col - 1): (col, row, "upright"),
+            (row, col + 1): (col + 1, row, "upright"),
+        }
+        expected |= {edge for neighbour, edge in edges.items() if neighbour not in found}
+    assert drawn == expected
+
+
+def test_codes_tell_unread_read_unwritten_and_valued_cells_apart():
+    reads = cells.read_codes(np.array([[0, 1, 2, 64, 99]]), 64)
+    assert reads.tolist()[0][:2] == [cells.UNREAD, cells.FIRST]
+    assert reads[0, 2] > cells.FIRST and reads[0, 3] == reads[0, 4] == cells.LAST
+    values, known = np.array([np.nan, 1.0, 2.0, 3.0]), np.array([False, True, True, True])
+    blank = np.array([False, True, False, False])
+    codes = cells.value_codes(values, known, blank, cells.Range(1, 3))
+    assert codes.tolist() == [cells.POISON, cells.UNREAD, (cells.FIRST + cells.LAST) // 2, cells.LAST]
+
+
+def test_many_cells_in_a_pixel_show_the_most_read_one():
+    codes = np.full((7, 10), cells.UNREAD, np.uint8)
+    codes[6, 9] = cells.LAST
+    small = cells.shrunk(codes, 4)
+    assert small.shape == (2, 3) and small[1, 2] == cells.LAST
+    assert np.count_nonzero(small == cells.UNREAD) == 5
+
+
+def test_arcs_start_and_end_where_they_should():
+    start, end = np.array([[0.0, 0.0], [10.0, 5.0]]), np.array([[100.0, 0.0], [10.0, 90.0]])
+    way = arcs(start, end)
+    assert np.allclose(way.at(0.0), start) and np.allclose(way.at(1.0), end)
+    assert (way.at(0.5)[0] != [50.0, 0.0]).any()  # it bends
+
+
+def test_equal_ways_are_drawn_once_and_never_too_many():
+    start, end = np.repeat([[1.0, 2.0]], 64, axis=0), np.repeat([[9.0, 9.0]], 64, axis=0)
+    assert merged(start, end)[0].tolist() == [[1.0, 2.0]]
+    many = np.stack([np.arange(500.0), np.zeros(500)], axis=1)
+    assert len(merged(many, many + 1, most=12)[0]) == 12
+
+
+@pytest.mark.parametrize(
+    ("cell", "ratio", "expected"), [(3.1, 1, 3), (5.9, 1, 5), (5.9, 2, 5.5), (1.5, 1, 1.5), (0.3, 2, 0.3)]
+)
+def test_cells_are_whole_pixels_where_that_costs_little(cell, ratio, expected):
+    assert snapped(cell, ratio) == expected

@@ -1,0 +1,153 @@
+"""Record every launch of a program: the simulator's kernels, called by code that knows nothing of us."""
+
+from __future__ import annotations
+
+import functools
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import inspect
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from .launch import Array, Launch, Limits, Scalar, Schedule
+from .trace import Trace
+
+if TYPE_CHECKING:
+    from .execution import Run
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the launches of a program are scheduled, which of their blocks run, and where recording stops."""
+
+    schedule: Schedule = field(default_factory=Schedule)
+    resident: int | None = None
+    blocks: tuple[int, ...] | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+Recorded = Callable[[Trace, float], None]
+
+
+def record_launches(options: Options, recorded: Recorded) -> None:
+    """Make this process's kernels run under the tracer, as soon as the program imports numba.cuda.
+
+    `recorded(trace, seconds)` is called after each launch, with the wall time of the launch call, before an
+    exception that the kernel raised goes on to the program. Call this before numba is imported.
+    """
+    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+    sys.meta_path.insert(0, _WhenImported("numba.cuda", lambda: _wrap_launches(options, recorded)))
+
+
+class _WhenImported(importlib.abc.MetaPathFinder):
+    """Finds one module where the other finders do, and calls something once it has been imported."""
+
+    def __init__(self, name: str, then: Callable[[], None]) -> None:
+        self.name, self.then = name, then
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name != self.name:
+            return None
+        others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
+        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader, self.then)
+        return spec
+
+
+class _Loader(importlib.abc.Loader):
+    def __init__(self, loader: importlib.abc.Loader, then: Callable[[], None]) -> None:
+        self._loader, self._then = loader, then
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._then()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
+def _wrap_launches(options: Options, recorded: Recorded) -> None:
+    """Stand around the simulator's launch call."""
+    from . import simulator
+
+    simulator.install()
+    kernel_class = simulator.kernel_class()
+    launch_call = kernel_class.__call__
+
+    @functools.wraps(launch_call)
+    def call(kernel: Any, *arguments: Any) -> Any:
+        if simulator.is_running() or kernel._device or kernel.grid_dim is None:
+            return launch_call(kernel, *arguments)
+        made = _launch_of(kernel, arguments, options)
+        begin = time.perf_counter()
+        names = tuple(inspect.signature(kernel.fn).parameters)
+        with simulator.recording_of(made, names) as run:
+            result = launch_call(kernel, *arguments)
+        if run.executed:
+            recorded(simulator.finished(run, made.kernel.rpartition(":")[0]), time.perf_counter() - begin)
+        if run.raised is not None:
+            raise _as_the_simulator_says(run)
+        return result
+
+    kernel_class.__call__ = call
+
+
+def _as_the_simulator_says(run: Run) -> BaseException:
+    """Return what a kernel raised as Numba's simulator reports it: with thread and block before the text."""
+    raised, error = run.raised, run.error
+    assert raised is not None and error is not None
+    where = f"tid={list(error.thread)} ctaid={list(error.block)}"
+    text = f"{where}: {error.message}" if error.message else where
+    try:
+        return type(raised)(text).with_traceback(raised.__traceback__)
+    except TypeError:  # an exception of the program's own that wants other arguments
+        return raised
+
+
+def _launch_of(kernel: Any, arguments: tuple[Any, ...], options: Options) -> Launch:
+    """Describe a call as a launch: what it was, though not enough to run it again."""
+    return Launch(
+        kernel=f"{inspect.getsourcefile(kernel.fn) or '?'}:{kernel.fn.__name__}",
+        source=_source(kernel.fn),
+        arguments=tuple(map(_argument, arguments)),
+        grid=tuple(kernel.grid_dim),
+        block=tuple(kernel.block_dim),
+        shared_bytes=int(kernel.dynshared_size),
+        schedule=options.schedule,
+        resident=options.resident,
+        blocks=options.blocks,
+        limits=options.limits,
+    )
+
+
+def _source(function: Any) -> str:
+    try:
+        return "".join(inspect.findsource(function)[0])
+    except OSError:  # typed at a prompt
+        return ""
+
+
+def _argument(value: Any) -> Array | Scalar:
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if shape is not None and dtype is not None and len(shape):
+        return Array(tuple(map(int, shape)), str(dtype))
+    try:
+        number = value.item() if hasattr(value, "item") else value
+        return Scalar(number if isinstance(number, bool | int | float) else 0)
+    except (TypeError, ValueError):
+        return Scalar(0)
