@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -52,22 +53,27 @@ def commands(window: MainWindow) -> dict[str, list[Command]]:
             ("Forward", "Alt+Right", lambda: window.travel(1)),
             line,
             ("Other pane", "F6", window.other_pane),
-            ("Source", "Ctrl+1", lambda: window.side.show_tab("source")),
-            ("Thread", "Ctrl+2", lambda: window.side.show_tab("thread")),
-            ("Explain", "Ctrl+3", lambda: window.side.show_tab("explain")),
+            ("Source", "Ctrl+1", lambda: window.frame.show_tab("source")),
+            ("Thread", "Ctrl+2", lambda: window.frame.show_tab("thread")),
+            ("Explain", "Ctrl+3", lambda: window.frame.show_tab("explain")),
             line,
             ("Cancel tracing, close message, leave full screen", "Escape", window.escape),
         ],
         "View": [
             ("Full screen", "F11", window.toggle_full_screen),
-            ("Light or dark", "Ctrl+T", window.toggle_theme),
-            ("Light and dark as the system", "", lambda: window.set_theme_choice("system")),
+            ("Right column", "Ctrl+R", window.frame.toggle_side),
+            ("Bar at the top", "Ctrl+B", window.toggle_bar),
+            ("Menu", "F10", window.toolbar.menu.showMenu),
             line,
-            ("Larger text", "Ctrl++, Ctrl+=", lambda: window.change_text(0.1)),
-            ("Smaller text", "Ctrl+-", lambda: window.change_text(-0.1)),
-            ("Normal text", "Ctrl+0", lambda: window.change_text(0)),
+            ("Light or dark", "Ctrl+T", window.look.toggle),
+            ("Light and dark as the system", "", lambda: window.look.use("system")),
             line,
-            ("Reduced motion", "Ctrl+M", window.toggle_motion),
+            ("Larger text", "Ctrl++, Ctrl+=", lambda: window.look.resize_text(0.1)),
+            ("Smaller text", "Ctrl+-", lambda: window.look.resize_text(-0.1)),
+            ("Normal text", "Ctrl+0", lambda: window.look.resize_text(0)),
+            line,
+            ("Cells by value, times read, or both", "C", window.next_colouring),
+            ("Reduced motion", "Ctrl+M", window.look.toggle_motion),
         ],
         "Help": [
             ("Keys", "F1", lambda: dialogs.show_keys(window)),
@@ -76,19 +82,23 @@ def commands(window: MainWindow) -> dict[str, list[Command]]:
     }
 
 
-def build_menu(window: MainWindow) -> QMenu:
-    """Return the window's menu; its shortcuts work wherever the focus is, but for text fields that need the key."""
-    menu = QMenu(window)
+def build_menu(window: MainWindow) -> tuple[QMenu, dict[str, QAction]]:
+    """Return the window's menu, and its actions by their text.
+
+    The shortcuts work wherever the focus is, but for text fields that need the key themselves.
+    """
+    menu, actions = QMenu(window), {}
     for title, entries in commands(window).items():
         part = menu.addMenu(title)
         for text, shortcuts, run in entries:
-            if text:
-                part.addAction(_action(window, text, shortcuts, run))
-            else:
+            if not text:
                 part.addSeparator()
+                continue
+            actions[text] = _action(window, text, shortcuts, run)
+            part.addAction(actions[text])
         if title == "File":
             _add_recent(window, part)
-    return menu
+    return menu, actions
 
 
 def _action(window: MainWindow, text: str, shortcuts: str, run: Callable[[], object]) -> QAction:
@@ -110,7 +120,7 @@ def _add_recent(window: MainWindow, part: QMenu) -> None:
 def _fill_recent(window: MainWindow, recent: QMenu) -> None:
     recent.clear()
     for path in window.settings.recent:
-        recent.addAction(path, lambda path=path: files.open_path(window, path))
+        recent.addAction(path, partial(files.open_path, window, path))
     if not window.settings.recent:
         recent.addAction("none yet").setEnabled(False)
 

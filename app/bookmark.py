@@ -10,6 +10,7 @@ from ..tracer.launch import Schedule
 
 Value = int | str
 Link = Literal["moment", "progress"]
+SideChoice = Literal["auto", "shown", "hidden"]
 ThemeChoice = Literal["light", "dark", "system"]
 
 
@@ -41,7 +42,8 @@ class Bookmark(msgspec.Struct, frozen=True):
     """Everything that makes the window look as it does.
 
     moment: the clock's (see playhead.link); None is the first load. focus: the pane that the right column
-    follows. shared: whether a parameter that is changed is changed in both panes.
+    follows. tab, side: what that column shows, and whether it is there. shared: whether a parameter is changed in
+    both panes at once.
     """
 
     panes: tuple[Setup, ...]
@@ -53,7 +55,8 @@ class Bookmark(msgspec.Struct, frozen=True):
     loop: bool = False
     shared: bool = True
     tab: str = "source"
-    colour_by: str = ""
+    side: SideChoice = "auto"
+    colour_by: str = "auto"
     theme: ThemeChoice = "system"
     text_scale: float = 1.0
     reduced_motion: bool = False

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPolygonF
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QWidget,
+)
 
 from .icons import icon
 from .theme import Theme
+
+
+class Themed(Protocol):
+    """A part of the window that can take another theme."""
+
+    def set_theme(self, theme: Theme) -> None: ...
 
 
 class Combo(QComboBox):
@@ -64,7 +80,7 @@ class Entry(QLineEdit):
 
     def refit(self) -> None:
         """Take the width that the font asks for."""
-        self.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * (self.digits + 2))
+        self.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * self.digits + 12)
 
     def mark(self, sentence: str) -> None:
         """Show the field as wrong, with the sentence as its tip; "" shows it as right."""

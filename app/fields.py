@@ -151,7 +151,11 @@ def parse_blocks(text: str) -> tuple[int, ...] | None:
     blocks: list[int] = []
     for word in words:
         first, dash, last = word.partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()) or int(last or first) - int(first) > 65535:
+        if (
+            not first.isdecimal()
+            or (dash and not last.isdecimal())
+            or int(last or first) - int(first) > 65535
+        ):
             raise ValueError(f"Blocks must be all, or numbers and ranges as in 0 3 5-8, not {text!r}.")
         blocks.extend(range(int(first), int(last or first) + 1))
     return tuple(sorted(set(blocks)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from ..tracer.storage import TraceFileError, save
 from .bookmark import Setup
-from .picture import PictureError, picture_of, write_png
+from .pictures import PictureError, picture_of, write_png
 from .settings import with_recent
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def take_dropped(window: MainWindow, path: str) -> None:
     if not parameters:
         window.notice.error(f"No scenario shown here takes an input file; {Path(path).name} is not used.")
         return
-    answers = [(p.label, lambda p=p: window.toolbar.put(p.name, path)) for p in parameters]
+    answers = [(p.label, partial(window.toolbar.put, p.name, path)) for p in parameters]
     window.notice.ask(f"What shall {Path(path).name} be?", answers)
 
 

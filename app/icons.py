@@ -24,7 +24,7 @@ SHAPES: dict[str, list[Points]] = {
 
 
 def icon(name: str, colour: QColor) -> QIcon:
-    """Return the icon of this name: one of SHAPES, or "loop", "close", "check" or "warning", drawn with lines."""
+    """Return the icon of this name: one of SHAPES, or one that `_stroke` draws with lines."""
     pixmap = QPixmap(16 * DENSITY, 16 * DENSITY)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
@@ -54,6 +54,10 @@ def _stroke(painter: QPainter, name: str, colour: QColor) -> None:
         path.addPolygon(QPolygonF([QPointF(8, 0.8), QPointF(11.2, 3.8), QPointF(8, 6.6)]))
     elif name == "check":
         path.addPolygon(QPolygonF([QPointF(2.5, 8.5), QPointF(6.5, 12.5), QPointF(13.5, 4)]))
+    elif name == "info":
+        path.addEllipse(QRectF(1.5, 1.5, 13, 13))
+        path.addPolygon(QPolygonF([QPointF(8, 7.5), QPointF(8, 11)]))
+        path.addPolygon(QPolygonF([QPointF(8, 4.8), QPointF(8, 4.9)]))
     elif name == "warning":
         path.addPolygon(QPolygonF([QPointF(8, 2), QPointF(14.5, 14), QPointF(1.5, 14), QPointF(8, 2)]))
         path.addPolygon(QPolygonF([QPointF(8, 6.5), QPointF(8, 10)]))

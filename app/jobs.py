@@ -23,13 +23,12 @@ class Jobs(QObject):
     """Makes the sessions that the panes ask for; a pane's newer wish replaces its older one.
 
     ready: (pane, Session). progress: (pane, blocks done, blocks in all), 0 of 0 while nobody knows.
-    failed: (pane, one sentence). warned: one sentence about something that did not hinder.
+    failed: (pane, one sentence).
     """
 
     ready = Signal(int, object)
     progress = Signal(int, int, int)
     failed = Signal(int, str)
-    warned = Signal(str)
     _made = Signal(str, object)
     _lost = Signal(str, str)
     _moved = Signal(str, int, int)
@@ -92,15 +91,23 @@ class Jobs(QObject):
         self._wanted = frozenset(self._wishes.values())
         if self._tracing and self._tracing not in self._wanted:
             self.worker.cancel()
+            self.worker.start()  # warm again before it is needed
 
     def _run(self, key: str, make: Callable[[], Session]) -> None:
         """In a thread: make a session and send it to the window's thread."""
+        why = "The trace could not be prepared for drawing; the terminal says why. Choose another size or kernel."
         try:
             self._made.emit(key, make())
+            why = ""
         except Cancelled:
-            self._lost.emit(key, "")
+            why = "The tracing was cancelled."
         except (WorkerError, TraceFileError) as error:
-            self._lost.emit(key, str(error))
+            why = str(error)
+        except MemoryError:
+            why = "There is not enough memory to draw this trace; choose a smaller size or fewer blocks."
+        finally:
+            if why:
+                self._lost.emit(key, why)
 
     def _traced(self, key: str, launch: Launch, scenario: Scenario | None) -> Session:
         trace = self.cache.get(launch) if self.cache else None
@@ -113,7 +120,8 @@ class Jobs(QObject):
                     trace = self.worker.run(launch, lambda done, total: self._moved.emit(key, done, total))
                 finally:
                     self._tracing = ""
-            self._keep(launch, trace)
+            if self.cache:
+                self.cache.put(launch, trace)
         return build_session(launch, trace, scenario)
 
     def _finish(self, key: str, session: Session) -> None:
@@ -128,7 +136,7 @@ class Jobs(QObject):
     def _fail(self, key: str, sentence: str) -> None:
         self._under_way.discard(key)
         for pane in self._served(key):
-            self.failed.emit(pane, sentence or "The tracing was cancelled.")
+            self.failed.emit(pane, sentence)
 
     def _served(self, key: str) -> list[int]:
         """Return the panes that wanted this, whose wish is now fulfilled."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
@@ -12,11 +12,16 @@ from .controls import button, mark, paint_icon
 from .icons import icon
 from .theme import Theme
 
-Answers = list[tuple[str, Callable[[], None]]]
+Answers = Sequence[tuple[str, Callable[[], None]]]
+
+READING = 8000  # milliseconds that a sentence stays which needs no answer
 
 
 class Notice(QFrame):
-    """One sentence, perhaps with buttons to answer it; it stays until it is answered, closed or replaced."""
+    """One sentence, perhaps with buttons to answer it; it stays until it is answered, closed or replaced.
+
+    What is no error and no question goes by itself after a while.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,6 +39,8 @@ class Notice(QFrame):
             self.row.addWidget(widget)
         self.row.setStretch(1, 1)
         self.answers: list[QPushButton] = []
+        self._read = QTimer(self, singleShot=True, interval=READING)
+        self._read.timeout.connect(lambda: self.clear("told"))
         self.hide()
 
     def error(self, sentence: str) -> None:
@@ -42,11 +49,12 @@ class Notice(QFrame):
 
     def tell(self, sentence: str) -> None:
         """Say something that is no error."""
-        self._show("info", sentence, [])
+        self._show("told", sentence, [])
+        self._read.start()
 
     def ask(self, sentence: str, answers: Answers) -> None:
         """Ask something: a button for each (text, what it does); closing does nothing."""
-        self._show("info", sentence, answers)
+        self._show("question", sentence, answers)
 
     def clear(self, kind: str = "") -> None:
         """Take the sentence away; with a kind, only one of that kind."""
@@ -61,7 +69,8 @@ class Notice(QFrame):
         self._show_sign()
 
     def _show_sign(self) -> None:
-        picture = icon("warning", self.theme.colour("bad" if self.kind == "error" else "accent"))
+        wrong = self.kind == "error"
+        picture = icon("warning" if wrong else "info", self.theme.colour("bad" if wrong else "accent"))
         self.sign.setPixmap(picture.pixmap(self.theme.px(18), self.theme.px(18)))
 
     def _show(self, kind: str, sentence: str, answers: Answers) -> None:
@@ -69,6 +78,7 @@ class Notice(QFrame):
             self.row.removeWidget(old)
             old.deleteLater()
         self.kind = kind
+        self._read.stop()
         self.answers = [button(text, text, text=text, run=self._answer(run)) for text, run in answers]
         for i, new in enumerate(self.answers):
             self.row.insertWidget(2 + i, new)

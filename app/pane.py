@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QColor
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
 
 from ..tracer.trace import Trace
 from .controls import button, mark, paint_icon
+from .flow import FlowLayout
 from .icons import icon
 from .session import Selection, Session
 from .theme import Theme
@@ -17,9 +18,8 @@ from .views.view import View
 
 
 class Pane(QFrame):
-    """One of the two panes. `focused` tells that the user turned to it, `cancelled` that the tracing shall end."""
+    """One of the two panes; `cancelled` tells that the tracing shall end."""
 
-    focused = Signal()
     cancelled = Signal()
 
     def __init__(self, name: str, theme: Theme, parent: QWidget | None = None) -> None:
@@ -29,13 +29,13 @@ class Pane(QFrame):
         self.theme = theme
         self.session: Session | None = None
         self.selection = Selection()
+        self.terse = False
         self.memory, self.counters = MemoryView(theme), CountersView(theme)
         self.views: tuple[View, ...] = (self.memory, self.counters)
         self.veil = Veil(self)
         self.veil.cancelled.connect(self.cancelled)
         self._build()
-        for child in (self, *self.findChildren(QWidget)):
-            child.installEventFilter(self)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
 
     def _build(self) -> None:
         self.title, self.lesson = QLabel(), QLabel()
@@ -44,13 +44,20 @@ class Pane(QFrame):
         self.lesson.setWordWrap(True)
         self.sign, self.verdict, self.part = QLabel(), QLabel(), QLabel()
         self.part.setObjectName("badge")
-        head = QHBoxLayout()
-        for widget in (self.title, self.part, self.sign, self.verdict):
-            head.addWidget(widget)
-        head.insertStretch(2, 1)
+        ending = QWidget()
+        row = QHBoxLayout(ending)
+        row.setContentsMargins(0, 0, 0, 0)
+        for widget in (self.part, self.sign, self.verdict):
+            row.addWidget(widget)
+        self.line = FlowLayout()
+        self.line.add(self.title)
+        self.line.add(ending, right=True)
         self.head = QVBoxLayout()
-        self.head.addLayout(head)
+        self.head.addLayout(self.line)
         self.head.addWidget(self.lesson)
+        policy = self.counters.sizePolicy()
+        policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)  # as many rows as its width asks for
+        self.counters.setSizePolicy(policy)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 1, 1, 1)
         column.setSpacing(0)
@@ -63,7 +70,7 @@ class Pane(QFrame):
         self.session = session
         self.veil.hide()
         self.title.setText(_title(session))
-        self.lesson.setText(session.scenario.lesson if session and session.scenario else "")
+        self._show_lesson()
         self._show_verdict()
         for view in self.views:
             view.load(session)
@@ -79,10 +86,23 @@ class Pane(QFrame):
         self.theme = theme
         self.head.setContentsMargins(theme.px(14), theme.px(10), theme.px(14), theme.px(4))
         self.head.setSpacing(theme.px(2))
+        self.line.setSpacing(theme.px(8))
         self._show_verdict()
         self.veil.set_theme(theme)
         for view in self.views:
             view.set_theme(theme)
+
+    def set_terse(self, terse: bool) -> None:
+        """Show the lesson as a tip of the title only, or as a line of its own."""
+        self.terse = terse
+        self._show_lesson()
+        self._show_verdict()
+
+    def _show_lesson(self) -> None:
+        lesson = self.session.scenario.lesson if self.session and self.session.scenario else ""
+        self.lesson.setText(lesson)
+        self.lesson.setVisible(bool(lesson) and not self.terse)
+        self.title.setToolTip(lesson)
 
     def set_focused(self, focused: bool) -> None:
         """Show whether the right column follows this pane."""
@@ -90,7 +110,7 @@ class Pane(QFrame):
 
     def _show_verdict(self) -> None:
         trace = self.session.trace if self.session else None
-        sentence, good = _verdict(trace)
+        sentence, good = _verdict(trace, self.terse)
         self.verdict.setText(sentence)
         self.verdict.setObjectName("good" if good else "bad")
         mark(self.verdict, "good", good)
@@ -102,13 +122,10 @@ class Pane(QFrame):
         self.part.setToolTip(trace.notice if trace else "")
         self.part.setVisible(bool(self.part.text()))
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Turn to this pane at a click anywhere in it; nothing is kept from the widget that was clicked."""
-        if event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.FocusIn):
-            self.focused.emit()
-        if watched is self and event.type() == QEvent.Type.Resize:
-            self.veil.setGeometry(self.rect())
-        return False
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the veil over everything."""
+        super().resizeEvent(event)
+        self.veil.setGeometry(self.rect())
 
 
 class Veil(QFrame):
@@ -121,16 +138,16 @@ class Veil(QFrame):
         self.setObjectName("veil")
         self.text, self.bar = QLabel(), QProgressBar()
         self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.text.setObjectName("title")
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of tracing")
         self.stop = button("Cancel tracing", "Cancel (Esc)", "close", "Cancel  Esc", self.cancelled.emit)
-        box = QVBoxLayout(self)
-        box.addStretch(1)
+        card = QFrame()
+        card.setObjectName("panel")
+        inside = QVBoxLayout(card)
         for widget in (self.text, self.bar, self.stop):
-            widget.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-            box.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
-        box.addStretch(1)
+            inside.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
+        box = QVBoxLayout(self)
+        box.addWidget(card, 0, Qt.AlignmentFlag.AlignCenter)
         self.hide()
 
     def show_progress(self, text: str, done: int, total: int) -> None:
@@ -139,7 +156,6 @@ class Veil(QFrame):
         self.bar.setRange(0, total)
         self.bar.setValue(done)
         if self.isHidden():
-            self.setGeometry(self.parentWidget().rect())
             self.raise_()
             self.show()
 
@@ -147,8 +163,11 @@ class Veil(QFrame):
         """Take colours and text size."""
         colour = QColor(theme.palette.panel)
         red, green, blue = colour.red(), colour.green(), colour.blue()
-        self.setStyleSheet(f"QFrame#veil {{ background: rgba({red}, {green}, {blue}, 190); border-radius: 8px; }}")
+        self.setStyleSheet(
+            f"QFrame#veil {{ background: rgba({red}, {green}, {blue}, 165); border-radius: 8px; }}"
+        )
         self.bar.setFixedWidth(theme.px(260))
+        self.text.setFont(theme.font(15, bold=True))
         paint_icon(self.stop, theme)
 
 
@@ -158,8 +177,8 @@ def _title(session: Session | None) -> str:
     return session.title or (session.scenario.title if session.scenario else session.trace.kernel)
 
 
-def _verdict(trace: Trace | None) -> tuple[str, bool]:
-    """Return how the run ended, in a few words, and whether it is well."""
+def _verdict(trace: Trace | None, terse: bool) -> tuple[str, bool]:
+    """Return how the run ended, in a few words or fewer, and whether it is well."""
     if trace is None:
         return "", True
     if trace.error is not None:
@@ -167,8 +186,11 @@ def _verdict(trace: Trace | None) -> tuple[str, bool]:
         return f"{error.type} in block {error.block}, thread {error.thread}, line {error.line}", False
     if trace.check is None:
         return "", True
+    verdict = f"{'equals' if trace.check.equal else 'differs from'} NumPy"
+    if terse:
+        return verdict, trace.check.equal
     number = f"{trace.check.largest_error:.0e}".replace("e-0", "e-").replace("e+00", "")
-    return f"{'equals' if trace.check.equal else 'differs from'} NumPy ({number})", trace.check.equal
+    return f"{verdict} ({number})", trace.check.equal
 
 
 def _part(trace: Trace | None) -> str:

@@ -85,20 +85,21 @@ class Playhead(QObject):
 def link(clock: float, ends: Sequence[int], mode: Link) -> tuple[float, ...]:
     """Return the moment of each pane, whose last moments are `ends`, when the clock of all shows `clock`.
 
-    Linked by moment every pane shows that moment, or its end; by progress the same fraction of its end.
+    Linked by moment every pane shows that moment, or its end. Linked by progress each has made the same share of
+    its ticks, where tick m takes from m to m + 1: so blocks of the same share begin together, at their first tick.
     """
     longest = max(ends, default=0)
-    if mode == "moment" or longest == 0:
+    if mode == "moment" or longest == 0 or clock < 1:
         return tuple(min(clock, float(end)) for end in ends)
-    return tuple(_whole(clock * end / longest) for end in ends)
+    return tuple(min(_whole((clock - 1) * end / longest + 1), float(end)) for end in ends)
 
 
 def clock_of(moment: float, pane: int, ends: Sequence[int], mode: Link) -> float:
-    """Return the clock at which `link` gives this pane this moment: its inverse, for moments up to the pane's end."""
+    """Return the first clock at which `link` gives this pane this moment, or its end where that comes before."""
     moment = min(max(moment, 0.0), float(ends[pane]))
-    if mode == "moment" or ends[pane] == 0:
+    if mode == "moment" or moment < 1:
         return moment
-    return moment * max(ends) / ends[pane]
+    return (moment - 1) * max(ends) / ends[pane] + 1
 
 
 def _whole(moment: float) -> float:

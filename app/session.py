@@ -46,7 +46,9 @@ def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title
     """Return the session of a trace: group its accesses, count them, and follow the memory. Takes a while."""
     requests = requests_of(trace)
     counters, memory = counters_of(trace, requests), memory_of(trace, requests)
-    return Session(launch, trace, requests, counters, memory, scenario, title or (scenario.title if scenario else ""))
+    return Session(
+        launch, trace, requests, counters, memory, scenario, title or (scenario.title if scenario else "")
+    )
 
 
 def session_of_file(path: Path) -> Session:
@@ -55,7 +57,9 @@ def session_of_file(path: Path) -> Session:
     try:
         launch = decode(trace.launch)
     except msgspec.DecodeError as error:
-        raise TraceFileError(f"{path} does not say which launch it is of ({error}); trace it again.") from error
+        raise TraceFileError(
+            f"{path} does not say which launch it is of ({error}); trace it again."
+        ) from error
     return build_session(launch, trace, scenario_of(launch), path.stem)
 
 

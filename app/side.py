@@ -52,18 +52,14 @@ class Side(QFrame):
         if name in TABS:
             self.bar.setCurrentIndex(TABS.index(name))
 
-    def load(self, session: Session | None) -> None:
-        """Show another session."""
-        self.session = session
-        self._draw()
-
-    def render_moment(self, moment: float, selection: Selection) -> None:
-        """Draw a moment in the tab on top."""
-        self.moment, self.selection = moment, selection
+    def show_moment(self, session: Session, moment: float, selection: Selection) -> None:
+        """Draw a moment of a session in the tab on top."""
+        self.session, self.moment, self.selection = session, moment, selection
         self._draw()
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
+        self.setMinimumSize(theme.px(200), theme.px(120))  # the views scroll
         for view in self.views:
             view.set_theme(theme)
 

@@ -24,7 +24,7 @@ class Stage(QObject):
 
     changed: draw again. loaded: this pane has another session. waiting: (pane, blocks done, blocks in all).
     settled: nothing is being made any more. problem: one sentence. consent: (pane, launch) whose source
-    came with a file and is run after `trust`.
+    came with a file and is run after `trust`. turned: another pane is in focus.
     """
 
     changed = Signal()
@@ -33,6 +33,7 @@ class Stage(QObject):
     settled = Signal()
     problem = Signal(str)
     consent = Signal(int, object)
+    turned = Signal()
 
     def __init__(self, playhead: Playhead, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -44,6 +45,7 @@ class Stage(QObject):
         self.link_mode: Link = "progress"
         self._arrival: Arrival | None = None
         self._places: tuple[Place, ...] = ()
+        self._shown: dict[int, Setup] = {}  # the setup of each pane's picture
         self._trusted: set[str] = set()
         playhead.changed.connect(self._follow)
         jobs.ready.connect(self._take)
@@ -81,6 +83,7 @@ class Stage(QObject):
         """Have this many panes."""
         for pane in range(count, len(self.sessions)):
             self.jobs.cancel(pane)
+            self._shown.pop(pane, None)
         missing = count - len(self.sessions)
         self.sessions = self.sessions[:count] + [None] * missing
         self.selections = self.selections[:count] + [Selection()] * missing
@@ -90,6 +93,7 @@ class Stage(QObject):
         if pane >= len(self.sessions) or self._reruns(pane, session):
             return
         self._adopt(pane, session)
+        self._shown[pane] = self.setups[pane]
         new, self.sessions[pane] = self.sessions[pane] is not session, session
         if new or self._arrival is not None:
             self.loaded.emit(pane)
@@ -118,14 +122,20 @@ class Stage(QObject):
             self._arrival = None
             self.settled.emit()
 
+    def is_settled(self) -> bool:
+        """Return whether nothing is being made."""
+        return self._arrival is None
+
     def _miss(self, pane: int, sentence: str) -> None:
         self.loaded.emit(pane)
         self.problem.emit(sentence)
         self._arrive()
 
     def cancel(self) -> bool:
-        """Stop making sessions and keep what is shown; return whether any was being made."""
+        """Stop making sessions, go back to the setups of what is shown; return whether any was being made."""
         waiting = [pane for pane in range(len(self.sessions)) if self.jobs.cancel(pane)]
+        back = {pane: self._shown[pane] for pane in waiting if pane in self._shown}
+        self.setups = tuple(back.get(pane, setup) for pane, setup in enumerate(self.setups))
         for pane in waiting:
             self.loaded.emit(pane)
         if waiting:
@@ -173,6 +183,7 @@ class Stage(QObject):
         """Turn to a pane: steps and the right column follow it."""
         if pane != self.focus and pane < len(self.sessions):
             self.focus = pane
+            self.turned.emit()
             self.changed.emit()
 
     def set_link(self, mode: Link) -> None:
@@ -208,30 +219,39 @@ class Stage(QObject):
 
     def step_block(self, way: int) -> None:
         """Look at the next block (1) or the one before (-1)."""
-        session = self._focused()
+        session = self.focused()
         if session is not None:
             selection = self.selections[self.focus]
-            self.select(self.focus, Selection(steps.next_block(session, selection.block, way), selection.thread))
+            self.select(
+                self.focus, Selection(steps.next_block(session, selection.block, way), selection.thread)
+            )
 
     def _go(self, target: Callable[[Session, float, int], float]) -> None:
-        session = self._focused()
+        session = self.focused()
         if session is not None:
             moment, block = self.moments()[self.focus], self.selections[self.focus].block
             self.seek(self.focus, target(session, moment, block))
 
-    def _focused(self) -> Session | None:
+    def focused(self) -> Session | None:
+        """Return the session of the pane in focus."""
         return self.sessions[self.focus] if self.focus < len(self.sessions) else None
 
 
 def _launch(setup: Setup) -> Launch:
     """Return the launch of a setup; raises CatalogueError."""
     return launch_of(
-        find(setup.scenario), setup.values, schedule=setup.schedule, resident=setup.resident, blocks=setup.blocks
+        find(setup.scenario),
+        setup.values,
+        schedule=setup.schedule,
+        resident=setup.resident,
+        blocks=setup.blocks,
     )
 
 
 def _rescheduled(launch: Launch, setup: Setup) -> Launch:
-    resident = launch.resident if setup.resident is None else None if setup.resident == "all" else setup.resident
+    resident = (
+        launch.resident if setup.resident is None else None if setup.resident == "all" else setup.resident
+    )
     return msgspec.structs.replace(launch, schedule=setup.schedule, resident=resident, blocks=setup.blocks)
 
 
@@ -255,20 +275,22 @@ def at_phase(phase: int) -> Arrival:
     """Arrive in the middle of a phase of the last pane's block; beyond the last phase at the end."""
 
     def arrival(stage: Stage) -> float:
-        pane = len(stage.sessions) - 1
-        session = stage.sessions[pane]
+        session = stage.sessions[-1]
         if session is None:
             return 0.0
-        start, end = steps.phase_span(session, stage.selections[pane].block, phase)
-        return clock_of((start + end + 1) // 2, pane, stage.ends(), stage.link_mode)
+        start, end = steps.phase_span(session, stage.selections[-1].block, phase)
+        return at_moment((start + end + 1) // 2)(stage)
 
     return arrival
 
 
 def at_moment(moment: float) -> Arrival:
-    """Arrive at a moment of the last pane; beyond its end at the end."""
+    """Arrive at a moment of the last pane; from its end on, at the end of all."""
 
     def arrival(stage: Stage) -> float:
-        return clock_of(moment, len(stage.sessions) - 1, stage.ends(), stage.link_mode)
+        ends = stage.ends()
+        if moment >= ends[-1]:
+            return float(max(ends))
+        return clock_of(moment, len(ends) - 1, ends, stage.link_mode)
 
     return arrival

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from string import Template
 
 from PySide6.QtCore import Qt
@@ -50,14 +51,40 @@ class Palette:
 
 
 LIGHT = Palette(
-    window="#F6F7F9", panel="#FFFFFF", border="#DFE3E8", text="#14171C", muted="#5B6675", accent="#0072B2",
-    accent_text="#FFFFFF", good="#00704F", bad="#B23A00", badge="#EDF0F3", cell_unread="#EDF1F5",
-    cell_poison="#D9C9DE", grid="#FFFFFF", keyword="#8A1F86", string="#2F6B1F", number="#9A4A00",
+    window="#F6F7F9",
+    panel="#FFFFFF",
+    border="#DFE3E8",
+    text="#14171C",
+    muted="#5B6675",
+    accent="#0072B2",
+    accent_text="#FFFFFF",
+    good="#00704F",
+    bad="#B23A00",
+    badge="#EDF0F3",
+    cell_unread="#EDF1F5",
+    cell_poison="#D9C9DE",
+    grid="#FFFFFF",
+    keyword="#8A1F86",
+    string="#2F6B1F",
+    number="#9A4A00",
 )
 DARK = Palette(
-    window="#14161A", panel="#1C1F25", border="#343A44", text="#F1F3F6", muted="#A3ADBA", accent="#56B4E9",
-    accent_text="#0B1016", good="#3CCB97", bad="#FF8A4C", badge="#2B3038", cell_unread="#2A2F38",
-    cell_poison="#54415C", grid="#1C1F25", keyword="#D98BD6", string="#9BD18B", number="#E8B06A",
+    window="#14161A",
+    panel="#1C1F25",
+    border="#343A44",
+    text="#F1F3F6",
+    muted="#A3ADBA",
+    accent="#56B4E9",
+    accent_text="#0B1016",
+    good="#3CCB97",
+    bad="#FF8A4C",
+    badge="#2B3038",
+    cell_unread="#2A2F38",
+    cell_poison="#54415C",
+    grid="#1C1F25",
+    keyword="#D98BD6",
+    string="#9BD18B",
+    number="#E8B06A",
 )
 
 
@@ -81,15 +108,27 @@ class Theme:
 
     def font(self, size: float = 13, *, bold: bool = False, mono: bool = False) -> QFont:
         """Return a font whose pixel size follows the text scale."""
-        font = QFont()
-        font.setFamilies(list(MONO if mono else SANS))
-        font.setPixelSize(self.px(size))
-        font.setBold(bold)
-        return font
+        return QFont(_font(self.px(size), bold, mono))
 
     def colour(self, name: str) -> QColor:
         """Return the colour of a palette field or of a kind of request."""
-        return QColor(KIND_COLOURS.get(name) or getattr(self.palette, name))
+        return QColor(_colour(KIND_COLOURS.get(name) or getattr(self.palette, name)))
+
+
+@cache
+def _font(size: int, bold: bool, mono: bool) -> QFont:
+    """Return a font that nobody may change."""
+    font = QFont()
+    font.setFamilies(list(MONO if mono else SANS))
+    font.setPixelSize(size)
+    font.setBold(bold)
+    return font
+
+
+@cache
+def _colour(code: str) -> QColor:
+    """Return a colour that nobody may change."""
+    return QColor(code)
 
 
 def resolve(choice: str, scale: float = 1.0, reduced_motion: bool = False) -> Theme:
@@ -156,7 +195,7 @@ QPushButton#primary:focus { border: 2px solid $text; }
 QPushButton#flat, QToolButton#flat { border: 1px solid transparent; background: transparent; padding: $s4px; }
 QPushButton#flat:hover, QToolButton#flat:hover { background: $badge; }
 QPushButton#flat:focus, QToolButton#flat:focus { border: 2px solid $accent; }
-QToolButton::menu-indicator { image: none; width: 0px; }
+QToolButton::menu-indicator, QPushButton::menu-indicator { image: none; width: 0px; }
 QLineEdit { background: $panel; border: 1px solid $border; border-radius: $s4px; padding: $s2px $s4px;
     selection-background-color: $accent; selection-color: $accent_text; }
 QLineEdit[invalid="true"] { border: 2px solid $bad; }
@@ -165,7 +204,7 @@ QFrame#chip QLineEdit:focus, QFrame#chip QComboBox:focus { border: 1px solid $ac
 QFrame#chip QLineEdit[invalid="true"] { border: 2px solid $bad; border-radius: $s4px; }
 QComboBox { background: $panel; border: 1px solid $border; border-radius: $s6px; padding: $s2px $s4px;
     min-height: $s20px; }
-QComboBox::drop-down { border: none; width: $s18px; }
+QComboBox::drop-down { border: none; width: $s15px; }
 QComboBox QAbstractItemView { background: $panel; border: 1px solid $border; outline: none; padding: $s4px;
     selection-background-color: $accent; selection-color: $accent_text; }
 QMenu { background: $panel; border: 1px solid $border; padding: $s4px; }

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 import msgspec
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QFrame, QLabel, QPushButton, QWidget
-from superqt import QFlowLayout
 
 from ..kernels.catalogue import CatalogueError, Parameter, Scenario, settle
 from ..tracer.launch import Schedule
+from ..tracer.plan import Kind
 from .bookmark import Setup
 from .controls import Chip, Combo, button, paint_icon
 from .fields import Choice, Field, Number, chips, field_of, merged, parse_blocks, parse_resident, show_blocks
+from .flow import FlowLayout
 from .theme import Theme
 
 TYPING = 150  # milliseconds without a key after which what was typed counts
@@ -30,7 +32,6 @@ class Toolbar(QFrame):
     """
 
     setups_asked = Signal(object)
-    shared_asked = Signal(bool)
     problem = Signal(str)
 
     def __init__(self, scenarios: tuple[Scenario, ...], parent: QWidget | None = None) -> None:
@@ -47,27 +48,27 @@ class Toolbar(QFrame):
         self._build()
 
     def _build(self) -> None:
-        self.flow = QFlowLayout(self)
+        self.flow = FlowLayout(self)
         self.flow.setContentsMargins(12, 8, 12, 8)
-        brand = QLabel("Tilescope")
-        brand.setObjectName("brand")
-        self.flow.addWidget(brand)
+        self.brand = QLabel("Tilescope")
+        self.brand.setObjectName("brand")
+        self.flow.add(self.brand)
         self.sides = [Combo(f"{side} scenario") for side in SIDES]
         for i, (side, combo) in enumerate(zip(SIDES, self.sides, strict=True)):
-            combo.picked.connect(lambda name, i=i: self._pick(i, name))
-            self.flow.addWidget(Chip(side, [combo]))
+            combo.picked.connect(partial(self._pick, i))
+            self.flow.add(Chip(side, [combo]))
         self._build_options()
-        self.more = button("More settings", "Seed, resident blocks, chosen blocks, files", "down", "More", self._open)
+        tip = "Schedule, seed, resident blocks, chosen blocks, files"
+        self.more = button("Schedule and more", tip, "down", run=self._open)
         self.menu: QPushButton = button("Menu", "Menu (F10)", "menu")
-        for widget in (self.schedule_chip, self.more, self.menu):
-            self.flow.addWidget(widget)
+        self.flow.add(self.more)
+        self.flow.add(self.menu, right=True)
 
     def _build_options(self) -> None:
         """Make the schedule's fields, and the panel behind the button More."""
         self.schedule = Choice("Schedule")
         self.schedule.offer([(kind, kind) for kind in SCHEDULES], "lockstep")
         self.schedule.picked.connect(lambda _: self._ask())
-        self.schedule_chip = Chip("Schedule", [self.schedule])
         self.options = {"seed": Number("Seed", 6), "resident": Number("Resident blocks", 6)}
         self.options["blocks"] = Number("Blocks to run", 16)
         for field in self.options.values():
@@ -75,19 +76,41 @@ class Toolbar(QFrame):
             field.editingFinished.connect(self._finish)
         self.same = QCheckBox("Change both panes alike")
         self.same.setAccessibleName("Change both panes alike")
-        self.same.toggled.connect(self.shared_asked)
-        self.panel = QFrame(self, objectName="panel")
+        self.same.toggled.connect(self._share)
+        self.panel = QFrame(self)
+        self.panel.setObjectName("panel")
         self.panel.setWindowFlag(self.windowType().Popup)
         self.form = QFormLayout(self.panel)
+        self.form.addRow("Schedule", self.schedule)
         for label, name in (("Seed", "seed"), ("Resident blocks", "resident"), ("Blocks to run", "blocks")):
             self.form.addRow(label, self.options[name])
         self.form.addRow(self.same)
+
+    def parameters(self) -> list[Parameter]:
+        """Return the parameters that have a field here."""
+        return self._parameters
+
+    def put(self, name: str, text: str) -> None:
+        """Set a parameter as if the user had typed it."""
+        self._field(name).put(text)
+        self._ask()
+
+    def side_name(self, i: int) -> str:
+        """Return what a side is called in a sentence: its scenario's title, or its file."""
+        return self.sides[i].currentText()
+
+    def _share(self, shared: bool) -> None:
+        self.shared = shared
 
     def _open(self) -> None:
         self.panel.adjustSize()
         self.panel.move(self.more.mapToGlobal(QPoint(0, self.more.height() + 4)))
         self.panel.show()
-        self.options["seed"].setFocus()
+        self.schedule.setFocus()
+
+    def set_terse(self, terse: bool) -> None:
+        """Leave the program's name to the title of the window, or show it."""
+        self.brand.setVisible(not terse)
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
@@ -121,7 +144,9 @@ class Toolbar(QFrame):
 
     def _make_fields(self) -> None:
         """Make the controls of the scenarios' parameters, unless they stand there already."""
-        chosen = [self.scenarios[s.scenario] for s in self.setups if s.scenario in self.scenarios and not s.file]
+        chosen = [
+            self.scenarios[s.scenario] for s in self.setups if s.scenario in self.scenarios and not s.file
+        ]
         parameters = merged(p for scenario in chosen for p in scenario.parameters)
         if parameters == self._parameters:
             return
@@ -130,10 +155,15 @@ class Toolbar(QFrame):
         self.fields = {p.name: field_of(p, self._wait.start, self._finish, self._ask) for p in parameters}
         self._chips = chips([p for p in parameters if not p.file], self.fields)
         for i, chip in enumerate(self._chips):
-            self.flow.insertWidget(3 + i, chip)
+            self.flow.insert(3 + i, chip)
         for p in parameters:
             if p.file:
                 self.form.insertRow(0, p.label, self.fields[p.name])
+
+    def _shown(self) -> list[Scenario]:
+        """Return the scenarios of the panes, that in focus first."""
+        setups = (self.setups[self.focus], *self.setups)
+        return [self.scenarios[s.scenario] for s in setups if s.scenario in self.scenarios and not s.file]
 
     def _drop_fields(self) -> None:
         for chip in self._chips:
@@ -148,6 +178,8 @@ class Toolbar(QFrame):
             held = next((s.values[p.name] for s in (setup, *self.setups) if p.name in s.values), p.default)
             self._field(p.name).put(str(held))
         self.schedule.put(setup.schedule.kind)
+        part = "" if setup.blocks is None else f", {len(setup.blocks):,} blocks"
+        self.more.setText(setup.schedule.kind + part)
         self.options["seed"].put(str(setup.schedule.seed))
         self.options["resident"].put("auto" if setup.resident is None else str(setup.resident))
         self.options["blocks"].put(show_blocks(setup.blocks))
@@ -186,27 +218,35 @@ class Toolbar(QFrame):
     def _check_parameters(self) -> list[str]:
         problems = []
         for p in self._parameters:
-            scenario = next(s for s in self.scenarios.values() if p in s.parameters)
-            sentence = _refusal(lambda s=scenario, p=p: settle(s, {p.name: self._field(p.name).text()}))
+            scenario = next(s for s in self._shown() if p in s.parameters)
+            sentence = _refusal(partial(settle, scenario, {p.name: self._field(p.name).text()}))
             self._field(p.name).mark(sentence)
             problems += [sentence] * bool(sentence)
         return problems
 
     def _check_options(self) -> list[str]:
-        checks = {"seed": _seed, "resident": parse_resident, "blocks": parse_blocks}
+        checks: dict[str, Callable[[str], object]] = {
+            "seed": _seed,
+            "resident": parse_resident,
+            "blocks": parse_blocks,
+        }
         problems = []
         for name, check in checks.items():
             field = self.options[name]
-            sentence = _refusal(lambda check=check, field=field: check(field.text()))
+            sentence = _refusal(partial(check, field.text()))
             field.mark(sentence)
             problems += [sentence] * bool(sentence)
         return problems
 
     def _changed(self, setup: Setup) -> Setup:
-        schedule = Schedule(self.schedule.text(), _seed(self.options["seed"].text()))
+        schedule = Schedule(cast(Kind, self.schedule.text()), _seed(self.options["seed"].text()))
         scenario = self.scenarios.get(setup.scenario)
         texts = {p.name: self._field(p.name).text() for p in self._parameters}
-        known = {} if scenario is None else {p.name: texts[p.name] for p in scenario.parameters if p.name in texts}
+        known = (
+            {}
+            if scenario is None
+            else {p.name: texts[p.name] for p in scenario.parameters if p.name in texts}
+        )
         return msgspec.structs.replace(
             setup,
             rerun=bool(setup.file),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
-from superqt import QFlowLayout
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from .bookmark import Link
-from .controls import Chip, Combo, button, paint_icon
-from .legend import Legend
+from .controls import Chip, Combo, Themed, button, paint_icon
+from .flow import FlowLayout
+from .legend import LegendItem
 from .playhead import SPEEDS, Playhead
+from .position import Position
 from .theme import Theme
 
 # name, icon, tip, and the command that the window carries out
@@ -33,16 +37,13 @@ class Transport(QFrame):
         super().__init__(parent)
         self.playhead, self.theme = playhead, theme
         self.setObjectName("transport")
-        self.flow = QFlowLayout(self)
+        self.flow = FlowLayout(self)
         self._build_buttons()
         self._build_choices()
-        self.where = QLabel()
-        self.where.setObjectName("moment")
-        self.details = QLabel()
-        self.details.setObjectName("muted")
-        self.legend = Legend(theme)
-        for widget in (self.where, self.details, self.legend):
-            self.flow.addWidget(widget)
+        self.position = Position(theme)
+        self.flow.add(self.position)
+        self.legend: list[LegendItem] = []
+        self.with_legend = True
         playhead.changed.connect(self.refresh)
         self.refresh()
 
@@ -50,10 +51,10 @@ class Transport(QFrame):
         self.play = button("Play", "Play or pause (Space)", "play", "Play", self.playhead.toggle)
         self.play.setObjectName("primary")
         made = [
-            button(name, tip, picture, run=lambda name=name: self.command.emit(name)) for name, picture, tip in STEPS
+            button(name, tip, picture, run=partial(self.command.emit, name)) for name, picture, tip in STEPS
         ]
         for widget in (*made[:3], self.play, *made[3:]):
-            self.flow.addWidget(widget)
+            self.flow.add(widget)
 
     def _build_choices(self) -> None:
         self.speed = Combo("Speed in moments a second")
@@ -67,7 +68,7 @@ class Transport(QFrame):
         self.loop.clicked.connect(self.playhead.set_loop)
         self.link_chip = Chip("Link", [self.link])
         for widget in (Chip("Speed", [self.speed]), self.loop, self.link_chip):
-            self.flow.addWidget(widget)
+            self.flow.add(widget)
 
     def refresh(self) -> None:
         """Show what the playhead does."""
@@ -86,10 +87,21 @@ class Transport(QFrame):
             self.speed.addItem(f"{speed:g} / s", speed)
         self.speed.choose(speed)
 
-    def show_place(self, where: str, details: str) -> None:
-        """Show where the pane in focus is: "moment 82 of 153", and what runs there."""
-        self.where.setText(where)
-        self.details.setText(details)
+    def show_kinds(self, kinds: Iterable[str]) -> None:
+        """Say what these kinds look like."""
+        for old in self.legend:
+            self.flow.removeWidget(old)
+            old.deleteLater()
+        self.legend = [LegendItem(kind, self.theme) for kind in kinds]
+        for item in self.legend:
+            self.flow.add(item, right=True)
+            item.setVisible(self.with_legend)
+
+    def show_legend(self, shown: bool) -> None:
+        """Show what the colours mean, or not."""
+        self.with_legend = shown
+        for item in self.legend:
+            item.setVisible(shown)
 
     def show_link(self, mode: Link, linked: bool) -> None:
         """Show how the panes are linked; `linked` is whether there are two."""
@@ -102,4 +114,6 @@ class Transport(QFrame):
         for target in self.findChildren(QPushButton):
             paint_icon(target, theme)
         self.flow.setSpacing(theme.px(6))
-        self.legend.set_theme(theme)
+        parts: tuple[Themed, ...] = (self.position, *self.legend)
+        for part in parts:
+            part.set_theme(theme)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ...tracer.trace import poison
 
 # Codes of a cell, ordered so that the largest of several is the one to show when they share a pixel.
 OUTSIDE, POISON, UNREAD, FIRST, LAST = 0, 1, 2, 3, 255
@@ -20,24 +23,25 @@ class Range:
     low: float
     high: float
 
-    def place(self, value: float) -> float:
-        """Return where a value lies between low (0) and high (1)."""
-        return 0.5 if self.high <= self.low else min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
-
 
 def real(values: NDArray[np.generic]) -> NDArray[np.float64]:
     """Return values as numbers that have an order: the magnitude of complex ones."""
     return np.abs(values).astype(np.float64) if values.dtype.kind == "c" else values.astype(np.float64)
 
 
-def range_of(*arrays: NDArray[np.generic]) -> Range:
-    """Return the smallest and largest finite value; (0, 0) where there is none."""
-    kept = [r[np.isfinite(r)] for r in (real(a) for a in arrays)]
-    kept = [k for k in kept if k.size]
-    return Range(min(float(k.min()) for k in kept), max(float(k.max()) for k in kept)) if kept else Range(0, 0)
+def is_poison(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values are those that uninitialised memory is filled with; records never are."""
+    found: NDArray[np.bool_] = np.zeros(values.shape, bool)
+    if values.dtype.kind in "fc":
+        found = np.isnan(values)
+    elif values.dtype.kind in "iu":
+        found = values == poison(values.dtype)
+    return found
 
 
-def value_codes(values: NDArray[np.generic], known: NDArray[np.bool_], blank: NDArray[np.bool_], span: Range) -> Codes:
+def value_codes(
+    values: NDArray[np.generic], known: NDArray[np.bool_], blank: NDArray[np.bool_], span: Range
+) -> Codes:
     """Return codes for values: POISON where not known, UNREAD where blank, else a place on the scale of `span`."""
     numbers = real(values)
     if span.high > span.low:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
@@ -11,24 +10,12 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ..session import Selection, Session
 from ..theme import Theme
+from .tiles import COMPACT, HEIGHT, Grid, Tile, Value, boxes, draw_tile, grid_of, least_width
 from .view import View
 from .wording import EXACT, MARKS, PART, bytes_text, count_text, operands, part_text, times_text
 
-Value = Callable[[int], str]
-
-
-@dataclass(frozen=True)
-class Tile:
-    """A number: what it is called, what it means, its text at a moment, its rank when room is short.
-
-    widest: a text that needs more room than the last one, where there may be such.
-    """
-
-    label: str
-    meaning: str
-    text: Value
-    rank: int
-    widest: str = ""
+# Room that a number gets even where it stays smaller, so that two panes side by side look alike.
+USUAL = "888,888"
 
 
 class CountersView(View):
@@ -41,6 +28,7 @@ class CountersView(View):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.tiles: list[Tile] = []
+        self._measured: tuple[int, Grid] | None = None
         self.notice = ""
 
     def load(self, session: Session | None) -> None:
@@ -48,6 +36,7 @@ class CountersView(View):
         super().load(session)
         self.tiles = tiles_of(session) if session else []
         self.notice = part_text(session.trace) if session else ""
+        self._measured = None
         self.updateGeometry()
         self._tell()
 
@@ -61,6 +50,7 @@ class CountersView(View):
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
         super().set_theme(theme)
+        self._measured = None
         self.updateGeometry()
         self.update()
 
@@ -74,44 +64,33 @@ class CountersView(View):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of the tiles and, above them, the notice."""
-        return self.theme.px(56) + self._notice_box(width).height()
+        """Return the height of the rows of tiles and, above them, of the notice."""
+        return self.theme.px(HEIGHT) * self._grid(width).rows + self._notice_box(width).height()
 
     def sizeHint(self) -> QSize:
         """Return room for four tiles."""
-        width = max(self.theme.px(520), self.minimumSizeHint().width())
+        width = max(self.theme.px(540), self.minimumSizeHint().width())
         return QSize(width, self.heightForWidth(max(width, self.width())))
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for the widest tile."""
-        return QSize(max((self._least(t) for t in self.tiles), default=0), self.theme.px(56))
+        """Return room for two tiles beside each other."""
+        widest = max((least_width(t, COMPACT, self.mark, self.theme) for t in self.tiles), default=0.0)
+        return QSize(2 * round(widest), self.theme.px(HEIGHT))
 
     def shown(self) -> list[tuple[Tile, QRectF]]:
-        """Return the tiles that fit and where they stand, from left to right."""
-        chosen: list[Tile] = []
-        for tile in sorted(self.tiles, key=lambda t: t.rank):
-            if sum(self._least(t) for t in [*chosen, tile]) <= self.width() or not chosen:
-                chosen.append(tile)
-        chosen.sort(key=self.tiles.index)
-        least = [self._least(t) for t in chosen]
-        equal = self.width() / max(1, len(chosen))
-        spare = (self.width() - sum(least)) / max(1, len(chosen))
-        widths = [equal if max(least) <= equal else w + spare for w in least]
-        top = self._notice_box(self.width()).height()
-        lefts = [sum(widths[:i]) for i in range(len(widths))]
-        boxes = [QRectF(x, top, w, self.height() - top) for x, w in zip(lefts, widths, strict=True)]
-        return list(zip(chosen, boxes, strict=True))
+        """Return the tiles that fit and where they stand."""
+        grid, top = self._grid(self.width()), self._notice_box(self.width()).height()
+        chosen = sorted(self._ranked()[: grid.count], key=self.tiles.index)
+        room = QRectF(0, top, self.width(), self.height() - top)
+        return list(zip(chosen, boxes(grid, room), strict=True))
 
-    def _least(self, tile: Tile) -> int:
-        """Return the width that a tile needs at any moment."""
-        assert self.session
-        metrics = QFontMetrics(self.theme.font(19, bold=True))
-        number = max(metrics.horizontalAdvance(t) for t in (tile.text(self.session.end), tile.widest))
-        label = QFontMetrics(self.theme.font(10.5)).horizontalAdvance(tile.label)
-        return max(number, label + self._badge_width() + self.theme.px(5)) + self.theme.px(20)
+    def _ranked(self) -> list[Tile]:
+        return sorted(self.tiles, key=lambda tile: tile.rank)
 
-    def _badge_width(self) -> int:
-        return QFontMetrics(self.theme.font(9.5)).horizontalAdvance(self.mark) + self.theme.px(10)
+    def _grid(self, width: int) -> Grid:
+        if self._measured is None or self._measured[0] != width:
+            self._measured = width, grid_of(self._ranked(), width, self.mark, self.theme)
+        return self._measured[1]
 
     def _notice_box(self, width: int) -> QRect:
         if not self.notice:
@@ -138,32 +117,9 @@ class CountersView(View):
             painter.setFont(self.theme.font(11, bold=True))
             painter.setPen(self.theme.colour("bad"))
             painter.drawText(notice, Qt.TextFlag.TextWordWrap, self.notice)
+        style, moment = self._grid(self.width()).style, int(self.moment)
         for tile, box in self.shown():
-            self._draw(painter, tile, box)
-
-    def _draw(self, painter: QPainter, tile: Tile, box: QRectF) -> None:
-        theme, left = self.theme, box.left() + self.theme.px(10)
-        if box.left() > 0:
-            painter.fillRect(QRectF(box.left(), box.top(), 1, box.height()), theme.colour("border"))
-        painter.setFont(theme.font(19, bold=True))
-        painter.setPen(theme.colour("text"))
-        number = QRectF(left, box.top() + theme.px(5), box.width(), theme.px(27))
-        painter.drawText(number, Qt.AlignmentFlag.AlignVCenter, tile.text(int(self.moment)))
-        painter.setFont(theme.font(10.5))
-        painter.setPen(theme.colour("muted"))
-        line = QRectF(left, number.bottom() + theme.px(1), box.width(), theme.px(16))
-        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, tile.label)
-        after = painter.fontMetrics().horizontalAdvance(tile.label) + theme.px(5)
-        self._draw_badge(painter, line.adjusted(after, 0, 0, 0))
-
-    def _draw_badge(self, painter: QPainter, line: QRectF) -> None:
-        box = QRectF(line.left(), line.top() + 1, self._badge_width(), line.height() - 1)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self.theme.colour("badge" if self.mark == EXACT else "bad"))
-        painter.drawRoundedRect(box, self.theme.px(4), self.theme.px(4))
-        painter.setFont(self.theme.font(9.5))
-        painter.setPen(self.theme.colour("muted" if self.mark == EXACT else "panel"))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self.mark)
+            draw_tile(painter, tile, moment, box, style, self.mark, self.theme)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Ask for another height where the notice wraps otherwise."""
@@ -184,29 +140,42 @@ class CountersView(View):
 
 def tiles_of(session: Session) -> list[Tile]:
     """Return the numbers of a session, from left to right."""
-    counters = session.counters
-
-    def summed(measure: str, space: str) -> Callable[[int], int]:
-        return lambda m: sum(
-            v for k, v in counters.at(m).items() if k.startswith(space) and k.endswith(measure)
-        )
-
-    sectors, requests, asked = (summed(m, "global") for m in ("sectors", "requests", "bytes"))
-    shared = summed("instructions", "shared")
     tiles = [
-        Tile("global sectors", "32-byte pieces of global memory touched, counted request by request.",
-             lambda m: count_text(sectors(m)), 0),
-        Tile("global requests", "Times that a warp asked global memory for up to 32 elements at once.",
-             lambda m: count_text(requests(m)), 1),
-        Tile("global bytes", "Bytes that threads asked of global memory; what moves is 32 bytes a sector.",
-             lambda m: bytes_text(asked(m)), 5, "1023.9 KiB"),
-        Tile("shared requests", "Times that a warp asked shared memory for up to 32 elements at once.",
-             lambda m: count_text(shared(m)), 2),
-    ]  # fmt: skip
-    for rank, (buffer, name) in enumerate(operands(session)):
+        Tile(label, meaning, text, rank, max(text(session.end), widest, key=len))
+        for label, meaning, text, rank, widest in _numbers(session)
+    ]
+    for rank, (buffer, name) in zip((1, 4), operands(session), strict=False):
         meaning = f"How often an element of {name} was read from global memory so far, on average."
-        tiles.append(Tile(f"mean reads of {name}", meaning, _mean_reads(session, buffer), 3 + rank))
+        text = _mean_reads(session, buffer)
+        tiles.append(Tile(f"mean reads of {name}", meaning, text, rank, text(session.end)))
     return tiles
+
+
+def _numbers(session: Session) -> list[tuple[str, str, Value, int, str]]:
+    """Return label, meaning, text, rank and a wide text of each counter."""
+    sectors, requests, asked = (_summed(session, "global", m) for m in ("sectors", "requests", "bytes"))
+    shared = _summed(session, "shared", "instructions")
+    return [
+        ("global sectors", "32-byte pieces of global memory touched, counted request by request.",
+         lambda m: count_text(sectors(m)), 0, USUAL),
+        ("global requests", "Times that a warp asked global memory for up to 32 elements at once.",
+         lambda m: count_text(requests(m)), 2, USUAL),
+        ("global bytes", "Bytes that threads asked of global memory; what moves is 32 bytes a sector.",
+         lambda m: bytes_text(asked(m)), 5, "1023.9 KiB"),
+        ("shared requests", "Times that a warp asked shared memory for up to 32 elements at once.",
+         lambda m: count_text(shared(m)), 3, USUAL),
+    ]  # fmt: skip
+
+
+def _summed(session: Session, space: str, measure: str) -> Callable[[int], int]:
+    """Return the sum of a measure over loads, stores and atomics, as a function of the moment."""
+    names = [n for n in session.counters.at(0) if n.startswith(space) and n.endswith(measure)]
+
+    def at(moment: int) -> int:
+        now = session.counters.at(moment)
+        return sum(now[name] for name in names)
+
+    return at
 
 
 def _mean_reads(session: Session, buffer: int) -> Value:

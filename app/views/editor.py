@@ -10,7 +10,6 @@ from PySide6.QtGui import (
     QHelpEvent,
     QPainter,
     QPaintEvent,
-    QPalette,
     QResizeEvent,
     QTextCursor,
     QTextFormat,
@@ -19,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QToolTip, QWidget
 
 from ..theme import Theme
+from .dress import sheet
 from .highlight import Highlighter
 from .patterns import mixed
 from .wording import count_text, plural
@@ -39,6 +39,8 @@ class Editor(QPlainTextEdit):
         self._by_hand = False
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setCenterOnScroll(True)  # lets a kernel at the end of its file stand at the top too
+        self.document().setDocumentMargin(0)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         by_mouse, by_keys = (
             Qt.TextInteractionFlag.TextSelectableByMouse,
@@ -73,12 +75,7 @@ class Editor(QPlainTextEdit):
         """Take other colours or another text size."""
         self.theme = theme
         self.setFont(theme.font(12, mono=True))
-        colours = QPalette(self.palette())
-        colours.setColor(QPalette.ColorRole.Base, theme.colour("panel"))
-        colours.setColor(QPalette.ColorRole.Text, theme.colour("text"))
-        colours.setColor(QPalette.ColorRole.Highlight, theme.colour("accent"))
-        colours.setColor(QPalette.ColorRole.HighlightedText, theme.colour("accent_text"))
-        self.setPalette(colours)
+        self.setStyleSheet(sheet("QPlainTextEdit", theme))
         self._highlighter.show_colours(self.toPlainText(), theme)
         self._paint_line()
         self._place_gutter()

@@ -7,6 +7,7 @@ from html import escape
 
 import numpy as np
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from ...tracer.requests import KINDS
@@ -25,12 +26,16 @@ DOES = {
 
 @dataclass(frozen=True)
 class Fact:
-    """What a block's requests of one kind do in a phase: all counted from the trace."""
+    """What a block's requests of one kind do in a phase: all counted from the trace.
+
+    each: how often every element is accessed, 0 where some are more often than others.
+    """
 
     kind: str
     buffers: tuple[str, ...]
     accesses: int
     elements: int
+    each: int
     requests: int
     sectors: int
 
@@ -51,7 +56,11 @@ class ExplainView(View):
         self._area = QScrollArea(self)
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setWidget(self.label)
+        for widget in (self._area.viewport(), self.label):
+            widget.setAutoFillBackground(False)  # the view itself paints the panel
+        self.label.setMinimumWidth(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._area)
@@ -81,15 +90,14 @@ class ExplainView(View):
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
         super().set_theme(theme)
-        for widget in (self.label, self._area):
-            colours = widget.palette()
-            colours.setColor(colours.ColorRole.Window, theme.colour("panel"))
-            colours.setColor(colours.ColorRole.WindowText, theme.colour("text"))
-            widget.setPalette(colours)
         self.label.setFont(theme.font(15))
         self.label.setMargin(theme.px(12))
         self._shown = None
         self.render_moment(self.moment, self.selection)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the panel behind the text."""
+        QPainter(self).fillRect(event.rect(), self.theme.colour("panel"))
 
     def _page(self, block: BlockTrack, phase: int) -> str:
         """Return the explanation as rich text."""
@@ -97,14 +105,15 @@ class ExplainView(View):
         session, colours, px = self.session, self.theme.palette, self.theme.px
         text = phase_text(session.scenario, phase, block.phases)
         mark = PART if session.trace.is_part and not _whole(session, block.block) else EXACT
+        ink = f"color:{colours.text}"
         look = f"background:{colours.badge}; color:{colours.muted}; font-size:{px(11)}px"
         badge = f"<span style='{look}'>&nbsp;{mark}&nbsp;</span>"
         lesson = session.scenario.lesson if session.scenario else f"Kernel {session.trace.kernel}."
         parts = [
             f"<p style='color:{colours.muted}'>{escape(lesson)}</p>",
-            f"<p style='font-size:{px(18)}px'><b>{escape(capital(text.label))}</b></p>",
-            f"<p>{escape(text.sentence)}</p>" if text.sentence else "",
-            f"<p>{escape(facts_text(session, block, phase))} {badge}</p>",
+            f"<p style='{ink}; font-size:{px(18)}px'><b>{escape(capital(text.label))}</b></p>",
+            f"<p style='{ink}'>{escape(text.sentence)}</p>" if text.sentence else "",
+            f"<p style='{ink}'>{escape(facts_text(session, block, phase))} {badge}</p>",
         ]
         return "".join(parts)
 
@@ -132,14 +141,16 @@ def facts_text(session: Session, block: BlockTrack, phase: int) -> str:
 
 def fact_text(fact: Fact) -> str:
     """Return a fact in words: load 512 elements of A and B (64 sectors)."""
-    noun, names = plural(fact.elements, "element"), listed(list(fact.buffers))
-    repeats = fact.accesses / fact.elements
-    times = "" if repeats == 1 else f" {repeats:,.4g} times each"
-    if repeats != int(repeats):
-        times = f", {count_text(fact.accesses)} times in all,"
-    cost = plural(fact.sectors, "sector") if fact.sectors else plural(fact.requests, "request")
-    where = " in shared memory" if fact.kind.startswith("shared") else ""
-    return f"{DOES[fact.kind]} {noun} of {names}{where}{times} ({cost})"
+    names, cost = listed(list(fact.buffers)), plural(fact.requests, "request")
+    if fact.sectors:
+        cost = plural(fact.sectors, "sector")
+    if not fact.each:
+        cost = f"{count_text(fact.accesses)} times, {cost}"
+    often = {0: "", 1: "", 2: " twice each"}.get(fact.each, f" {count_text(fact.each)} times each")
+    where = (
+        f" {'from' if fact.kind.endswith('load') else 'in'} shared memory" if "shared" in fact.kind else ""
+    )
+    return f"{DOES[fact.kind]} {plural(fact.elements, 'element')} of {names}{where}{often} ({cost})"
 
 
 def facts(session: Session, block: int, phase: int) -> list[Fact]:
@@ -154,10 +165,11 @@ def _fact(session: Session, kind: str, chosen: Ints) -> Fact:
     trace, requests = session.trace, session.requests
     rows = accesses_of(requests, chosen)
     cells = trace.buffer[rows].astype(np.int64) << 40 | trace.index[rows].astype(np.int64)
+    times = np.unique(cells, return_counts=True)[1]
+    each = int(times[0]) if (times == times[0]).all() else 0
     names = tuple(buffer_text(trace.buffers[b]) for b in np.unique(requests.buffer[chosen]))
-    return Fact(
-        kind, names, len(rows), len(np.unique(cells)), len(chosen), int(requests.sectors[chosen].sum())
-    )
+    sectors = int(requests.sectors[chosen].sum())
+    return Fact(kind, names, len(rows), len(times), each, len(chosen), sectors)
 
 
 def _accesses(session: Session, block: int, phase: int) -> Ints:

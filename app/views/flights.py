@@ -33,7 +33,7 @@ def arcs(start: Floats, end: Floats) -> Arcs:
     return Arcs(start, (start + end) / 2 + aside, end)
 
 
-def merged(start: Floats, end: Floats, most: int = 32) -> tuple[Floats, Floats]:
+def merged(start: Floats, end: Floats, most: int = 12) -> tuple[Floats, Floats]:
     """Return each (start, end) once; if there are more than `most`, that many of them, evenly picked."""
     pairs = np.unique(np.concatenate([start, end], axis=1).round(1), axis=0)
     if len(pairs) > most:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...tracer.trace import Buffer
-from .sheet import Sheet, sheet_of
+from .sheet import Ints, Sheet, sheet_of
 
 LARGEST_CELL = 64.0
 
@@ -43,18 +46,28 @@ class Box:
 
 @dataclass(frozen=True)
 class Place:
-    """A buffer's sheet, where it stands, the side of a cell, and on which side its name is written."""
+    """A buffer's sheet, where it stands, the side of a cell, the side of its name, and the name's room above."""
 
     sheet: Sheet
     x: float
     y: float
     cell: float
     label: str = "above"
+    room: float = 0.0
 
     @property
     def box(self) -> Box:
         """The rectangle of all cells."""
         return Box(self.x, self.y, self.sheet.cols * self.cell, self.sheet.rows * self.cell)
+
+    def middle(self, elements: Ints | int) -> NDArray[np.float64]:
+        """Return the middle of the cells of these elements, shape (n, 2); (2,) of a single one."""
+        rows, cols = self.sheet.cells(elements)
+        return np.stack([self.x + (cols + 0.5) * self.cell, self.y + (rows + 0.5) * self.cell], axis=-1)
+
+    def element_at(self, x: float, y: float) -> int | None:
+        """Return the element whose cell holds this point, None where there is none."""
+        return self.sheet.element(math.floor((y - self.y) / self.cell), math.floor((x - self.x) / self.cell))
 
 
 @dataclass(frozen=True)
@@ -72,13 +85,22 @@ class Metrics:
         return round(0.8 * self.line)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """The places by buffer number; `caption` is free for text; `tiles` is the box of the shared buffers."""
 
-    places: Mapping[int, Place]
+    places: dict[int, Place]
     caption: Box
     tiles: Box | None = None
+
+    def zoomed(self, scale: float, dx: float, dy: float) -> Layout:
+        """Return the layout magnified, then moved by dx and dy; the room for the caption only moves with it."""
+        places = {
+            n: replace(p, x=p.x * scale + dx, y=p.y * scale + dy, cell=p.cell * scale)
+            for n, p in self.places.items()
+        }
+        text = replace(self.caption, x=self.caption.x * scale + dx, y=self.caption.y * scale + dy)
+        return Layout(places, text, self.tiles)
 
 
 def roles_of(buffers: Sequence[Buffer], stored: Iterable[int], named: Mapping[str, str]) -> dict[str, int]:
@@ -88,7 +110,9 @@ def roles_of(buffers: Sequence[Buffer], stored: Iterable[int], named: Mapping[st
     buffers (M, K), (K, N), (M, N), of which the last is among the `stored` ones.
     """
     roles = {named[b.name]: n for n, b in enumerate(buffers) if b.space == "global" and b.name in named}
-    if {"left", "above", "result"} <= roles.keys() and all(len(buffers[n].shape) == 2 for n in roles.values()):
+    if {"left", "above", "result"} <= roles.keys() and all(
+        len(buffers[n].shape) == 2 for n in roles.values()
+    ):
         return roles
     flat = [n for n, b in enumerate(buffers) if b.space == "global" and len(b.shape) == 2]
     for result in (n for n in flat if n in set(stored)):
@@ -108,7 +132,10 @@ def arrange(buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metr
 
     Local buffers get a strip below; global ones without a role a strip on the right of a product.
     """
-    spaces = {s: [n for n, b in enumerate(buffers) if b.space == s] for s in ("global", "constant", "shared", "local")}
+    spaces = {
+        s: [n for n, b in enumerate(buffers) if b.space == s]
+        for s in ("global", "constant", "shared", "local")
+    }
     rest = [n for n in spaces["global"] + spaces["constant"] if n not in roles.values()]
     places: dict[int, Place] = {}
     if spaces["local"]:
@@ -128,13 +155,21 @@ def arrange(buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metr
 
 
 def _flowing(
-    buffers: Sequence[Buffer], rest: list[int], shared: list[int], room: Box, metrics: Metrics, places: dict[int, Place]
+    buffers: Sequence[Buffer],
+    rest: list[int],
+    shared: list[int],
+    room: Box,
+    metrics: Metrics,
+    places: dict[int, Place],
 ) -> Layout:
-    """Place global buffers on the left, shared ones on the right, and leave two lines of text at the foot."""
-    caption = Box(room.x, room.bottom - 2.2 * metrics.line, room.width, 2.2 * metrics.line)
+    """Place global buffers on the left, shared ones on the right, and leave three lines of text at the foot."""
+    lines = min(3.8 * metrics.line, 0.3 * room.height)
+    caption = Box(room.x, room.bottom - lines, room.width, lines)
     room = room.inset(bottom=caption.height)
     if not shared or not rest:
-        return Layout(places | flow(buffers, rest or shared, room, metrics), caption, room if shared else None)
+        return Layout(
+            places | flow(buffers, rest or shared, room, metrics), caption, room if shared else None
+        )
     strip = 0.4 * room.width
     tiles = Box(room.right - strip, room.y, strip, room.height)
     places |= flow(buffers, rest, room.inset(right=strip + 2 * metrics.gap), metrics)
@@ -151,7 +186,9 @@ def _product(
     wide, high = inner.width - metrics.gap, inner.height - metrics.gap
     corner_w, corner_h = _least_corner(bool(shared), room, metrics)
     corner_w = max(0.0, corner_w - metrics.left)
-    cell = snapped(_common_cell((left.cols, cols, wide, corner_w), (above.rows, rows, high, corner_h)), metrics.ratio)
+    cell = snapped(
+        _common_cell((left.cols, cols, wide, corner_w), (above.rows, rows, high, corner_h)), metrics.ratio
+    )
     x = inner.x + max(left.cols * cell, corner_w) + metrics.gap
     y = inner.y + max(above.rows * cell, corner_h) + metrics.gap
     # Spare room goes around the picture, so that it stands in the middle.
@@ -164,14 +201,16 @@ def _product(
         roles["result"]: Place(result, x, y, cell, "right"),
     }
     corner_x = min(room.x + dx, x - metrics.gap - left.cols * cell)
-    corner = Box(corner_x, room.y + dy, max(0.0, x - metrics.gap - metrics.line - corner_x), y - metrics.gap - room.y - dy)
-    return _corner(buffers, places, shared, corner, metrics)
+    corner = Box(
+        corner_x, room.y, max(0.0, x - metrics.gap - metrics.line - corner_x), y - metrics.gap - room.y
+    )
+    return _corner(buffers, places, shared, corner, dy, metrics)
 
 
 def _least_corner(tiles: bool, room: Box, metrics: Metrics) -> tuple[float, float]:
     """Return the width and height that the corner gets even if the factors are thin."""
     if tiles:
-        return 0.42 * room.width, 0.36 * room.height
+        return 0.42 * room.width, min(max(0.36 * room.height, 11 * metrics.line), 0.46 * room.height)
     return min(11 * metrics.line, 0.4 * room.width), min(5 * metrics.line, 0.3 * room.height)
 
 
@@ -184,17 +223,27 @@ def _common_cell(*axes: tuple[int, int, float, float]) -> float:
 
 
 def _corner(
-    buffers: Sequence[Buffer], places: dict[int, Place], shared: list[int], corner: Box, metrics: Metrics
+    buffers: Sequence[Buffer],
+    places: dict[int, Place],
+    shared: list[int],
+    corner: Box,
+    spare: float,
+    metrics: Metrics,
 ) -> Layout:
-    """Place the shared buffers in the corner with four lines of text below, or leave it all to the text."""
+    """Place the shared buffers in the corner with some lines of text below, or leave it all to the text.
+
+    spare: how far the corner reaches above the other buffers; used only where it makes the cells larger.
+    """
     if not shared:
-        return Layout(places, corner)
-    tiles = flow(buffers, shared, corner.inset(bottom=3.6 * metrics.line), metrics)
-    right = max(p.box.right for p in tiles.values())
-    bottom = max(p.box.bottom for p in tiles.values())
-    caption = Box(corner.x, bottom + 0.4 * metrics.line, corner.width, corner.bottom - bottom - 0.4 * metrics.line)
-    box = Box(corner.x, corner.y, right - corner.x, bottom - corner.y)
-    return Layout(places | tiles, caption, box)
+        return Layout(places, corner.inset(top=spare))
+    lines = min(4.4 * metrics.line, 0.4 * corner.height)
+    tiles = flow(buffers, shared, corner.inset(bottom=lines), metrics)
+    unused = corner.bottom - lines - max(p.box.bottom for p in tiles.values())
+    down = _on_pixel(min(max(0.0, unused), spare), metrics.ratio)
+    tiles = {n: replace(p, y=p.y + down) for n, p in tiles.items()}
+    top = max(p.box.bottom for p in tiles.values()) + 0.4 * metrics.line
+    caption = Box(corner.x, top, corner.width, corner.bottom - top)
+    return Layout(places | tiles, caption, corner.inset(bottom=corner.bottom - top))
 
 
 def flow(buffers: Sequence[Buffer], numbers: Sequence[int], room: Box, metrics: Metrics) -> dict[int, Place]:
@@ -221,17 +270,22 @@ def _grid(
     step_x = min(width, max(s.cols * c for s, c in zip(sheets, cells, strict=True)) + metrics.line) + gap
     step_y = min(height, max(s.rows * c for s, c in zip(sheets, cells, strict=True))) + head + gap
     spots = [
-        (_on_pixel(room.x + i % columns * step_x, metrics.ratio),
-         _on_pixel(room.y + i // columns * step_y + head, metrics.ratio))
+        (
+            _on_pixel(room.x + i % columns * step_x, metrics.ratio),
+            _on_pixel(room.y + i // columns * step_y + head, metrics.ratio),
+        )
         for i in range(len(numbers))
     ]
-    return {n: Place(s, x, y, c) for n, s, c, (x, y) in zip(numbers, sheets, cells, spots, strict=True)}
+    name = step_x - gap
+    return {
+        n: Place(s, x, y, c, room=name) for n, s, c, (x, y) in zip(numbers, sheets, cells, spots, strict=True)
+    }
 
 
 def snapped(cell: float, ratio: float) -> float:
-    """Return the cell's side as whole device pixels where that costs at most a quarter: all cells then look alike."""
+    """Return the cell's side as whole device pixels, so that all cells look alike, where that costs little."""
     whole = math.floor(cell * ratio + 1e-9) / ratio
-    return whole if whole >= 0.75 * cell else cell
+    return whole if whole >= (0.78 if cell * ratio >= 4 else 0.88) * cell else cell
 
 
 def _on_pixel(length: float, ratio: float) -> float:

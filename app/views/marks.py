@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-TRIANGLE = ((1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+TRIANGLE = ((1.0, 0.3), (1.0, 1.0), (0.3, 1.0))
 DIAMOND = ((0.5, 0.02), (0.98, 0.5), (0.5, 0.98), (0.02, 0.5))
 SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
 

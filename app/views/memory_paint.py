@@ -1,108 +1,235 @@
-"""Brushes for the memory view: sheets of cells, outlines, frames, arcs, texts, colour scales."""
+"""Brushes for the memory view: cells, outlines, frames, loads on their way."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPainterPath, QPen
+from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen
 
 from ..theme import Theme
-from . import cells
-from .flights import Arcs
+from . import cells, marks
+from .flights import arcs, merged
 from .frames import Part
 from .layout import Box, Place
-from .marks import Path
+from .memory_scene import Flight, Mark
+from .patterns import mixed
 
 VALUES = pg.colormap.get("cividis").getLookupTable(nPts=256, alpha=False)
-# Light to dark on paper, dark to light on black: more reads always stand out more from the unread cells.
+# Towards the theme's text colour: more reads always stand out more from the unread cells.
 READS = {
-    "light": np.array([(183, 216, 240), (84, 160, 212), (0, 92, 148), (0, 46, 82)], np.uint8),
-    "dark": np.array([(27, 88, 132), (64, 148, 205), (140, 205, 243), (226, 244, 255)], np.uint8),
+    "light": np.array([(176, 212, 238), (84, 160, 212), (0, 92, 148), (0, 40, 74)], np.uint8),
+    "dark": np.array([(30, 92, 138), (64, 148, 205), (140, 205, 243), (228, 245, 255)], np.uint8),
 }
+GRID_FROM, SHAPES_FROM, TEXT_FROM = (
+    4.0,
+    8.0,
+    28.0,
+)  # sides of a cell from which lines, shapes, values are drawn
 
 
 def colour_table(theme: Theme, by_reads: bool) -> NDArray[np.uint32]:
     """Return the pixels of all codes of a cell."""
-    scale = READS[theme.name] if by_reads else VALUES
-    outside, unread = theme.colour("panel").getRgb()[:3], theme.colour("cell_unread").getRgb()[:3]
-    return cells.table(scale, outside, unread)
+    scale = READS["dark" if theme.name == "dark" else "light"] if by_reads else VALUES
+    return cells.table(scale, _rgb(theme, "panel"), _rgb(theme, "cell_unread"))
 
 
-def rect(box: Box) -> QRectF:
-    """Return a box as Qt's."""
-    return QRectF(box.x, box.y, box.width, box.height)
+def _rgb(theme: Theme, name: str) -> tuple[float, float, float]:
+    colour = theme.colour(name)
+    return colour.red(), colour.green(), colour.blue()
+
+
+def pen(colour: QColor | str, width: float, alpha: int = 255) -> QPen:
+    """Return a pen with square joints."""
+    shade = QColor(colour)
+    shade.setAlpha(alpha)
+    return QPen(shade, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.SquareCap, Qt.PenJoinStyle.MiterJoin)
 
 
 def seen(place: Place, window: Box) -> Part:
     """Return the cells that lie in the window, at least in part."""
-    row0, row1 = ((edge - place.y) / place.cell for edge in (window.y, window.bottom))
-    col0, col1 = ((edge - place.x) / place.cell for edge in (window.x, window.right))
-    rows, cols = place.sheet.rows, place.sheet.cols
-    low = [min(max(math.floor(v), 0), n) for v, n in ((row0, rows), (col0, cols))]
-    high = [min(max(math.ceil(v), 0), n) for v, n in ((row1, rows), (col1, cols))]
-    return Part(low[0], low[1], max(low[0], high[0]), max(low[1], high[1]))
+    rows = [(edge - place.y) / place.cell for edge in (window.y, window.bottom)]
+    cols = [(edge - place.x) / place.cell for edge in (window.x, window.right)]
+    row0, row1 = (min(max(v, 0), place.sheet.rows) for v in (math.floor(rows[0]), math.ceil(rows[1])))
+    col0, col1 = (min(max(v, 0), place.sheet.cols) for v in (math.floor(cols[0]), math.ceil(cols[1])))
+    return Part(row0, col0, max(row0, row1), max(col0, col1))
 
 
 def part_rect(place: Place, part: Part) -> QRectF:
     """Return where a part of a sheet stands."""
-    return QRectF(
-        place.x + part.col0 * place.cell,
-        place.y + part.row0 * place.cell,
-        (part.col1 - part.col0) * place.cell,
-        (part.row1 - part.row0) * place.cell,
-    )
+    x, y = place.x + part.col0 * place.cell, place.y + part.row0 * place.cell
+    return QRectF(x, y, (part.col1 - part.col0) * place.cell, (part.row1 - part.row0) * place.cell)
 
 
 def draw_cells(
     painter: QPainter, place: Place, codes: cells.Codes, table: NDArray[np.uint32], theme: Theme, window: Box
 ) -> None:
-    """Draw a sheet's cells in the window; hatched where nothing was written, with lines between large cells."""
-    part = seen(place, window)
-    if part.row0 >= part.row1 or part.col0 >= part.col1:
-        return
-    target, ratio = part_rect(place, part), painter.device().devicePixelRatioF()
+    """Draw a sheet's cells in the window: hatched where nothing was written, lines between large cells."""
+    part, ratio = seen(place, window), painter.deviceTransform().m11()
     codes = codes[part.row0 : part.row1, part.col0 : part.col1]
+    if not codes.size:
+        return
+    target, side = part_rect(place, part), place.cell * ratio
     if (codes == cells.POISON).any():
-        _draw_hatch(painter, target, theme)
-    size = place.cell * ratio
-    small = cells.shrunk(codes, math.floor(1 / size) if size < 1 else 1)
-    dots = cells.pixels(small, table)
-    image = QImage(dots.data, dots.shape[1], dots.shape[0], dots.strides[0], QImage.Format.Format_ARGB32_Premultiplied)
-    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, size < 2)
-    painter.drawImage(target, image, QRectF(0, 0, dots.shape[1] * codes.shape[1] / (small.shape[1] * max(1, -(-codes.shape[1] // small.shape[1]))), dots.shape[0]))
-    if size >= 4:
-        _draw_grid(painter, place, part, theme, ratio)
+        draw_hatch(painter, target, theme)
+    factor = math.floor(1 / side) if side < 1 else 1
+    dots = cells.pixels(cells.shrunk(codes, factor), table)
+    height, width = dots.shape
+    image = QImage(dots.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, side < 2)
+    step = factor * place.cell
+    painter.drawImage(QRectF(target.x(), target.y(), width * step, height * step), image)
+    if side >= GRID_FROM:
+        _draw_grid(painter, place, part, theme)
 
 
-def _draw_hatch(painter: QPainter, target: QRectF, theme: Theme) -> None:
+def draw_hatch(painter: QPainter, target: QRectF, theme: Theme) -> None:
     """Fill with the colour of poison and thin diagonals."""
     painter.fillRect(target, theme.colour("cell_poison"))
     painter.save()
     painter.setClipRect(target)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    colour = theme.colour("muted")
-    colour.setAlpha(90)
-    painter.setPen(QPen(colour, 1.0))
+    painter.setPen(pen(theme.palette.muted, 1.0, 100))
     step, height = float(theme.px(6)), target.height()
-    count = int((target.width() + height) / step) + 1
-    starts = [target.left() - height + i * step for i in range(count + 1)]
+    starts = [target.left() - height + i * step for i in range(int((target.width() + height) / step) + 2)]
     painter.drawLines([QLineF(x, target.bottom(), x + height, target.top()) for x in starts])
     painter.restore()
 
 
-def _draw_grid(painter: QPainter, place: Place, part: Part, theme: Theme, ratio: float) -> None:
-    """Draw thin lines between the cells, fainter where cells are small."""
-    colour = theme.colour("grid")
-    colour.setAlphaF(min(0.9, 0.10 * place.cell * min(1.0, ratio)))
+def _draw_grid(painter: QPainter, place: Place, part: Part, theme: Theme) -> None:
+    """Draw thin lines between cells, fainter where cells are small."""
+    box, ratio = part_rect(place, part), painter.deviceTransform().m11()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    painter.setPen(QPen(colour, 1 / ratio))
-    box = part_rect(place, part)
+    painter.setPen(pen(theme.palette.grid, 1 / ratio, round(255 * min(0.9, 0.07 * place.cell))))
     xs = [place.x + c * place.cell for c in range(part.col0, part.col1 + 1)]
     ys = [place.y + r * place.cell for r in range(part.row0, part.row1 + 1)]
     painter.drawLines([QLineF(x, box.top(), x, box.bottom()) for x in xs])
     painter.drawLines([QLineF(box.left(), y, box.right(), y) for y in ys])
+
+
+def _text_size(cell: float, theme: Theme) -> int:
+    return max(8, min(theme.px(12), round(cell * 0.29)))
+
+
+def letters(cell: float, theme: Theme) -> int:
+    """Return how many digits fit a cell of this width."""
+    return int((cell - 3) / (0.63 * _text_size(cell, theme)))
+
+
+def draw_values(
+    painter: QPainter,
+    place: Place,
+    texts: Sequence[tuple[int, int, str]],
+    codes: cells.Codes,
+    table: NDArray[np.uint32],
+    theme: Theme,
+) -> None:
+    """Write (row, column, text) into cells, black or white, whichever reads better there."""
+    font = theme.font(12)
+    font.setPixelSize(_text_size(place.cell, theme))
+    painter.setFont(font)
+    for row, col, text in texts:
+        painter.setPen(QColor("#000000" if _is_bright(int(table[codes[row, col]]), theme) else "#FFFFFF"))
+        painter.drawText(
+            part_rect(place, Part(row, col, row + 1, col + 1)), Qt.AlignmentFlag.AlignCenter, text
+        )
+
+
+def _is_bright(pixel: int, theme: Theme) -> bool:
+    colour = QColor.fromRgba(pixel) if pixel >> 24 else theme.colour("cell_poison")
+    return 0.299 * colour.red() + 0.587 * colour.green() + 0.114 * colour.blue() > 128
+
+
+def path_of(place: Place, path: marks.Path) -> QPainterPath:
+    """Return a path in cells as one in pixels."""
+    x, y = place.x + path.x * place.cell, place.y + path.y * place.cell
+    found: QPainterPath = pg.arrayToQPath(x, y, connect=path.joined)
+    return found
+
+
+def draw_mark(painter: QPainter, place: Place, mark: Mark, theme: Theme) -> None:
+    """Draw accessed cells: a load as an outline, a store as a filled corner, an atomic as a diamond."""
+    edge, colour = path_of(place, marks.outline(mark.rows, mark.cols)), theme.colour(mark.kind)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    if mark.own:
+        painter.strokePath(edge, pen("#FFFFFF", 4.0))
+    if not mark.kind.endswith("load"):
+        painter.setOpacity(1.0 if mark.own else 0.4)
+        painter.fillPath(path_of(place, _filled(place, mark)), colour)
+        painter.setOpacity(1.0)
+    painter.strokePath(edge, pen(colour, 2.0 if mark.own else 1.0, 255 if mark.own else 150))
+
+
+def _filled(place: Place, mark: Mark) -> marks.Path:
+    """Return the part of the cells that is filled; all of it where cells are too small for a shape."""
+    shape = marks.DIAMOND if mark.kind == "atomic" else marks.TRIANGLE
+    return marks.shapes(mark.rows, mark.cols, shape if place.cell >= SHAPES_FROM else marks.SQUARE)
+
+
+def draw_frame(painter: QPainter, place: Place, part: Part, theme: Theme, strong: bool) -> None:
+    """Draw a frame around a part of a sheet: strong for the phase, thin for the block."""
+    box, width = part_rect(place, part), 2.0 if strong else 1.0
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(pen(theme.palette.panel, width + 2.0))
+    painter.drawRect(box)
+    painter.setPen(pen(theme.palette.text, width))
+    painter.drawRect(box)
+
+
+def draw_home(painter: QPainter, place: Place, elements: NDArray[np.int64], theme: Theme) -> None:
+    """Draw a small frame around the elements that the selected thread writes."""
+    edge = path_of(place, marks.outline(*place.sheet.cells(elements)))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.strokePath(edge, pen(theme.palette.panel, 4.0))
+    painter.strokePath(edge, pen(theme.palette.text, 2.0))
+
+
+def draw_arcs(painter: QPainter, flight: Flight, theme: Theme) -> None:
+    """Draw where the loads of the selected warp go: thin dashed arcs, a stronger one for the selected thread."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for chosen, width, alpha in ((False, 1.0, 150), (True, 2.0, 255)):
+        wanted = flight.own & (flight.chosen == chosen)
+        style = pen(on_panel(flight.kind, theme), width, alpha)
+        style.setDashPattern([4, 3])
+        painter.strokePath(_curves(*merged(flight.start[wanted], flight.end[wanted])), style)
+
+
+def on_panel(kind: str, theme: Theme) -> QColor:
+    """Return the colour of a kind for thin lines: a little lighter on a dark panel."""
+    return mixed(theme.colour(kind), "#FFFFFF", 0.35 if theme.name == "dark" else 0.0)
+
+
+def _curves(start: NDArray[np.float64], end: NDArray[np.float64]) -> QPainterPath:
+    path, curves = QPainterPath(), arcs(start, end)
+    for begin, middle, stop in zip(
+        curves.start.tolist(), curves.control.tolist(), curves.end.tolist(), strict=True
+    ):
+        path.moveTo(*begin)
+        path.quadTo(*middle, *stop)
+    return path
+
+
+def draw_flying(painter: QPainter, flight: Flight, fraction: float, theme: Theme) -> None:
+    """Draw the loads of a moment as small squares on their way: those of the selected warp larger, with an edge."""
+    points, unit = arcs(flight.start, flight.end).at(fraction), theme.px(10) / 10
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    others, own = (pg.functions.arrayToQPolygonF(*points[m].T) for m in (~flight.own, flight.own))
+    colour = on_panel(flight.kind, theme)
+    for swarm, style in (
+        (others, pen(colour, 2.5 * unit, 170)), (own, pen("#FFFFFF", 6.5 * unit)), (own, pen(colour, 4.5 * unit))
+    ):  # fmt: skip
+        painter.setPen(style)
+        painter.drawPoints(swarm)
+
+
+def draw_ring(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    """Draw the ring of the keyboard's focus just inside a box."""
+    painter.setPen(pen(theme.palette.accent, 2.0))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRect(box.adjusted(1, 1, -1, -1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,15 +15,16 @@ from ...tracer.requests import KINDS
 from ...tracer.trace import WARP, Op
 from ..session import Selection, Session
 from . import cells, marks
-from .frames import Frames, frames_of
+from .frames import Frames, Part, frames_of
 from .layout import Place, roles_of
-from .sheet import Ints, Sheet
-from .wording import buffer_text, place_text, plural
+from .sheet import Ints, Sheet, index_of
+from .wording import buffer_text, element_text, place_text, plural, value_text
 
 Bools = NDArray[np.bool_]
 Places = Mapping[int, Place]
+MOST_TEXTS = 2000
 COLOUR_BY = ("auto", "value", "reads")
-VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
+VERBS = {"load": ("reads", "from"), "store": ("writes", "to"), "atomic": ("updates", "in")}
 
 
 class Mark(NamedTuple):
@@ -59,6 +60,7 @@ class Scene:
     """A session as the memory view draws it; what is derived is computed once."""
 
     session: Session
+    _stores: dict[int, Ints] = field(default_factory=dict)
 
     @cached_property
     def roles(self) -> dict[str, int]:
@@ -83,7 +85,9 @@ class Scene:
         """Return whether a buffer is coloured by times read; "auto": if it is only read, or has no plain values."""
         valued = self.session.trace.value is not None
         valued = valued and np.dtype(self.session.trace.buffers[buffer].dtype).kind != "V"
-        wanted = {"value": False, "reads": True}.get(colour_by, buffer not in self.stored and buffer in self.loaded)
+        wanted = {"value": False, "reads": True}.get(
+            colour_by, buffer not in self.stored and buffer in self.loaded
+        )
         return wanted or not valued
 
     def groups(self, colour_by: str, selection: Selection, top: int = 0) -> list[Group]:
@@ -94,7 +98,9 @@ class Scene:
             key = (not by_reads, buffer.space, number in self.stored and not by_reads)
             found.setdefault(key, []).append(number)
         return [
-            Group(tuple(n), not key[0], self._span(n, not key[0], selection, top if key[1] == "global" else 0))
+            Group(
+                tuple(n), not key[0], self._span(n, not key[0], selection, top if key[1] == "global" else 0)
+            )
             for key, n in sorted(found.items())
         ]
 
@@ -106,24 +112,79 @@ class Scene:
         low, high = zip(*(memory.value_range(n) for n in buffers), strict=True)
         return cells.Range(min(low), max(high))
 
-    def codes(self, buffer: int, sheet: Sheet, group: Group, moment: int, selection: Selection) -> cells.Codes:
+    def codes(
+        self, buffer: int, sheet: Sheet, group: Group, moment: int, selection: Selection
+    ) -> cells.Codes:
         """Return the code of every cell of a buffer's sheet."""
         memory, copy = self.session.memory, (selection.block, selection.thread)
         if group.by_reads:
             codes = cells.read_codes(memory.reads(buffer, moment, *copy), int(group.span.high))
         else:
             written = memory.written(buffer, moment, *copy)
-            known = written | (buffer in self.session.trace.initial)
+            values = memory.values(buffer, moment, *copy)
+            known = written | ~cells.is_poison(values)
             blank = ~written & (buffer in self.stored - self.loaded)
-            codes = cells.value_codes(memory.values(buffer, moment, *copy), known, blank, group.span)
+            codes = cells.value_codes(values, known, blank, group.span)
         codes = codes.reshape(self.session.trace.buffers[buffer].shape)
         return sheet.spread(codes, cells.OUTSIDE)
 
-    def frames(self, block: int, places: Places) -> Frames:
+    @cached_property
+    def most_reads(self) -> int:
+        """Return how often the element of global memory that is read most is read."""
+        memory, buffers = self.session.memory, self.session.trace.buffers
+        numbers = [n for n in self.loaded if buffers[n].space == "global"]
+        return max((int(memory.reads(n, self.session.end).max(initial=0)) for n in numbers), default=0)
+
+    @cached_property
+    def has_unwritten(self) -> bool:
+        """Return whether some buffer begins with poison."""
+        initial = self.session.trace.initial
+        return len(initial) < len(self.session.trace.buffers) or any(
+            cells.is_poison(a).any() for a in initial.values()
+        )
+
+    def value_texts(
+        self, buffer: int, sheet: Sheet, part: Part, letters: int, moment: int, selection: Selection
+    ) -> list[tuple[int, int, str]]:
+        """Return (row, column, value) of the known elements in a part of a sheet, the first MOST_TEXTS of them.
+
+        letters: how many of them a cell can show.
+        """
+        memory, copy = self.session.memory, (selection.block, selection.thread)
+        values = memory.values(buffer, moment, *copy).ravel()
+        known = memory.written(buffer, moment, *copy).ravel() | ~cells.is_poison(values)
+        spots = [(r, c) for r in range(part.row0, part.row1) for c in range(part.col0, part.col1)][
+            :MOST_TEXTS
+        ]
+        found = [(r, c, sheet.element(r, c)) for r, c in spots]
+        return [(r, c, short_text(values[e], letters)) for r, c, e in found if e is not None and known[e]]
+
+    def hover_text(self, buffer: int, element: int, moment: int, selection: Selection) -> str:
+        """Return an element's name, value, times read and last writer, a line each."""
+        trace, memory, copy = self.session.trace, self.session.memory, (selection.block, selection.thread)
+        row = memory.writer(buffer, element, moment, *copy)
+        value = memory.values(buffer, moment, *copy).ravel()[element]
+        lines = [element_text(trace.buffers[buffer], index_of(trace.buffers[buffer], element))]
+        if row is None and cells.is_poison(np.atleast_1d(value))[0]:
+            lines[0] += ": not written yet"
+        elif trace.value is not None:
+            lines[0] += f" = {value_text(value)}"
+        lines.append(
+            f"read {plural(int(memory.reads(buffer, moment, *copy).ravel()[element]), 'time')} so far"
+        )
+        return "\n".join(lines if row is None else [*lines, self._writer_text(row)])
+
+    def _writer_text(self, row: int) -> str:
+        trace = self.session.trace
+        thread, site = place_text(int(trace.thread[row]), trace.block_dim), trace.sites[int(trace.site[row])]
+        return (
+            f"last written by thread {thread} of {self.block_text(int(trace.block[row]))}, line {site.line}"
+        )
+
+    def frames(self, block: int, sheets: Mapping[int, Sheet]) -> Frames:
         """Return what a block touches of global and constant memory."""
         session = self.session
-        spaces = {n: session.trace.buffers[n].space for n in places}
-        sheets = {n: p.sheet for n, p in places.items() if spaces[n] in ("global", "constant")}
+        sheets = {n: s for n, s in sheets.items() if session.trace.buffers[n].space in ("global", "constant")}
         return frames_of(session.trace, session.memory, block, sheets)
 
     def shown(self, rows: Ints, selection: Selection) -> Ints:
@@ -131,12 +192,15 @@ class Scene:
         trace = self.session.trace
         space = np.array([b.space for b in trace.buffers])[trace.buffer[rows]]
         block, thread = trace.block[rows] == selection.block, trace.thread[rows] == selection.thread
-        return rows[((space != "shared") | block) & ((space != "local") | (block & thread))]
+        shown: Ints = rows[((space != "shared") | block) & ((space != "local") | (block & thread))]
+        return shown
 
     def own(self, rows: Ints, selection: Selection) -> Bools:
         """Return which accesses are those of the selected thread's warp."""
         trace = self.session.trace
-        return (trace.block[rows] == selection.block) & (trace.thread[rows] // WARP == selection.thread // WARP)
+        warp = trace.thread[rows] // WARP == selection.thread // WARP
+        own: Bools = warp & (trace.block[rows] == selection.block)
+        return own
 
     def marks(self, moment: int, selection: Selection, places: Places) -> list[Mark]:
         """Return the cells that are accessed at a moment, those of the selected warp last."""
@@ -162,10 +226,10 @@ class Scene:
         """Return the loads of a moment whose element goes somewhere that is drawn."""
         session = self.session
         rows = self.shown(session.memory.accesses_at(moment), selection)
-        targets = session.memory.flights(rows)
-        elsewhere = (targets.kind == INTO_SHARED) & (session.trace.block[rows] != selection.block)
-        going = (targets.kind != NOWHERE) & ~elsewhere
-        rows, to, at = rows[going], targets.buffer[going], targets.index[going]
+        kind, to, at = session.memory.flights(rows)
+        elsewhere = (kind == INTO_SHARED) & (session.trace.block[rows] != selection.block)
+        going = (kind != NOWHERE) & ~elsewhere
+        rows, to, at = rows[going], to[going], at[going]
         start = self._points(session.trace.buffer[rows].astype(np.int64), session.trace.index[rows], places)
         end = self._points(to, at, places)
         kinds = session.requests.kind[session.requests.request[rows]]
@@ -186,38 +250,73 @@ class Scene:
                 points[mine] = places[number].middle(elements)
         return points
 
-    def caption(self, moment: int, selection: Selection) -> tuple[str, str]:
-        """Return what the selected thread's warp does at a moment: a title and a sentence."""
-        trace, requests = self.session.trace, self.session.requests
-        mine = [
-            r for r in self.session.memory.request_rows(moment)
-            if requests.block[r] == selection.block and requests.warp[r] == selection.thread // WARP
-        ]
-        title = f"Warp {selection.thread // WARP} now"
-        if not mine:
-            return title, "makes no access at this moment"
-        return title, "; ".join(self._request_text(r) for r in mine)
+    def caption(self, moment: int, selection: Selection) -> str:
+        """Return what the selected thread's warp does at a moment."""
+        requests, now = self.session.requests, self.session.memory.request_rows(moment)
+        block, warp = requests.block[now.start : now.stop], requests.warp[now.start : now.stop]
+        mine = np.flatnonzero((block == selection.block) & (warp == selection.thread // WARP)) + now.start
+        texts = [self._request_text(r) for r in mine.tolist()]
+        return "; ".join(texts) if texts else self._idle_text(moment, selection.block)
+
+    def _idle_text(self, moment: int, block: int) -> str:
+        place = int(np.searchsorted(self.session.trace.blocks, block))
+        if block not in self.session.trace.blocks:
+            return "its block is not in this trace"
+        if moment <= self.session.requests.span_start[place].min(initial=0):
+            return "its block has not begun"
+        over = moment > self.session.requests.span_end[place].max(initial=0)
+        return "its block is done" if over else "no access at this moment"
 
     def _request_text(self, request: int) -> str:
         requests = self.session.requests
         rows = requests.order[requests.start[request] : requests.start[request + 1]]
         buffer = self.session.trace.buffers[int(requests.buffer[request])]
-        verb = VERBS[KINDS[int(requests.kind[request])].split()[-1]]
+        verb, where = VERBS[KINDS[int(requests.kind[request])].split()[-1]]
         count = plural(len(np.unique(self.session.trace.index[rows])), "element")
-        return f"{verb} {count} of {buffer_text(buffer)} in {buffer.space} memory"
+        return f"{verb} {count} of {buffer_text(buffer)} {where} {buffer.space} memory"
+
+    def homes(self, selection: Selection) -> dict[int, Ints]:
+        """Return the elements of global memory that the selected thread ever writes, by buffer."""
+        trace, rows = self.session.trace, self._stores_of(selection.block)
+        rows = rows[trace.thread[rows] == selection.thread]
+        return {
+            n: self._elements(n, rows[trace.buffer[rows] == n])
+            for n in np.unique(trace.buffer[rows]).tolist()
+        }
+
+    def _stores_of(self, block: int) -> Ints:
+        """Return the first write of each thread of a block to each element of global memory."""
+        if block not in self._stores:
+            trace = self.session.trace
+            rows = np.flatnonzero((trace.block == block) & (trace.op != Op.LOAD))
+            rows = rows[np.array([b.space == "global" for b in trace.buffers])[trace.buffer[rows]]]
+            marks = np.stack([trace.thread[rows], trace.buffer[rows], trace.index[rows]])
+            self._stores[block] = rows[np.unique(marks, axis=1, return_index=True)[1]]
+        return self._stores[block]
 
     def block_text(self, block: int) -> str:
         """Return how a block is called: block (1, 2)."""
         return f"block {place_text(block, self.session.trace.grid)}"
 
-    def selection_at(self, buffer: int, element: int, index: int, selection: Selection) -> Selection | None:
-        """Return who wrote an element first or, if nobody did, read it first: in the selected block if it did."""
+    def selection_at(self, buffer: int, element: int, selection: Selection) -> Selection | None:
+        """Return who wrote an element first or, if nobody did, who read it first, preferably of the selected block."""
         trace = self.session.trace
+        index = index_of(trace.buffers[buffer], element)
         rows = np.flatnonzero((trace.buffer == buffer) & (trace.index == index))
         if trace.buffers[buffer].space in ("shared", "local"):
             rows = rows[trace.block[rows] == selection.block]
-        for wanted in (trace.op[rows] != Op.LOAD, trace.block[rows] == selection.block, np.ones(len(rows), bool)):
+        for wanted in (
+            trace.op[rows] != Op.LOAD,
+            trace.block[rows] == selection.block,
+            np.ones(len(rows), bool),
+        ):
             if wanted.any():
                 row = rows[wanted][0]
                 return Selection(int(trace.block[row]), int(trace.thread[row]))
         return None
+
+
+def short_text(value: np.generic, letters: int) -> str:
+    """Return a value as exactly as so many letters can tell it, at most four digits."""
+    texts = [value_text(value), *(f"{float(np.real(value)):.{digits}g}" for digits in (3, 2, 1))]
+    return next((text for text in texts if len(text) <= letters), "…")

@@ -22,12 +22,14 @@ WAITING = "waiting"
 LOOKS = ("", *KINDS, WAITING)
 
 
-def cell(look: str, width: int, height: int, theme: Theme, *, patterned: bool = True) -> Pixels:
+def cell(
+    look: str, width: int, height: int, theme: Theme, *, patterned: bool = True, pitch: int = 6
+) -> Pixels:
     """Return the picture of one cell of a kind (or "waiting", or ""): 0xffRRGGBB, shape (height, width)."""
     base = theme.colour(look) if look and look != WAITING else theme.colour("panel")
     pixels = np.full((height, width), base.rgb(), np.uint32)
     if look == WAITING:
-        pixels[hatch(width, height)] = theme.colour(WAITING).rgb()
+        pixels[hatch(width, height, pitch)] = theme.colour(WAITING).rgb()
     if look in KINDS and patterned:
         _mark(pixels, base, look)
     return pixels
@@ -42,7 +44,7 @@ def hatch(width: int, height: int, pitch: int = 6) -> Mask:
 def swatch(look: str, size: int, theme: Theme, ratio: float = 1.0) -> QPixmap:
     """Return a square of a kind (or "waiting") for a legend, `size` logical pixels wide, sharp at `ratio`."""
     side = round(size * ratio)
-    picture = QPixmap.fromImage(image(cell(look, side, side, theme)))
+    picture = QPixmap.fromImage(image(cell(look, side, side, theme, pitch=round(6 * ratio))))
     picture.setDevicePixelRatio(ratio)
     return picture
 

@@ -38,7 +38,7 @@ class Sheet:
         """Columns of cells, gaps among them."""
         return self.across * (self.width + GAP) - GAP
 
-    def cells(self, elements: Ints) -> tuple[Ints, Ints]:
+    def cells(self, elements: Ints | int) -> tuple[Ints, Ints]:
         """Return row and column of these elements."""
         piece, inside = np.divmod(elements, self.height * self.width)
         row, col = np.divmod(inside, self.width)
@@ -68,7 +68,8 @@ class Sheet:
 def index_of(buffer: Buffer, element: int) -> int:
     """Return the access index of an element."""
     place = np.unravel_index(element, buffer.shape) if buffer.shape else ()
-    return sum(int(i) * stride for i, stride in zip(place, buffer.strides, strict=True)) // buffer.unit
+    steps = [int(i) * stride for i, stride in zip(place, buffer.strides, strict=True)]
+    return sum(steps) // buffer.unit
 
 
 def sheet_of(buffer: Buffer, aspect: float = 1.5) -> Sheet:

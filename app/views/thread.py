@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QIcon, QPixmap
+from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from ...tracer.trace import WARP, Op
 from ..session import Selection, Session
 from ..theme import Theme
+from .dress import ink_palette, sheet
 from .patterns import WAITING, mixed, swatch
 from .picker import Picker
 from .tracks import BlockTrack, Ints, State, WarpTrack, block_track, doing, thread_accesses, warp_track
@@ -58,9 +59,10 @@ class ThreadView(View):
         self.names = {name: QLabel(name, self) for name in ("Choose block", "Choose thread", *ROWS)}
         self.values = {row: QLabel(self) for row in ROWS}
         self.swatch = QLabel(self)
-        self.list = QListWidget(self)
+        self.list = AccessList(self)
         self.list.setAccessibleName("Accesses of the thread around this moment")
         self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemClicked.connect(self._go)
         self.list.itemActivated.connect(self._go)
         self._subject: Subject | None = None
@@ -92,9 +94,8 @@ class ThreadView(View):
         super().load(session)
         self._subject = None
         self.setEnabled(session is not None)
-        if session:
-            self.pick_block.set_dim(session.trace.grid)
-            self.pick_thread.set_dim(session.trace.block_dim)
+        self.pick_block.set_dim(session.trace.grid if session else (1, 1, 1))
+        self.pick_thread.set_dim(session.trace.block_dim if session else (1, 1, 1))
         self._show()
 
     def render_moment(self, moment: float, selection: Selection) -> None:
@@ -109,22 +110,22 @@ class ThreadView(View):
         super().set_theme(theme)
         self._grid.setHorizontalSpacing(theme.px(12))
         self._grid.setVerticalSpacing(theme.px(6))
-        for label in self.names.values():
-            _dress(label, theme, "muted")
-        for label in self.values.values():
-            _dress(label, theme, "text")
+        for label in (*self.names.values(), *self.values.values()):
+            label.setFont(theme.font(12.5))
+            label.setPalette(ink_palette(theme, "muted" if label in self.names.values() else "text"))
+        now = self.values["Now"]
+        now.setAlignment(Qt.AlignmentFlag.AlignTop)
+        now.setMinimumHeight(2 * now.fontMetrics().lineSpacing())  # a longer text must not push the list
         for box in (*self.pick_block.boxes, *self.pick_thread.boxes):
             box.setFont(theme.font(12))
-        self._dress_list()
-        self._show()
-
-    def _dress_list(self) -> None:
-        theme, colours = self.theme, self.list.palette()
-        colours.setColor(colours.ColorRole.Base, theme.colour("panel"))
-        colours.setColor(colours.ColorRole.Text, theme.colour("text"))
-        self.list.setPalette(colours)
+        self.list.setStyleSheet(sheet("QListWidget", theme))
         self.list.setFont(theme.font(12))
         self.list.setIconSize(QSize(theme.px(12), theme.px(12)))
+        self._show()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the panel behind the rows."""
+        QPainter(self).fillRect(event.rect(), self.theme.colour("panel"))
 
     def _show(self) -> None:
         if not self.session:
@@ -138,10 +139,9 @@ class ThreadView(View):
             self.pick_block.show_number(self.selection.block)
             self.pick_thread.show_number(self.selection.thread)
         for row, text in rows_of(self.session, self._subject, self.moment).items():
-            self.values[row].setText(text)
+            self.values[row].setText(unbroken(text))
         look = look_of(self.session, self._subject, self.moment)
         self.swatch.setPixmap(self._swatch(look) if look else QPixmap())
-        self.swatch.setVisible(bool(look))
         self._show_list(self._subject)
 
     def _show_list(self, subject: Subject) -> None:
@@ -154,6 +154,8 @@ class ThreadView(View):
         width = len(f"{int(subject.moments[-1]):,}") if len(subject.moments) else 0
         for item, place in zip(map(self.list.item, range(len(near))), near, strict=True):
             self._fill(item, int(subject.rows[place]), int(subject.moments[place]), width)
+        if len(near):
+            self.list.centre(max(current(subject, self.moment) - near.start, 0))
 
     def _fill(self, item: QListWidgetItem, row: int, moment: int, width: int) -> None:
         """Show one access in an item of the list; the current one stands on its kind's colour."""
@@ -175,11 +177,28 @@ class ThreadView(View):
         self.moment_asked.emit(float(item.data(MOMENT)))
 
 
-def _dress(label: QLabel, theme: Theme, colour: str) -> None:
-    label.setFont(theme.font(12.5))
-    colours = label.palette()
-    colours.setColor(label.foregroundRole(), theme.colour(colour))
-    label.setPalette(colours)
+class AccessList(QListWidget):
+    """A list that keeps one of its items in the middle, whatever its height."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._middle = 0
+
+    def centre(self, row: int) -> None:
+        """Keep this item in the middle from now on."""
+        self._middle = row
+        if row < self.count():
+            self.scrollToItem(self.item(row), QListWidget.ScrollHint.PositionAtCenter)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take the new height into account."""
+        super().resizeEvent(event)
+        self.centre(self._middle)
+
+
+def unbroken(text: str) -> str:
+    """Return text whose lines end between words alone, never inside (5, 3) or tile[3, 5] = 0."""
+    return text.replace(", ", ",\u00a0").replace(" = ", "\u00a0=\u00a0")
 
 
 def subject_of(session: Session, selection: Selection) -> Subject:

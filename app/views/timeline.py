@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QHelpEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPixmap,
-    QPolygonF,
     QResizeEvent,
     QWheelEvent,
 )
@@ -21,8 +20,9 @@ from ...tracer.trace import WARP
 from ..session import Selection, Session
 from ..theme import Theme
 from .timeline_image import codes, lanes
-from .timeline_paint import Picture, Places, Range, places, still_picture
+from .timeline_paint import Picture, Places, Range, places_in, still_picture
 from .timeline_pick import block_at, phase_start, told, told_of_block, told_of_phase, warp_at
+from .timeline_playhead import draw_playhead, grips, playhead_area
 from .tracks import block_track
 from .view import View
 
@@ -53,7 +53,7 @@ class TimelineView(View):
 
     def sizeHint(self) -> QSize:
         """Return the size at which 8 warps have 8 pixels each and 32 have 2."""
-        return QSize(self.theme.px(900), self.theme.px(112))
+        return QSize(self.theme.px(900), self.theme.px(116))
 
     def minimumSizeHint(self) -> QSize:
         """Return the least size: 32 warps still fit."""
@@ -78,8 +78,8 @@ class TimelineView(View):
             self._redraw()
         elif moment != before:
             self._follow(before)
-            self.update(self._playhead(before))
-            self.update(self._playhead(moment))
+            self.update(self._area(before))
+            self.update(self._area(moment))
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
@@ -114,9 +114,8 @@ class TimelineView(View):
 
     def _whole(self) -> Range:
         assert self._picture and self.session
-        first, last = (
-            self._picture.block.span if self._picture.block.present else (1, max(1, self.session.end))
-        )
+        block = self._picture.block
+        first, last = block.span if block.present else (1, max(1, self.session.end))
         margin = 0.004 * (last + 1 - first)
         return first - max(1.1, margin), last + 1 + max(0.25, margin)
 
@@ -125,17 +124,12 @@ class TimelineView(View):
         if not self.session or self._lane is None:
             return
         trace, warp = self.session.trace, self.selection.thread // WARP
-        block = (
-            self._picture.block
-            if self._picture and self._picture.block.block == self.selection.block
-            else None
-        )
-        if block is None:
+        old = self._picture
+        if old and old.block.block == self.selection.block:
+            block, what = old.block, old.codes
+        else:
             block = block_track(self.session, self.selection.block)
             what = codes(self.session, block)
-        else:
-            assert self._picture
-            what = self._picture.codes
         title = self.session.title or trace.kernel
         self._picture = Picture(self.session, block, what, self._lane, warp, title)
 
@@ -143,9 +137,11 @@ class TimelineView(View):
         self._pixmap = None
         self.update()
 
-    def _places(self) -> Places:
+    @property
+    def places(self) -> Places:
+        """Where things stand now, in logical pixels."""
         warps = self.session.trace.warps if self.session else 1
-        return places(self.size(), warps, self.x_range(), self.theme, self.devicePixelRatioF())
+        return places_in(self.size(), warps, self.x_range(), self.theme, self.devicePixelRatioF())
 
     # Painting: a still picture, and the playhead over it.
 
@@ -156,50 +152,14 @@ class TimelineView(View):
             painter.fillRect(event.rect(), self.theme.colour("panel"))
             return
         if self._pixmap is None or self._pixmap.devicePixelRatio() != self.devicePixelRatioF():
-            self._pixmap = still_picture(
-                self._picture, self._places(), self.size(), self.theme, self.devicePixelRatioF()
-            )
+            ratio = self.devicePixelRatioF()
+            self._pixmap = still_picture(self._picture, self.places, self.size(), self.theme, ratio)
         painter.drawPixmap(0, 0, self._pixmap)
-        self._draw_playhead(painter, self._places())
+        end = self.session.end if self.session else 0
+        draw_playhead(painter, self.places, self.moment, end, self.theme)
 
-    def _draw_playhead(self, painter: QPainter, at: Places) -> None:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self.theme.colour("text"))
-        strip_x = self._strip_x(self.moment, at)
-        painter.drawRect(QRectF(strip_x - 0.75, at.strip.top() - 3, 1.5, at.strip.height() + 6))
-        x, size = at.x(self.moment), self.theme.px(6)
-        if at.rows.left() - 1 <= x <= at.rows.right() + 1:
-            top = at.bands.top() + 3
-            self._draw_column(painter, at)
-            painter.drawRect(QRectF(x - 1, top, 2, at.rows.bottom() - top + 2))
-            painter.drawPolygon(
-                QPolygonF([QPointF(x - size, top), QPointF(x + size, top), QPointF(x, top + size * 1.3)])
-            )
-
-    def _draw_column(self, painter: QPainter, at: Places) -> None:
-        """Shade the moment's column: its requests are the current ones."""
-        left, right = at.x(int(self.moment)), min(at.x(int(self.moment) + 1), at.rows.right())
-        if right - left >= CLICK and self.moment >= 1:
-            shade = self.theme.colour("text")
-            shade.setAlphaF(0.22)
-            painter.fillRect(QRectF(left, at.rows.top(), right - left, at.rows.height()), shade)
-
-    def _playhead(self, moment: float) -> QRect:
-        """Return where the playhead of a moment is drawn, in the strip and below it."""
-        at = self._places()
-        x, size = at.x(moment), self.theme.px(8)
-        column = at.x(int(moment) + 1) - at.x(int(moment))
-        rows = QRectF(
-            x - column - size, at.bands.top(), 2 * (column + size), at.rows.bottom() - at.bands.top() + 4
-        )
-        strip = QRectF(self._strip_x(moment, at) - 3, 0, 6, at.bands.top() + 4)
-        shown = at.rows.left() - size <= x <= at.rows.right() + size
-        return (rows.united(strip) if shown else strip).toAlignedRect()
-
-    def _strip_x(self, moment: float, at: Places) -> float:
-        end = self.session.end if self.session else 1
-        return at.strip.left() + at.strip.width() * min(max((moment - 1) / max(1, end), 0), 1)
+    def _area(self, moment: float) -> QRect:
+        return playhead_area(self.places, moment, self.session.end if self.session else 0, self.theme)
 
     # Pointer.
 
@@ -245,9 +205,9 @@ class TimelineView(View):
             return
         turn, sideways = event.angleDelta().y(), event.angleDelta().x()
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(sideways) > abs(turn):
-            self._pan(self.x_range(), -(turn + sideways) / 120 * self._places().rows.width() / 10)
+            self._pan(self.x_range(), -(turn + sideways) / 120 * self.places.rows.width() / 10)
         else:
-            self._zoom_at(self._places().moment(event.position().x()), 0.8 ** (turn / 120))
+            self._zoom_at(self.places.moment(event.position().x()), 0.8 ** (turn / 120))
         event.accept()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -255,13 +215,13 @@ class TimelineView(View):
         self._redraw()
 
     def _part(self, position: QPointF) -> Part:
-        at = self._places()
+        at = self.places
         if position.x() < at.rows.left() - CLICK:
             return "names"
-        if position.y() < at.strip.bottom() + 3:
+        if position.y() < at.strip.bottom() + 1:
             return "strip"
         if position.y() < at.rows.top():
-            return "rows" if abs(position.x() - at.x(self.moment)) <= self.theme.px(8) else "bands"
+            return "rows" if grips(at, self.moment, position.x(), self.theme) else "bands"
         return "rows" if position.y() <= at.rows.bottom() else "axis"
 
     def _show_cursor(self, position: QPointF) -> None:
@@ -270,7 +230,7 @@ class TimelineView(View):
 
     def _click(self, part: Part, position: QPointF) -> None:
         assert self._picture and self.session and self._lane is not None
-        at = self._places()
+        at = self.places
         if part == "bands" and self._picture.block.present:
             self.moment_asked.emit(phase_start(self._picture.block, at.moment(position.x())))
         elif part == "strip":
@@ -291,7 +251,7 @@ class TimelineView(View):
         """Return what stands at a position, in words; "" where nothing does."""
         if not self._picture or not self.session or self._lane is None:
             return ""
-        at, part = self._places(), self._part(position)
+        at, part = self.places, self._part(position)
         moment = at.moment(position.x())
         if part == "strip":
             block = block_at(self.session, self._lane, at.strip, position)
@@ -310,10 +270,10 @@ class TimelineView(View):
 
     def _ask(self, x: float) -> None:
         assert self.session
-        self.moment_asked.emit(min(max(self._places().moment(x), 0.0), float(self.session.end)))
+        self.moment_asked.emit(min(max(self.places.moment(x), 0.0), float(self.session.end)))
 
     def _pan(self, x_range: Range, pixels: float) -> None:
-        moments = pixels / self._places().rows.width() * (x_range[1] - x_range[0])
+        moments = pixels / self.places.rows.width() * (x_range[1] - x_range[0])
         self.set_x_range(x_range[0] + moments, x_range[1] + moments)
         self.x_range_changed.emit(*self.x_range())
 

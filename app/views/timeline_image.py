@@ -77,7 +77,7 @@ def _painted(
 def _atlas(wide: int, tall: int, patterned: bool, theme: Theme, ratio: float) -> Pixels:
     """Return a cell of each look, shape (looks, tall, wide), with a gap at its left and its foot."""
     gap = max(1, round(ratio))
-    across, down = gap if wide > 1 else 0, gap if tall >= 3 * ratio else 0
+    across, down = gap if wide > 1 else 0, gap if tall >= GAP * ratio else 0
     out = np.full((len(LOOKS), tall, wide), theme.colour("grid").rgb(), np.uint32)
     for code, look in enumerate(LOOKS[:WAIT]):
         body = cell(look, wide - across, tall - down, theme, patterned=patterned)

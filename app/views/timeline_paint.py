@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPixmap
 
@@ -16,6 +17,7 @@ from .tracks import BlockTrack, Ints
 from .wording import count_text, phase_text, place_text, plural
 
 Range = tuple[float, float]
+CROWDED = 4  # pixels; a phase that has less goes without the line of its barrier
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Places:
     """Where things stand in a timeline, in logical pixels, and the moments at the left and right edge."""
 
     strip: QRectF
+    handle: QRectF
     bands: QRectF
     rows: QRectF
     axis: QRectF
@@ -51,16 +54,18 @@ class Picture:
     title: str
 
 
-def places(size: QSize, warps: int, x_range: Range, theme: Theme, ratio: float) -> Places:
+def places_in(size: QSize, warps: int, x_range: Range, theme: Theme, ratio: float) -> Places:
     """Return the places in a widget of this size; the rows get a whole number of device pixels each."""
-    left, top = theme.px(100), theme.px(5)
+    left, top = theme.px(105), theme.px(5)
     width = max(1.0, size.width() - left - theme.px(12))
-    strip, band, axis = theme.px(9), theme.px(18), theme.px(15)
-    room = min(size.height() - top - strip - band - axis - theme.px(1), warps * theme.px(22))
+    strip, handle, band, axis = theme.px(8), theme.px(8), theme.px(14), theme.px(15)
+    used = top + strip + handle + band + axis + theme.px(1)
+    room = min(size.height() - used, warps * theme.px(22))
     tall = max(2, math.floor(room * ratio / warps)) * warps / ratio
-    y = top + strip + band
+    y = top + strip + handle + band
     return Places(
-        QRectF(left, top, width, strip), QRectF(left, top + strip, width, band),
+        QRectF(left, top, width, strip), QRectF(left, top + strip, width, handle),
+        QRectF(left, top + strip + handle, width, band),
         QRectF(left, y, width, tall), QRectF(left, y + tall, width, axis), x_range,
     )  # fmt: skip
 
@@ -87,7 +92,7 @@ def _device(rect: QRectF, ratio: float) -> tuple[int, int]:
 
 def _draw_names(painter: QPainter, picture: Picture, at: Places, theme: Theme) -> None:
     trace, left = picture.session.trace, theme.px(12)
-    width = at.rows.left() - left - theme.px(8)
+    width = at.rows.left() - left - theme.px(7)
     block = f"block {place_text(picture.block.block, trace.grid)}"
     small, line = theme.font(10.5), theme.px(16)
     y = at.strip.center().y()
@@ -116,11 +121,21 @@ def _draw_strip(painter: QPainter, picture: Picture, at: Places, theme: Theme, r
         QRectF(strip.topLeft(), QPointF(strip.right(), strip.top() + len(pixels) / ratio)), image(pixels)
     )
     if picture.block.present:
-        first, last = picture.block.span
-        painter.fillRect(_along(strip, first - 1, last, moments, 3), theme.colour("accent"))
+        painter.fillRect(_bar(picture, strip, moments), theme.colour("accent"))
     shown = _along(strip, at.x_range[0] - 1, at.x_range[1] - 1, moments, 5).adjusted(-1, -1.5, 1, 1.5)
     painter.setPen(QPen(theme.colour("text"), 1.2))
     painter.drawRoundedRect(shown, 2, 2)
+
+
+def _bar(picture: Picture, strip: QRectF, moments: int) -> QRectF:
+    """Return where the selected block's bar stands in the strip."""
+    first, last = picture.block.span
+    rows = int(picture.lane.max()) + 1
+    lane = int(picture.lane[np.searchsorted(picture.session.trace.blocks, picture.block.block)])
+    bar = _along(strip, first - 1, last, moments, 3)
+    tall = max(strip.height() / rows, 2.0)
+    top = min(strip.top() + strip.height() * lane / rows, strip.bottom() - tall)
+    return QRectF(bar.left(), top, bar.width(), tall)
 
 
 def _along(strip: QRectF, first: float, last: float, moments: int, least: float) -> QRectF:
@@ -139,7 +154,14 @@ def _draw_rows(painter: QPainter, picture: Picture, at: Places, theme: Theme, ra
     mark = QRectF(at.rows.left() - 4, at.rows.top() + picture.warp * tall, 3, max(tall - 1, 2))
     painter.fillRect(mark, theme.colour("text"))
     if not picture.block.present:
-        _text(painter, at.rows, "The trace holds no accesses of this block.", theme.font(12), theme, "muted")
+        _text(
+            painter,
+            at.bands.adjusted(4, 0, 0, 0),
+            "The trace holds no accesses of this block.",
+            theme.font(10.5, bold=True),
+            theme,
+            "muted",
+        )
 
 
 def _draw_bands(painter: QPainter, picture: Picture, at: Places, theme: Theme) -> None:
@@ -151,14 +173,20 @@ def _draw_bands(painter: QPainter, picture: Picture, at: Places, theme: Theme) -
             continue
         left, right = at.x(float(block.start[phase] + 1)), at.x(float(block.end[phase] + 1))
         label = band_label(picture.session, block, phase, max(left, rows.left()), right, QFontMetricsF(font))
-        box = QRectF(max(left, rows.left()) + 4, at.bands.top() + 3, rows.width(), at.bands.height() - 3)
+        box = QRectF(max(left, rows.left()) + 4, at.bands.top(), rows.width(), at.bands.height())
         _text(painter, box, label, font, theme, "muted")
-        if block.arrived[:, phase].any():
-            painter.fillRect(
-                QRectF(right - 1, at.bands.top() + 5, 1.6, rows.bottom() - at.bands.top() - 5),
-                theme.colour("text"),
-            )
+        if block.arrived[:, phase].any() and right - left >= CROWDED:
+            painter.fillRect(_barrier(at, right, painter.device().devicePixelRatio()), theme.colour("text"))
     painter.setClipping(False)
+
+
+def _barrier(at: Places, x: float, ratio: float) -> QRectF:
+    """Return the line of a barrier: whole device pixels that leave the next phase's first one free."""
+    narrow = (at.x(1) - at.x(0)) * ratio < 1
+    right = (math.floor(x * ratio) if narrow else math.ceil(x * ratio - 0.5)) / ratio
+    width = max(1, round(1.6 * ratio)) / ratio
+    top = at.bands.top() + 2
+    return QRectF(right - width, top, width, at.rows.bottom() - top)
 
 
 def band_label(

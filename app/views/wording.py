@@ -125,7 +125,7 @@ def operands(session: Session) -> list[tuple[int, str]]:
     chosen.sort(key=lambda i: roles[buffers[i].name] != "left")
     if not chosen:
         chosen = [i for i, b in enumerate(buffers) if b.space == "global"][:2]
-    return [(i, buffer_text(buffers[i])) for i in chosen]
+    return [(i, buffer_text(buffers[i])) for i in chosen[:2]]
 
 
 def check_text(trace: Trace) -> tuple[str, bool]:

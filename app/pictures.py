@@ -1,14 +1,15 @@
-"""A widget as a picture, and the picture as a PNG file, written whole or not at all."""
+"""A widget as a picture, and the picture as a PNG file, written whole or not at all. Qt is imported when it is used."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-from PySide6.QtCore import QBuffer, QIODevice, QPoint
-from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QWidget
+from typing import TYPE_CHECKING
 
 from .settings import write_whole
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QImage
+    from PySide6.QtWidgets import QWidget
 
 
 class PictureError(Exception):
@@ -16,7 +17,10 @@ class PictureError(Exception):
 
 
 def picture_of(widget: QWidget, scale: float) -> QImage:
-    """Return a widget drawn with `scale` pixels per point of the screen."""
+    """Return a widget drawn with `scale` pixels per point; raises PictureError when that is too large."""
+    from PySide6.QtCore import QPoint
+    from PySide6.QtGui import QImage
+
     size = widget.size() * scale
     image = QImage(size, QImage.Format.Format_RGB32)
     if image.isNull():
@@ -28,9 +32,11 @@ def picture_of(widget: QWidget, scale: float) -> QImage:
 
 def write_png(image: QImage, path: Path) -> None:
     """Write a PNG file; raises PictureError and leaves what was there before."""
+    from PySide6.QtCore import QBuffer, QIODevice
+
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    if not image.save(buffer, "PNG"):
+    if not image.save(buffer, "PNG"):  # type: ignore[call-overload]
         raise PictureError(f"{path} could not be made: the picture cannot be encoded.")
     try:
         write_whole(path, bytes(buffer.data().data()))

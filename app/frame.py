@@ -1,0 +1,227 @@
+"""The parts of the window in their places: bar, notice, panes, right column, timelines, transport."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
+
+from ..kernels.catalogue import scenarios
+from ..tracer.requests import KINDS
+from ..tracer.trace import unravel
+from . import steps
+from .bookmark import SideChoice
+from .controls import Themed
+from .notice import Notice
+from .pane import Pane
+from .playhead import Playhead
+from .session import Session
+from .side import Side
+from .stage import Stage
+from .theme import Theme
+from .toolbar import SIDES, Toolbar
+from .transport import Transport
+from .views.memory_scene import COLOUR_BY
+from .views.timeline import TimelineView
+
+# Pixels at the normal text size below which there is too little room for everything.
+LOW, LOWER, NARROW, NARROWER = 860, 700, 1400, 1000
+
+
+class Frame(QWidget):
+    """The middle of the window. It shows what it is told and asks the stage for what the user wants."""
+
+    def __init__(self, playhead: Playhead, stage: Stage, theme: Theme) -> None:
+        super().__init__()
+        self.stage, self.theme, self.colour = stage, theme, "auto"
+        self.side_wanted: SideChoice = "auto"
+        self.panes: list[Pane] = []
+        self.timelines: list[TimelineView] = []
+        self.toolbar, self.notice = Toolbar(scenarios()), Notice(theme)
+        self.side, self.transport = Side(theme), Transport(playhead, theme)
+        self._build()
+        for view in self.side.views:
+            view.moment_asked.connect(lambda moment: stage.seek(stage.focus, moment))
+            view.selection_asked.connect(lambda selection: stage.select(stage.focus, selection))
+
+    def _build(self) -> None:
+        self.across, self.down = QSplitter(Qt.Orientation.Horizontal), QSplitter(Qt.Orientation.Vertical)
+        self.across.addWidget(self.side)
+        self.down.addWidget(self.across)
+        self.down.addWidget(self._build_foot())
+        self.down.setStretchFactor(0, 1)
+        for splitter in (self.across, self.down):
+            splitter.setChildrenCollapsible(False)
+        self.body = QVBoxLayout()
+        self.body.addWidget(self.notice)
+        self.body.addWidget(self.down, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.toolbar)
+        column.addLayout(self.body, 1)
+
+    def _build_foot(self) -> QFrame:
+        foot = QFrame()
+        foot.setObjectName("panel")
+        self.foot_column = QVBoxLayout(foot)
+        self.foot_column.addWidget(self.transport)
+        return foot
+
+    def set_theme(self, theme: Theme) -> None:
+        """Hand colours and text size to every part."""
+        self.theme = theme
+        gap = theme.px(10)
+        self.body.setContentsMargins(gap, gap, gap, gap)
+        self.body.setSpacing(gap)
+        self.foot_column.setContentsMargins(1, theme.px(6), 1, 1)
+        self.foot_column.setSpacing(theme.px(4))
+        for splitter in (self.across, self.down):
+            splitter.setHandleWidth(gap)
+        parts: list[Themed] = [self.toolbar, self.notice, self.side, self.transport]
+        for part in (*parts, *self.panes, *self.timelines):
+            part.set_theme(theme)
+        self.arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the room to the panes where there is little of it for the size of the text."""
+        super().resizeEvent(event)
+        self.arrange()
+
+    def arrange(self) -> None:
+        """Leave out what can be missed most where the window is low or narrow, and put it back where it is not.
+
+        Low: the lessons (then the tips of the titles) and the legend. Lower: the timeline of the pane that is
+        not in focus. Narrow: the program's name. Narrower: the right column, unless the user wants it.
+        """
+        height, width = self.height() / self.theme.scale, self.width() / self.theme.scale
+        for i, (pane, timeline) in enumerate(zip(self.panes, self.timelines, strict=True)):
+            pane.set_terse(height < LOW)
+            timeline.setVisible(height >= LOWER or i == self.stage.focus)
+        self.transport.show_legend(height >= LOW)
+        self.toolbar.set_terse(width < NARROW)
+        wanted = self.side_wanted == "auto" and width >= NARROWER
+        self.side.setVisible(wanted or self.side_wanted == "shown")
+
+    def toggle_side(self) -> None:
+        """Show the right column, or hide it."""
+        self.side_wanted = "shown" if self.side.isHidden() else "hidden"
+        self.arrange()
+
+    def show_tab(self, name: str) -> None:
+        """Show a tab of the right column, and the column."""
+        if self.side.isHidden():
+            self.toggle_side()
+        self.side.show_tab(name)
+
+    def make_panes(self, count: int, cancel: Callable[[], None]) -> None:
+        """Have this many panes, each with its timeline; `cancel` is what their buttons to cancel do."""
+        while len(self.panes) > count:
+            for gone in (self.panes.pop(), self.timelines.pop()):
+                gone.hide()
+                gone.deleteLater()
+        while len(self.panes) < count:
+            self._add_pane(len(self.panes), cancel)
+
+    def _add_pane(self, i: int, cancel: Callable[[], None]) -> None:
+        pane, timeline, stage = Pane(SIDES[i], self.theme), TimelineView(self.theme), self.stage
+        for view in (*pane.views, timeline):
+            view.moment_asked.connect(lambda moment: stage.seek(i, moment))
+            view.selection_asked.connect(lambda selection: stage.select(i, selection))
+        timeline.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        pane.cancelled.connect(cancel)
+        pane.set_theme(self.theme)
+        pane.memory.colour_by = self.colour
+        self.panes.append(pane)
+        self.timelines.append(timeline)
+        self.across.insertWidget(i, pane)
+        self.foot_column.insertWidget(i, timeline)
+        self.share_width()
+        self.arrange()
+
+    def turn_to(self, widget: QWidget | None) -> None:
+        """Turn to the pane whose picture or timeline this widget is a part of."""
+        for i, parts in enumerate(zip(self.panes, self.timelines, strict=True)):
+            if widget is not None and any(part is widget or part.isAncestorOf(widget) for part in parts):
+                self.stage.set_focus(i)
+
+    def share_width(self) -> None:
+        """Give the panes three parts of the width each and the right column two."""
+        for i in range(self.across.count()):
+            self.across.setStretchFactor(i, 3 if i < len(self.panes) else 2)
+        width = max(self.across.width(), 1000)
+        self.across.setSizes([3 * width] * len(self.panes) + [2 * width])
+
+    def load(self, i: int, session: Session | None) -> None:
+        """Show a pane's session, or again the one before where there is no new one."""
+        pane = self.panes[i]
+        pane.veil.hide()
+        if pane.session is not session:
+            pane.load(session)
+            self.timelines[i].load(session)
+        known = [session for session in self.stage.sessions if session]
+        self._show_kinds(known)
+        self._keep_room(known)
+
+    def show_progress(self, i: int, done: int, total: int) -> None:
+        """Show how far a pane's next session is."""
+        if i < len(self.panes):
+            count = f"{done:,} of {total:,} blocks" if total else "…"
+            self.panes[i].veil.show_progress(f"Tracing {self.toolbar.side_name(i)}: {count}", done, total)
+
+    def colour_by(self, choice: str) -> None:
+        """Colour the cells of every pane by value, by times read, or each buffer by what suits it ("auto")."""
+        if choice in COLOUR_BY:
+            self.colour = choice
+        for pane in self.panes:
+            pane.memory.colour_by = self.colour
+
+    def show_setups(self) -> None:
+        """Show in bar and transport what the panes run and how they are linked."""
+        stage = self.stage
+        self.toolbar.show_setups(stage.setups, stage.focus, self.toolbar.shared)
+        self.transport.show_link(stage.link_mode, len(self.panes) > 1)
+        self.arrange()
+
+    def draw(self) -> None:
+        """Draw the moment in every view that can be seen."""
+        stage = self.stage
+        for i, moment in enumerate(stage.moments()[: len(self.panes)]):
+            self.panes[i].render_moment(moment, stage.selections[i])
+            self.panes[i].set_focused(i == stage.focus and len(self.panes) > 1)
+            if self.timelines[i].isVisible():
+                self.timelines[i].render_moment(moment, stage.selections[i])
+        session = stage.focused()
+        if session is not None and self.side.isVisible():
+            self.side.show_moment(session, stage.moments()[stage.focus], stage.selections[stage.focus])
+        if session is not None:
+            self._show_position(session)
+
+    def _show_position(self, session: Session) -> None:
+        stage = self.stage
+        moment, block = stage.moments()[stage.focus], stage.selections[stage.focus].block
+        phase = steps.phase_at(session, block, moment)
+        place = f"block {_place(session, block)} · phase {phase}"
+        self.transport.position.show_texts(f"moment {int(moment):,} of {session.end:,}", place)
+
+    def _show_kinds(self, known: list[Session]) -> None:
+        made = {kind for session in known for kind in set(session.requests.kind.tolist())}
+        barriers = any(len(session.trace.barriers.step) for session in known)
+        self.transport.show_kinds([KINDS[kind] for kind in sorted(made)] + ["waiting"] * barriers)
+
+    def _keep_room(self, known: list[Session]) -> None:
+        """Let the position have room for the largest numbers that can occur."""
+        end = max((session.end for session in known), default=0)
+        last = max(
+            (_place(s, int(s.trace.blocks[-1])) for s in known if len(s.trace.blocks)), key=len, default=""
+        )
+        phases = max((session.requests.span_start.shape[-1] for session in known), default=1)
+        self.transport.position.keep_room_for(f"moment {end:,} of {end:,}", f"block {last} · phase {phases}")
+
+
+def _place(session: Session, block: int) -> str:
+    """Return the place of a block in its grid: (x, y), with z where the grid has one."""
+    x, y, z = unravel(block, session.trace.grid)
+    return f"({x}, {y}, {z})" if session.trace.grid[2] > 1 else f"({x}, {y})"

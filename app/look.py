@@ -1,0 +1,61 @@
+"""How the window looks: light or dark, how large the text is, how much moves. Its owner, and what applies it to Qt."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from .bookmark import ThemeChoice
+from .theme import Theme, qt_palette, resolve, style_sheet
+
+
+class Look(QObject):
+    """The choice of theme, text scale and motion; `changed` tells the theme that follows from them."""
+
+    changed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.choice: ThemeChoice = "system"
+        self.theme: Theme = resolve("system")
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
+
+    def show(self, choice: ThemeChoice, scale: float, reduced_motion: bool) -> None:
+        """Take a whole look at once."""
+        self.choice = choice
+        self.theme = resolve(choice, scale, reduced_motion)
+        dress(self.theme)
+        self.changed.emit(self.theme)
+
+    def use(self, choice: ThemeChoice) -> None:
+        """Choose light, dark, or what the desktop uses."""
+        self.show(choice, self.theme.scale, self.theme.reduced_motion)
+
+    def toggle(self) -> None:
+        """Change between light and dark."""
+        self.use("light" if self.theme.name == "dark" else "dark")
+
+    def resize_text(self, change: float) -> None:
+        """Make the text larger or smaller by a share of its normal size; 0 makes it normal."""
+        scale = round(self.theme.scale + change, 1) if change else 1.0
+        self.show(self.choice, scale, self.theme.reduced_motion)
+
+    def toggle_motion(self) -> None:
+        """Let elements travel, or stay still."""
+        self.show(self.choice, self.theme.scale, not self.theme.reduced_motion)
+
+    def _follow_system(self) -> None:
+        if self.choice == "system":
+            self.use("system")
+
+
+def dress(theme: Theme) -> None:
+    """Give the whole application a theme's palette, font and style sheet."""
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    # Else a style sheet keeps fonts and palettes of a widget from its children.
+    QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
+    application.setPalette(qt_palette(theme))
+    application.setFont(theme.font())
+    application.setStyleSheet(style_sheet(theme))

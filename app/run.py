@@ -1,0 +1,47 @@
+"""Runs the window's event loop, with what it needs around it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from ..tracer.cache import TraceCache
+from ..tracer.client import Worker
+from . import folders
+from .jobs import Jobs
+from .main_window import MainWindow
+from .window import first_bookmark
+
+HEARTBEAT = 250  # milliseconds after which Python looks for Ctrl+C in the terminal
+
+
+def application() -> QApplication:
+    """Return the one application object."""
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        return existing
+    made = QApplication(sys.argv[:1])
+    made.setApplicationName("Tilescope")
+    made.setDesktopFileName("tilescope")
+    made.setStyle("Fusion")
+    return made
+
+
+def run(worker: Worker, specs: Sequence[str]) -> int:
+    """Show the window until it is closed; return the exit status."""
+    made = application()
+    jobs = Jobs(worker, TraceCache(folders.cache_folder()))
+    window = MainWindow(jobs, folders.config_folder() / "window.json")
+    window.restore()
+    window.show_bookmark(first_bookmark(specs, window.settings.bookmark))
+    window.frame.transport.play.setFocus()
+    window.show()
+    heartbeat = QTimer(interval=HEARTBEAT)
+    heartbeat.timeout.connect(lambda: None)
+    heartbeat.start()
+    signal.signal(signal.SIGINT, lambda *_: window.close())
+    return made.exec()

@@ -1,0 +1,203 @@
+"""The memory view: every buffer in its place, what happens to it now, and what has happened so far."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
+
+from ..session import Selection, Session
+from ..theme import Theme
+from . import memory_text as words
+from .memory_paint import draw_ring
+from .memory_picture import Look, MemoryPicture, Zoom
+from .memory_scene import COLOUR_BY
+from .view import View
+
+WHEEL_STEP, KEY_STEP = 1.2, 1.5
+BY_KEYBOARD = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
+NOTHING = "Nothing traced yet"
+
+
+class MemoryView(View):
+    """Buffers in the textbook layout, coloured by value or by times read, with the accesses of the moment.
+
+    The wheel, or + and -, zoom; a drag moves the picture; a double click, or 0, shows everything; a click
+    asks for the thread that wrote or read the element.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._picture: MemoryPicture | None = None
+        self._colour_by, self._reads_top, self._zoom = "auto", 0, Zoom()
+        self._grip: tuple[QPointF, Zoom] | None = None
+        self._dragged = self._ring = False
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("Memory")
+        self._describe()
+
+    def sizeHint(self) -> QSize:
+        """Return a size at which matrices of 64 x 64 have cells of 3 pixels."""
+        return QSize(self.theme.px(550), self.theme.px(450))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size at which something can be seen."""
+        return QSize(self.theme.px(200), self.theme.px(160))
+
+    @property
+    def colour_by(self) -> str:
+        """What colours the cells: "value", "reads", or "auto" (reads for what is only read, else values)."""
+        return self._colour_by
+
+    @colour_by.setter
+    def colour_by(self, choice: str) -> None:
+        if choice not in COLOUR_BY:
+            raise ValueError(f"cells are coloured by {', '.join(COLOUR_BY)}; not by {choice!r}")
+        self._colour_by = choice
+        self.update()
+
+    @property
+    def reads_top(self) -> int:
+        """The times read that get the last colour in global memory; 0 is the most of this session."""
+        return self._reads_top
+
+    @reads_top.setter
+    def reads_top(self, top: int) -> None:
+        self._reads_top = top
+        self.update()
+
+    def most_reads(self) -> int:
+        """Return how often the element of global memory that is read most is read; 0 without a session."""
+        return self._picture.scene.most_reads if self._picture else 0
+
+    @property
+    def zoom(self) -> Zoom:
+        """The magnification and the point in the middle; `Zoom()` shows everything."""
+        return self._zoom
+
+    @zoom.setter
+    def zoom(self, zoom: Zoom) -> None:
+        scale = max(1.0, min(zoom.scale, self._picture.largest_scale(self._look()) if self._picture else 1.0))
+        edge = 0.5 / scale
+        self._zoom = Zoom(scale, min(max(zoom.x, edge), 1 - edge), min(max(zoom.y, edge), 1 - edge))
+        self.setCursor(Qt.CursorShape.OpenHandCursor if scale > 1 else Qt.CursorShape.ArrowCursor)
+        self.update()
+
+    def load(self, session: Session | None) -> None:
+        """Take a session, None to show that there is nothing yet; everything is in view again."""
+        super().load(session)
+        self._picture = MemoryPicture(session, self.theme) if session else None
+        self.zoom = Zoom()
+        self._describe()
+
+    def render_moment(self, moment: float, selection: Selection) -> None:
+        """Draw this moment; with a fraction, loads are on their way."""
+        super().render_moment(moment, selection)
+        self._describe()
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours or another text size."""
+        super().set_theme(theme)
+        if self.session:
+            self._picture = MemoryPicture(self.session, theme)
+        self.updateGeometry()
+        self.update()
+
+    def hover_text(self, position: QPointF) -> str:
+        """Return what is known about the element at a position, "" where there is none."""
+        found = self._picture.element_at(self._look(), position) if self._picture else None
+        return self._picture.scene.hover_text(*found, *self._look().now) if found and self._picture else ""
+
+    def position_of(self, buffer: int, element: int) -> QPointF:
+        """Return where the middle of an element stands; raises KeyError for a buffer that is not drawn."""
+        if self._picture is None:
+            raise KeyError(buffer)
+        return QPointF(*self._picture.zoomed(self._look()).places[buffer].middle(element).tolist())
+
+    def _look(self) -> Look:
+        size = self.width(), self.height(), self.devicePixelRatioF()
+        return Look(*size, self._colour_by, self._reads_top, self._zoom, self.moment, self.selection)
+
+    def _describe(self) -> None:
+        """Tell a screen reader what the picture says in words."""
+        self.setAccessibleDescription(self._picture.description(self._look()) if self._picture else NOTHING)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw everything."""
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self.theme.colour("panel"))
+        if self._picture:
+            self._picture.paint(painter, self._look())
+        else:
+            style = self.theme.font(15), self.theme.colour("muted"), Qt.AlignmentFlag.AlignCenter
+            words.write(painter, QRectF(self.rect()), NOTHING, *style)
+        if self._ring:
+            draw_ring(painter, QRectF(self.rect()), self.theme)
+        painter.end()
+
+    def _magnify(self, factor: float, about: QPointF) -> None:
+        """Zoom so that the point under `about` stays where it is."""
+        scale, x, y = self._zoom
+        most = self._picture.largest_scale(self._look()) if self._picture else 1.0
+        new = max(1.0, min(scale * factor, most))
+        across, down = about.x() / self.width() - 0.5, about.y() / self.height() - 0.5
+        self.zoom = Zoom(new, x + across / scale - across / new, y + down / scale - down / new)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom around the pointer."""
+        self._magnify(WHEEL_STEP ** (event.angleDelta().y() / 120), event.position())
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Zoom with + and -, show everything with 0."""
+        factor = {"+": KEY_STEP, "=": KEY_STEP, "-": 1 / KEY_STEP, "0": 0.0}.get(event.text())
+        if factor is None:
+            super().keyPressEvent(event)
+        else:
+            self._magnify(factor, QPointF(self.width() / 2, self.height() / 2))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take hold of the picture."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._grip, self._dragged = (event.position(), self._zoom), False
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Move a magnified picture, or tell what is under the pointer."""
+        if self._grip is None:
+            QToolTip.showText(event.globalPosition().toPoint(), self.hover_text(event.position()), self)
+            return
+        start, (scale, x, y) = self._grip
+        way = event.position() - start
+        self._dragged = self._dragged or way.manhattanLength() >= QApplication.startDragDistance()
+        if self._dragged:
+            self.zoom = Zoom(scale, x - way.x() / self.width() / scale, y - way.y() / self.height() / scale)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Ask for the thread that wrote, or read, the element that was clicked."""
+        if self._grip and not self._dragged and self._picture:
+            found = self._picture.element_at(self._look(), event.position())
+            wanted = self._picture.scene.selection_at(*found, self.selection) if found else None
+            if wanted:
+                self.selection_asked.emit(wanted)
+        self._grip = None
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show everything."""
+        self.zoom = Zoom()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show where the keyboard is, if it came here by the keyboard."""
+        self._ring = event.reason() in BY_KEYBOARD
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """The keyboard is elsewhere."""
+        self._ring = False
+        self.update()

@@ -1,0 +1,126 @@
+"""Tiles: a big number, its name and its mark; how many fit in a width, where they stand, how one is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter
+
+from ..theme import Theme
+from .wording import EXACT
+
+Value = Callable[[int], str]
+LEAST = 4  # tiles below which they are drawn smaller, then go on a second row
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number: what it is called, what it means, its text at a moment, its rank when room is short.
+
+    widest: the text that needs most room, whenever that is.
+    """
+
+    label: str
+    meaning: str
+    text: Value
+    rank: int
+    widest: str
+
+
+@dataclass(frozen=True)
+class Style:
+    """How large a tile's parts are, and whether its mark stands beside the number instead of the name."""
+
+    number: float
+    side: float
+    beside_number: bool
+
+
+ROOMY, COMPACT = Style(19, 8, False), Style(15, 5, True)
+NAME, MARK, GAP, HEIGHT = 10, 9, 3, 54
+
+
+@dataclass(frozen=True)
+class Grid:
+    """How the tiles stand: so many, in one row or two, in this style."""
+
+    count: int
+    rows: int
+    style: Style
+
+
+def least_width(tile: Tile, style: Style, mark: str, theme: Theme) -> float:
+    """Return the width that a tile needs at any moment."""
+    number = QFontMetricsF(theme.font(style.number, bold=True)).horizontalAdvance(tile.widest)
+    name = QFontMetricsF(theme.font(NAME)).horizontalAdvance(tile.label)
+    badge = theme.px(GAP) + mark_width(mark, theme)
+    parts = (number + badge, name) if style.beside_number else (number, name + badge)
+    return max(parts) + 2 * theme.px(style.side)
+
+
+def mark_width(mark: str, theme: Theme) -> float:
+    """Return the width of a mark's badge."""
+    return QFontMetricsF(theme.font(MARK)).horizontalAdvance(mark) + theme.px(6)
+
+
+def grid_of(tiles: Sequence[Tile], width: float, mark: str, theme: Theme) -> Grid:
+    """Return the roomiest way to show at least four of the tiles (given by rank), else what shows most."""
+    least = min(LEAST, len(tiles))
+    tried = [
+        Grid(_fitting(tiles, width, rows, style, mark, theme), rows, style)
+        for rows in (1, 2)
+        for style in (ROOMY, COMPACT)
+    ]
+    return next((grid for grid in tried if grid.count >= least), tried[-1])
+
+
+def _fitting(tiles: Sequence[Tile], width: float, rows: int, style: Style, mark: str, theme: Theme) -> int:
+    """Return how many of the tiles fit in equal columns, at least one."""
+    widths = [least_width(tile, style, mark, theme) for tile in tiles]
+    fits = [n for n in range(1, len(tiles) + 1) if -(-n // rows) * max(widths[:n]) <= width]
+    return max(fits, default=min(1, len(tiles)))
+
+
+def boxes(grid: Grid, room: QRectF) -> list[QRectF]:
+    """Return the places of the tiles, row by row."""
+    across = max(1, -(-grid.count // grid.rows))
+    wide, tall = room.width() / across, room.height() / grid.rows
+    places = [divmod(i, across) for i in range(grid.count)]
+    return [QRectF(room.left() + x * wide, room.top() + y * tall, wide, tall) for y, x in places]
+
+
+def draw_tile(
+    painter: QPainter, tile: Tile, moment: int, box: QRectF, style: Style, mark: str, theme: Theme
+) -> None:
+    """Draw a tile's number at a moment, its name and its mark, and a line at its left but for the first."""
+    left, text = box.left() + theme.px(style.side), tile.text(moment)
+    if box.left() > 0:
+        painter.fillRect(QRectF(box.left(), box.top(), 1, box.height()), theme.colour("border"))
+    number = QRectF(left, box.top() + theme.px(5), box.width(), theme.px(27))
+    name = QRectF(left, number.bottom() + theme.px(1), box.width(), theme.px(16))
+    painter.setFont(theme.font(style.number, bold=True))
+    after_number = _draw_text(painter, number, text, theme, "text")
+    painter.setFont(theme.font(NAME))
+    after_name = _draw_text(painter, name, tile.label, theme, "muted")
+    x, line = (after_number, number) if style.beside_number else (after_name, name)
+    tall = theme.px(15)
+    badge = QRectF(x + theme.px(GAP), line.center().y() - tall / 2, mark_width(mark, theme), tall)
+    _draw_mark(painter, badge, mark, theme)
+
+
+def _draw_text(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: str) -> float:
+    """Draw a line of text and return where it ends."""
+    painter.setPen(theme.colour(colour))
+    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
+    return box.left() + QFontMetricsF(painter.font()).horizontalAdvance(text)
+
+
+def _draw_mark(painter: QPainter, box: QRectF, mark: str, theme: Theme) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.colour("badge"))
+    painter.drawRoundedRect(box, theme.px(4), theme.px(4))
+    painter.setFont(theme.font(MARK))
+    painter.setPen(theme.colour("muted" if mark == EXACT else "bad"))
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, mark)

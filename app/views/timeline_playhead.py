@@ -1,0 +1,59 @@
+"""The playhead of a timeline: all that moves with the moment, and where it is drawn."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QPainter, QPolygonF
+
+from ..theme import Theme
+from .timeline_paint import Places
+
+HANDLE = 6  # half the handle's width at the normal text size
+COLUMN = 4  # pixels from which a moment's column is wide enough to be shaded
+
+
+def draw_playhead(painter: QPainter, at: Places, moment: float, end: int, theme: Theme) -> None:
+    """Draw the line with its handle, the shade on the moment's requests, and the mark in the strip."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.colour("text"))
+    painter.drawRect(QRectF(_strip_x(at, moment, end) - 0.75, at.strip.top() - 3, 1.5, at.strip.height() + 6))
+    x, size, top = at.x(moment), theme.px(HANDLE), at.handle.top() + 1
+    if _in_sight(at, x):
+        _shade_column(painter, at, moment, theme)
+        painter.drawRect(QRectF(x - 1, top, 2, at.rows.bottom() - top + 2))
+        corners = [QPointF(x - size, top), QPointF(x + size, top), QPointF(x, top + size * 1.3)]
+        painter.drawPolygon(QPolygonF(corners))
+
+
+def playhead_area(at: Places, moment: float, end: int, theme: Theme) -> QRect:
+    """Return a rectangle around all that `draw_playhead` draws."""
+    x, column, side = at.x(moment), at.x(1) - at.x(0), theme.px(HANDLE) + 2
+    strip = QRectF(_strip_x(at, moment, end) - 3, 0, 6, at.handle.bottom())
+    left = max(x - column - side, at.rows.left() - side)
+    right = min(x + column + side, at.rows.right() + side)
+    rows = QRectF(left, at.handle.top(), right - left, at.rows.bottom() - at.handle.top() + 4)
+    return (rows.united(strip) if _in_sight(at, x) else strip).toAlignedRect()
+
+
+def grips(at: Places, moment: float, x: float, theme: Theme) -> bool:
+    """Return whether a place is on the handle."""
+    return abs(x - at.x(moment)) <= theme.px(HANDLE) + 2
+
+
+def _in_sight(at: Places, x: float) -> bool:
+    return at.rows.left() - 1 <= x <= at.rows.right() + 1
+
+
+def _shade_column(painter: QPainter, at: Places, moment: float, theme: Theme) -> None:
+    """Shade the moment's column: its requests are the current ones."""
+    left, right = at.x(int(moment)), min(at.x(int(moment) + 1), at.rows.right())
+    left = max(left, at.rows.left())
+    if right - left >= COLUMN and moment >= 1:
+        shade = theme.colour("text")
+        shade.setAlphaF(0.22)
+        painter.fillRect(QRectF(left, at.rows.top(), right - left, at.rows.height()), shade)
+
+
+def _strip_x(at: Places, moment: float, end: int) -> float:
+    return at.strip.left() + at.strip.width() * min(max((moment - 1) / max(1, end), 0), 1)
