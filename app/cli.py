@@ -7,31 +7,21 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from .. import __version__
+from .parser import Parser, UsageError
 
 SPEC = "as matmul-tiled:m=64,tile=16 (tilescope list names them all), or one trace file"
 COMMANDS = """commands:
   tilescope list                                      the scenarios, one a line
   tilescope counters [SCENARIO [SCENARIO]]            what they ask of memory, as a table
   tilescope snapshot SCENARIO [SCENARIO] -o FILE.png  the window as a picture, without a screen
+  tilescope run SCRIPT [ARGUMENT ...]                 a program of yours, every launch recorded
+  tilescope check SCRIPT [ARGUMENT ...]               what its kernels do wrong; for a course's CI
   tilescope frames [SCENARIO [SCENARIO]] -o FOLDER    telling moments as pictures, and the counters
 
 SCENARIO is a name with parameters, options or neither: matmul-tiled:m=100,tile=32,dtype=float64,a=my.npy
 or matmul-tiled:schedule=random,seed=3,resident=4,blocks=0+5. tilescope COMMAND --help says more."""
-
-
-class UsageError(Exception):
-    """A command line that can't be followed; the text is one sentence."""
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser that leaves the last word on an error to `main`."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise UsageError."""
-        raise UsageError(f"{message}; see {self.prog} --help.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,8 +50,9 @@ def _user_errors() -> tuple[type[Exception], ...]:
     from ..tracer.client import WorkerError
     from ..tracer.storage import TraceFileError
     from .pictures import PictureError
+    from .program import ProgramError
 
-    return UsageError, CatalogueError, TraceFileError, WorkerError, PictureError
+    return ProgramError, UsageError, CatalogueError, TraceFileError, WorkerError, PictureError
 
 
 def _run(arguments: list[str]) -> int:
@@ -70,9 +61,19 @@ def _run(arguments: list[str]) -> int:
         "counters": _counters,
         "snapshot": _snapshot,
         "frames": _frames,
+        "run": _program,
+        "check": _program,
     }
     command = commands.get(arguments[0]) if arguments else None
+    if command is _program:
+        return _program(arguments)
     return command(arguments[1:]) if command else _open(arguments)
+
+
+def _program(arguments: list[str]) -> int:
+    from .programs import check, run
+
+    return {"run": run, "check": check}[arguments[0]](arguments[1:])
 
 
 def _open(arguments: list[str]) -> int:

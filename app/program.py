@@ -23,11 +23,7 @@ def run_script(path: str, arguments: list[str]) -> int:
     It finds itself as `__main__`, its folder first in `sys.path`, and its words in `sys.argv`. What it raises
     is printed as by `python`.
     """
-    try:
-        with io.open_code(str(Path(path).absolute())) as file:
-            text = file.read()
-    except OSError as error:
-        raise ProgramError(f"can't open {path}: {error.strerror or error}.") from error
+    text = _text(path)
     main = ModuleType("__main__")
     main.__file__, main.__builtins__ = path, __builtins__  # type: ignore[attr-defined]  # as python sets it
     main.__dict__["__cached__"] = None
@@ -35,6 +31,14 @@ def run_script(path: str, arguments: list[str]) -> int:
     sys.argv = [path, *arguments]
     sys.path[0] = str(Path(path).absolute().parent)
     return _status_of(lambda: exec(compile(text, path, "exec"), main.__dict__))
+
+
+def _text(path: str) -> bytes:
+    try:
+        with io.open_code(str(Path(path).absolute())) as file:
+            return bytes(file.read())
+    except OSError as error:
+        raise ProgramError(f"can't open {path}: {error.strerror or error}.") from error
 
 
 def run_module(name: str, arguments: list[str]) -> int:
@@ -70,7 +74,8 @@ def _exit_status(end: SystemExit) -> int:
 
 def _show(error: BaseException) -> None:
     """Print an exception through the program's own hook, without the frames of ours that lead to it."""
-    sys.excepthook(type(error), error, _theirs(error.__traceback__))
+    error.__traceback__ = _theirs(error.__traceback__)
+    sys.excepthook(type(error), error, error.__traceback__)
 
 
 def _theirs(steps: TracebackType | None) -> TracebackType | None:

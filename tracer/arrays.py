@@ -166,6 +166,8 @@ class RecordingArray:
         return self._memory.recorder.buffers[self._memory.buffer].name
 
     def _get(self, index: Any, frame: FrameType) -> Any:
+        if self._ary.ndim == 0 and self._ary.dtype.names and isinstance(index, int):
+            index = self._ary.dtype.names[index]
         if isinstance(index, str):
             return self._field(index, frame)
         if is_element(index, self._ary.ndim):
@@ -212,7 +214,8 @@ class RecordingArray:
 
     def _field(self, name: str, frame: FrameType) -> Any:
         view = self._field_view(name)
-        return view.load(view.cell(()), frame) if view._ary.ndim == 0 else view
+        is_number = view._ary.ndim == 0 and view._ary.dtype.names is None
+        return view.load(view.cell(()), frame) if is_number else view
 
     def _field_view(self, name: str) -> RecordingArray:
         return recording(self._ary[name], self._memory.field(name))
@@ -264,7 +267,7 @@ class RecordingArray:
     def reshape(self, *shape: Any) -> RecordingArray:
         """Return a view of another shape; raises ValueError where that would need a copy."""
         view = self._ary.reshape(*shape)
-        if not np.shares_memory(view, self._ary):
+        if view.size and not np.shares_memory(view, self._ary):
             raise ValueError(f"reshape of {self._name} would copy it, which a kernel can't")
         return recording(view, self._memory)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType, FunctionType
 from typing import Any
@@ -57,7 +57,7 @@ class Run:
     def argument(self, value: Any, name: str) -> Any:
         """Return what the kernel gets for an argument: arrays as recording ones, others as they are."""
         if isinstance(value, tuple):
-            return tuple(self.argument(v, f"{name}[{i}]") for i, v in enumerate(value))
+            return rebuilt(value, (self.argument(v, f"{name}[{i}]") for i, v in enumerate(value)))
         return self.over(value, name, "global") if isinstance(value, np.ndarray) else value
 
     def over(self, ary: NDArray[Any], name: str, space: str) -> RecordingArray:
@@ -158,6 +158,11 @@ class Run:
             type(error).__name__, str(error), (block[0], block[1], block[2]), where, own[-1].filename,
             own[-1].lineno or 0,
         )  # fmt: skip
+
+
+def rebuilt(value: tuple[Any, ...], parts: Iterable[Any]) -> tuple[Any, ...]:
+    """Return a tuple of other parts, named where `value` is."""
+    return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
 
 
 def _root(ary: NDArray[Any]) -> NDArray[Any]:

@@ -16,23 +16,28 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from .launch import Array, Launch, Limits, Scalar, Schedule
-from .trace import Trace
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, not before it starts
     from .execution import Run
+    from .trace import Trace
 
 
 @dataclass(frozen=True)
 class Options:
-    """How the launches of a program are scheduled, which of their blocks run, and where recording stops."""
+    """How the launches of a program are scheduled, which of their blocks run, and where recording stops.
+
+    raise_outside: whether an access outside its array ends in the IndexError that the simulator raises, once
+    the launch is over; a GPU would go on.
+    """
 
     schedule: Schedule = field(default_factory=Schedule)
     resident: int | None = None
     blocks: tuple[int, ...] | None = None
     limits: Limits = field(default_factory=Limits)
+    raise_outside: bool = True
 
 
-Recorded = Callable[[Trace, float], None]
+Recorded = Callable[["Trace", float], None]
 
 
 def record_launches(options: Options, recorded: Recorded) -> None:
@@ -102,6 +107,8 @@ def _wrap_launches(options: Options, recorded: Recorded) -> None:
             recorded(simulator.finished(run, made.kernel.rpartition(":")[0]), time.perf_counter() - begin)
         if run.raised is not None:
             raise _as_the_simulator_says(run)
+        if options.raise_outside and run.recorder.missed:
+            raise IndexError(_first_outside(run))
         return result
 
     kernel_class.__call__ = call
@@ -117,6 +124,14 @@ def _as_the_simulator_says(run: Run) -> BaseException:
         return type(raised)(text).with_traceback(raised.__traceback__)
     except TypeError:  # an exception of the program's own that wants other arguments
         return raised
+
+
+def _first_outside(run: Run) -> str:
+    from .trace import unravel
+
+    outside = run.recorder.outside()
+    block, thread = unravel(int(outside.block[0]), run.grid), unravel(int(outside.thread[0]), run.dim)
+    return f"tid={list(thread)} ctaid={list(block)}: {outside.text[0]} is outside its array"
 
 
 def _launch_of(kernel: Any, arguments: tuple[Any, ...], options: Options) -> Launch:

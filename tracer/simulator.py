@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .arrays import RecordingArray
 from .atomics import Atomic
-from .execution import Run
+from .execution import Run, rebuilt
 from .launch import Launch
 from .loading import arrays_of, constants_of, load_kernel
 from .recorder import assigned_name
@@ -61,8 +61,14 @@ class _BlockManager:
             current().execute(self.kernel, self.grid, self.block, tuple(map(_bare, args)))
 
 
+def _refuse(alignment: int | None) -> None:
+    if alignment is not None:
+        raise RuntimeError("alignment= is not supported in cudasim, nor under the tracer")
+
+
 class _Shared:
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
+        _refuse(alignment)
         run = current()
         block = run.scheduler.current.block
         if shape in (0, (0,)):
@@ -72,6 +78,7 @@ class _Shared:
 
 class _Local:
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
+        _refuse(alignment)
         run = current()
         return run.declared("local", shape, as_dtype(dtype), run.scheduler.current.locals)
 
@@ -203,7 +210,7 @@ def _array_in(value: Any) -> NDArray[Any] | None:
 def _bare(value: Any) -> Any:
     """Return an argument with the arrays in it out of Numba's wrappers."""
     if isinstance(value, tuple):
-        return tuple(map(_bare, value))
+        return rebuilt(value, map(_bare, value))
     ary = _array_in(value)
     return value if ary is None else ary
 

@@ -1,0 +1,274 @@
+"""`tilescope run` and `tilescope check`: a program of the user's, and what its launches did to memory."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .parser import Parser, UsageError
+from .program import ProgramError, run_module, run_script
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..tracer.finding import Finding
+    from ..tracer.program import Options
+    from ..tracer.trace import Trace
+
+VALUED = ("--engine", "--schedule", "--seed", "--resident", "--blocks", "--out", "--json", "--format")
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run: a script's path or a module's name, and its arguments."""
+
+    name: str
+    arguments: list[str]
+    is_module: bool
+
+    def find(self) -> None:
+        """Raise ProgramError where there is no such script or module."""
+        if self.is_module:
+            sys.path[0] = str(Path.cwd())
+        known = _module_exists(self.name) if self.is_module else Path(self.name).is_file()
+        if not known:
+            raise ProgramError(f"there is no {'module' if self.is_module else 'script'} {self.name}.")
+
+    def run(self) -> int:
+        """Run it and return its exit status."""
+        return (run_module if self.is_module else run_script)(self.name, self.arguments)
+
+
+def _module_exists(name: str) -> bool:
+    try:
+        return util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def split(words: Sequence[str]) -> tuple[list[str], Program]:
+    """Return (our options, the program): everything from the script on belongs to the program.
+
+    Raises UsageError where no program is named.
+    """
+    place = 0
+    while place < len(words):
+        word = words[place]
+        if word == "-m" and place + 1 < len(words):
+            return list(words[:place]), Program(words[place + 1], list(words[place + 2 :]), True)
+        if not word.startswith("-"):
+            return list(words[:place]), Program(word, list(words[place + 1 :]), False)
+        place += 2 if word in VALUED else 1
+    if "-h" in words or "--help" in words:
+        return ["--help"], Program("", [], False)
+    raise UsageError("no program is named; give a script, or -m and a module.")
+
+
+def _parser(name: str, description: str) -> Parser:
+    parser = Parser(
+        prog=f"tilescope {name}",
+        usage=f"tilescope {name} [OPTIONS] SCRIPT [ARGUMENTS ...]\n       tilescope {name} [OPTIONS] -m MODULE ...",
+        description=description,
+    )
+    parser.add_argument("--engine", choices=("simulator",), default="simulator", help="what runs the kernels")
+    parser.add_argument("--schedule", choices=("lockstep", "sequential", "random"), default="lockstep")
+    parser.add_argument("--seed", type=int, default=0, help="of the random schedule")
+    parser.add_argument("--resident", type=_positive, metavar="N", help="blocks that run at once")
+    parser.add_argument("--blocks", type=_numbers, metavar="0,5", help="run these blocks alone")
+    return parser
+
+
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
+    return int(text)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    parts = text.replace("+", ",").split(",")
+    if not all(part.isascii() and part.isdigit() for part in parts):
+        raise argparse.ArgumentTypeError(f"must be block numbers as 0,5, not {text!r}")
+    return tuple(sorted({int(part) for part in parts}))
+
+
+def _options(chosen: argparse.Namespace, *, raise_outside: bool) -> Options:
+    from ..tracer.launch import Schedule
+    from ..tracer.program import Options
+
+    schedule = Schedule(chosen.schedule, chosen.seed)
+    return Options(schedule, chosen.resident, chosen.blocks, raise_outside=raise_outside)
+
+
+def run(words: list[str]) -> int:
+    """Run a program under the tracer and save the trace of every launch; return the program's exit status."""
+    parser = _parser("run", "Run a program as python would, and record every kernel that it launches.")
+    parser.add_argument("--out", default="tilescope-traces", metavar="DIR", help="where the traces go")
+    parser.add_argument("--json", metavar="FILE", help="write one line of JSON for each launch")
+    parser.add_argument("--quiet", action="store_true", help="save no traces")
+    parser.add_argument("--open", action="store_true", help="open the window on the first trace afterwards")
+    options, program = split(words)
+    chosen = parser.parse_args(options)
+    program.find()
+    keeper = Keeper(None if chosen.quiet else Path(chosen.out), chosen.json)
+    _record(_options(chosen, raise_outside=True), keeper.keep)
+    try:
+        return program.run()
+    finally:
+        keeper.close()
+        if chosen.open and keeper.saved:
+            _open_window(keeper.saved[0])
+
+
+def _record(options: Options, recorded: Callable[[Trace, float], None]) -> None:
+    from ..tracer.program import record_launches
+
+    own = os.getpid()
+    record_launches(options, lambda trace, seconds: recorded(trace, seconds) if os.getpid() == own else None)
+
+
+def _open_window(trace: Path) -> None:
+    import subprocess
+
+    # A process of its own: the window's never imports numba, and this one has.
+    subprocess.Popen([sys.executable, "-m", "tilescope", str(trace)])
+
+
+class Keeper:
+    """Saves each launch as it ends: its trace in a folder, its line in a file of JSON."""
+
+    def __init__(self, folder: Path | None, lines: str | None) -> None:
+        self.folder = folder
+        self.saved: list[Path] = []
+        self.count = 0
+        try:
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+            self.lines = None if lines is None else Path(lines).open("w", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"can't write {error.filename}: {error.strerror}; choose another place.") from error
+
+    def keep(self, trace: Trace, seconds: float) -> None:
+        """Save one launch."""
+        if self.folder is not None:
+            from ..tracer.storage import save
+
+            path = self.folder / f"{self.count:03}-{trace.kernel}.npz"
+            save(trace, path)
+            self.saved.append(path)
+        if self.lines is not None:
+            self.lines.write(json.dumps(summary(self.count, trace, seconds)) + "\n")
+            self.lines.flush()
+        self.count += 1
+
+    def close(self) -> None:
+        """Say what was saved."""
+        if self.lines is not None:
+            self.lines.close()
+        if self.folder is not None:
+            launches = "1 launch" if self.count == 1 else f"{self.count} launches"
+            print(f"tilescope: {launches} recorded in {self.folder}", file=sys.stderr)
+
+
+def summary(number: int, trace: Trace, seconds: float) -> dict[str, Any]:
+    """Return one launch as plain data: who ran, how long with recording, what it asked of memory, findings."""
+    from ..tracer.counters import counters_of
+    from ..tracer.requests import requests_of
+
+    requests = requests_of(trace)
+    return {
+        "launch": number, "kernel": trace.kernel, "grid": list(trace.grid), "block": list(trace.block_dim),
+        "seconds": seconds, "accesses": trace.accesses, "counters": counters_of(trace, requests).total,
+        "findings": [described(finding, trace) for finding in _findings(trace, requests)],
+    }  # fmt: skip
+
+
+def _findings(trace: Trace, requests: Any) -> list[Finding]:
+    from ..tracer.findings import findings_of
+
+    return findings_of(trace, requests)
+
+
+def described(finding: Finding, trace: Trace) -> dict[str, Any]:
+    """Return a finding as plain data."""
+    from ..tracer.finding import place_of
+
+    file, line = place_of(finding, trace)
+    return {
+        "kind": finding.kind, "severity": finding.severity, "file": file, "line": line, "count": finding.count,
+        "message": finding.message, "remedy": finding.remedy, "moment": finding.moment,
+        "threads": [list(thread) for thread in finding.threads],
+    }  # fmt: skip
+
+
+def check(words: list[str]) -> int:
+    """Run a program under the tracer and print its findings.
+
+    Returns 0 where none is an error, 1 where some are, 2 where the program could not be run to its end.
+    What the program prints goes to standard error, so that standard output holds the findings alone.
+    """
+    parser = _parser("check", "Run a program and print what its kernels do wrong: races, barriers, bounds.")
+    parser.add_argument("--format", choices=("text", "json", "github"), default="text")
+    options, program = split(words)
+    chosen = parser.parse_args(options)
+    program.find()
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+
+    def recorded(trace: Trace, seconds: float) -> None:
+        for finding in summary(0, trace, seconds)["findings"]:
+            key = tuple(finding[name] for name in ("file", "line", "kind", "message"))
+            found.setdefault(key, finding | {"kernel": trace.kernel})
+
+    # A GPU goes on after an access outside an array, so later launches are checked too.
+    _record(_options(chosen, raise_outside=False), recorded)
+    with _output_to_stderr():
+        status = program.run()
+    print_findings(list(found.values()), chosen.format)
+    if any(finding["severity"] == "error" for finding in found.values()):
+        return 1
+    return 2 if status else 0
+
+
+@contextmanager
+def _output_to_stderr() -> Iterator[None]:
+    """Send what this process and its children print to standard error."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def print_findings(findings: list[dict[str, Any]], form: str) -> None:
+    """Print findings as `file:line: severity: kind: message`, as JSON, or as GitHub's annotations."""
+    if form == "json":
+        print(json.dumps(findings, indent=1))
+        return
+    line = _github_line if form == "github" else _text_line
+    for finding in findings:
+        print(line(finding))
+    if not findings and form == "text":
+        print("no findings")
+
+
+def _text_line(finding: dict[str, Any]) -> str:
+    label = finding["severity"]
+    kind = f"{finding['kind']}: " if label == "error" else ""
+    return f"{finding['file']}:{finding['line']}: {label}: {kind}{finding['message']}"
+
+
+def _github_line(finding: dict[str, Any]) -> str:
+    level = {"error": "error", "warning": "warning"}.get(finding["severity"], "notice")
+    text = finding["message"].replace("%", "%25").replace("\n", "%0A")
+    return f"::{level} file={finding['file']},line={finding['line']},title={finding['kind']}::{text}"

@@ -1,0 +1,235 @@
+"""`tilescope run` and `tilescope check`: programs behave as under python, and their launches are recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from tilescope.tracer.storage import load
+
+HEAD = "import sys\nimport numpy as np\nfrom numba import cuda\n"
+COPY = (
+    HEAD
+    + """
+@cuda.jit
+def copy(a, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i]
+
+a, out = np.arange(40, dtype=np.float32), np.zeros(40, np.float32)
+copy[2, 32](a, out)
+"""
+)
+RACE = (
+    HEAD
+    + """
+@cuda.jit
+def shift(out):
+    tile = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    tile[t] = t
+    out[t] = tile[63 - t]
+
+shift[1, 64](np.zeros(64, np.float32))
+"""
+)
+FIXED = RACE.replace("tile[t] = t\n", "tile[t] = t\n    cuda.syncthreads()\n")
+
+
+@pytest.fixture
+def script(tmp_path):
+    def write(text: str) -> Path:
+        path = tmp_path / "program.py"
+        path.write_text(textwrap.dedent(text))
+        return path
+
+    return write
+
+
+def tilescope(*words: str, folder: Path, **options):
+    command = [sys.executable, "-m", "tilescope", *words]
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=120, env=environment, check=False, **options
+    )
+
+
+def test_a_program_runs_as_under_python(script, tmp_path):
+    path = script(
+        """
+        import sys, os
+        print(sys.argv, __name__, __file__, sys.path[0] == os.path.dirname(os.path.abspath(__file__)))
+        print("numba" in sys.modules, "numpy" in sys.modules)
+        print(sys.stdin.read())
+        sys.exit(7)
+        """
+    )
+    ours = tilescope("run", "--quiet", str(path), "-x", "--json", "words", folder=tmp_path, input="typed")
+    plain = subprocess.run(
+        [sys.executable, str(path), "-x", "--json", "words"], capture_output=True, text=True, input="typed", check=False
+    )
+    assert (ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, plain.stdout, plain.stderr)
+    assert ours.returncode == 7
+
+
+def test_every_launch_is_saved_and_told_in_json(script, tmp_path):
+    path = script(COPY + "copy[1, 8](a, out)\nprint(out.sum())\n")
+    done = tilescope("run", "--json=lines.json", "--schedule", "sequential", str(path), folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "780.0\n"
+    first, second = (json.loads(line) for line in (tmp_path / "lines.json").read_text().splitlines())
+    assert (first["launch"], first["kernel"], first["grid"], first["block"]) == (0, "copy", [2, 1, 1], [32, 1, 1])
+    assert first["accesses"] == 80
+    assert first["counters"]["global_load_requests"] == 2
+    assert first["counters"]["global_load_sectors"] == 5
+    assert first["seconds"] > 0
+    assert first["findings"] == [] or all(f["severity"] != "error" for f in first["findings"])
+    assert second["accesses"] == 16
+    traces = [load(p) for p in sorted((tmp_path / "tilescope-traces").iterdir())]
+    assert [len(t) for t in traces] == [80, 16]
+    assert traces[0].schedule == "sequential"
+    assert traces[0].sources[str(path)] == path.read_text()
+
+
+def test_quiet_saves_nothing(script, tmp_path):
+    done = tilescope("run", "--quiet", str(script(COPY)), folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert [p.name for p in tmp_path.iterdir()] == ["program.py"]
+
+
+def test_an_exception_is_shown_as_by_python_and_what_was_recorded_is_kept(script, tmp_path):
+    path = script(COPY + "def fail():\n    raise KeyError('oh')\nfail()\n")
+    ours = tilescope("run", str(path), folder=tmp_path)
+    plain = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, check=False, env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    )
+    assert ours.returncode == plain.returncode == 1
+    assert ours.stderr.startswith(plain.stderr)
+    assert len(list((tmp_path / "tilescope-traces").iterdir())) == 1
+
+
+def test_a_kernel_that_raises_raises_in_the_program(script, tmp_path):
+    path = script(
+        HEAD
+        + """
+@cuda.jit
+def bad(out):
+    if cuda.grid(1) == 3:
+        raise ValueError("no")
+
+try:
+    bad[1, 4](np.zeros(4))
+except ValueError as error:
+    print(error)
+"""
+    )
+    done = tilescope("run", str(path), folder=tmp_path)
+    assert done.stdout == "tid=[3, 0, 0] ctaid=[0, 0, 0]: no\n"
+    kept = load(next((tmp_path / "tilescope-traces").iterdir()))
+    assert kept.error is not None
+
+
+def test_a_bad_grid_and_no_launch_at_all(script, tmp_path):
+    path = script(COPY + "try:\n    copy[0, 8](a, out)\nexcept ValueError as error:\n    print('bad grid')\n")
+    done = tilescope("run", str(path), folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    none = tilescope("run", "--out", "none", str(script("print(1)")), folder=tmp_path)
+    assert (none.returncode, none.stdout) == (0, "1\n")
+    assert "0 launches" in none.stderr
+
+
+def test_modules_run_too(script, tmp_path):
+    script("import sys\nprint(__name__, sys.argv[1:])\n")
+    done = tilescope("run", "--quiet", "-m", "program", "-m", "x", folder=tmp_path)
+    assert done.stdout == "__main__ ['-m', 'x']\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["run", "missing.py"], "no script missing.py"),
+        (["run", "-m", "no_such_module_at_all"], "no module no_such_module_at_all"),
+        (["run"], "no program is named"),
+        (["check", "--format", "xml", "missing.py"], "invalid choice: 'xml'"),
+        (["run", "--resident", "0", "missing.py"], "from 1 on"),
+        (["run", "--blocks", "one", "missing.py"], "block numbers"),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence_and_status_2(tmp_path, words, text):
+    done = tilescope(*words, folder=tmp_path)
+    assert done.returncode == 2
+    assert text in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_keeps_what_was_recorded(script, tmp_path):
+    path = script(COPY + "import time\nprint('ready', flush=True)\ntime.sleep(60)\n")
+    command = [sys.executable, "-m", "tilescope", "run", str(path)]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+    assert process.returncode == 130
+    assert len(list((tmp_path / "tilescope-traces").iterdir())) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_child_records_nothing(script, tmp_path):
+    path = script(COPY + "import os\nif os.fork() == 0:\n    copy[1, 4](a, out)\n    os._exit(0)\nos.wait()\n")
+    assert tilescope("run", str(path), folder=tmp_path).returncode == 0
+    assert len(list((tmp_path / "tilescope-traces").iterdir())) == 1
+
+
+def test_an_access_outside_raises_as_the_simulator_does_once_the_launch_is_over(script, tmp_path):
+    path = script(COPY + "copy[1, 32](a[:8], out)\nprint('not reached')\n")
+    done = tilescope("run", str(path), folder=tmp_path)
+    assert done.returncode == 1
+    assert "IndexError: tid=[8, 0, 0] ctaid=[0, 0, 0]: a[8] is outside its array" in done.stderr
+    assert len(load(tmp_path / "tilescope-traces" / "001-copy.npz").outside.text) == 24
+
+
+def test_check_finds_the_race_and_passes_its_correct_twin(script, tmp_path):
+    path = script(RACE)
+    wrong = tilescope("check", str(path), folder=tmp_path)
+    assert wrong.returncode == 1
+    line = 1 + RACE.splitlines().index("    out[t] = tile[63 - t]")
+    stores = 1 + RACE.splitlines().index("    tile[t] = t")
+    first = wrong.stdout.splitlines()[0]
+    assert first.startswith((f"{path}:{line}: error: race: ", f"{path}:{stores}: error: race: ")), wrong.stdout
+    right = tilescope("check", str(script(FIXED)), folder=tmp_path)
+    assert right.returncode == 0, right.stdout
+    assert "error" not in right.stdout
+
+
+def test_check_formats(script, tmp_path):
+    path = script(RACE + "print('from the program')\n")
+    told = tilescope("check", "--format", "json", str(path), folder=tmp_path)
+    findings = json.loads(told.stdout)
+    assert "race" in {f["kind"] for f in findings if f["severity"] == "error"}
+    assert "from the program" in told.stderr
+    github = tilescope("check", "--format", "github", str(path), folder=tmp_path)
+    assert f"::error file={path},line=" in github.stdout
+
+
+def test_check_of_a_program_that_raises_is_2(script, tmp_path):
+    assert tilescope("check", str(script("raise ValueError(1)")), folder=tmp_path).returncode == 2
+    assert tilescope("check", str(script("def f(:\n")), folder=tmp_path).returncode == 2
+
+
+def test_check_goes_on_after_an_access_outside(script, tmp_path):
+    path = script(COPY + "copy[1, 32](a[:8], out)\nprint('reached')\n")
+    done = tilescope("check", str(path), folder=tmp_path)
+    assert done.returncode == 1
+    assert "reached" in done.stderr
+    assert "error: bounds: " in done.stdout
