@@ -102,6 +102,25 @@ def test_every_simple_type(tmp_path, dtype):
     assert traced.buffers[0].dtype == np.dtype(dtype).str
 
 
+def test_real_and_imaginary_parts_are_views(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(z, out):
+        z.imag[1] = 7
+        cuda.atomic.add(z.real, 1, 2)
+        out[0] = z[1].imag + out.real[0]
+    """
+    traced = trace(tmp_path, source, (Array((3,), "complex64", "ones"), Array((1,))))
+    whole, imag, real = (
+        next(b for b in traced.buffers if b.name == name) for name in ("z", "z.imag", "z.real")
+    )
+    assert (imag.address - whole.address, real.address - whole.address) == (4, 0)
+    assert imag.unit == real.unit == whole.unit == 8
+    assert contents(traced, "out")[0] == 7
+    assert rows(traced, "z.imag") == [(0, 0, "S", 1)]
+    assert rows(traced, "z.real") == [(0, 0, "R", 1)]
+
+
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_numbers_that_do_not_fit_wrap(tmp_path, dtype):
     source = """

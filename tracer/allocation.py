@@ -31,19 +31,23 @@ class Allocation:
 
     def field(self, name: str) -> Allocation:
         """Return the memory of one field of these records: the same index, at the field's offset."""
+        fields = self.cells.dtype.fields
+        assert fields is not None, "only records have fields"
+        dtype, offset = fields[name][:2]
+        return self._part(name, dtype, offset)
+
+    def component(self, name: str) -> Allocation:
+        """Return the memory of the `real` or `imag` parts of these complex numbers."""
+        dtype = self.cells.real.dtype
+        return self._part(name, dtype, dtype.itemsize if name == "imag" else 0)
+
+    def _part(self, name: str, dtype: np.dtype[Any], offset: int) -> Allocation:
         if name not in self.fields:
             whole = self.recorder.buffers[self.buffer]
-            fields = self.cells.dtype.fields
-            assert fields is not None, "only records have fields"
-            dtype, offset = fields[name][:2]
             cells, unit, shape, strides = _field_cells(self, dtype, offset, whole)
-            number = self.recorder.add_buffer(
-                Buffer(
-                    f"{whole.name}.{name}", whole.space, dtype.base.str, shape, strides,
-                    whole.address + offset, unit, len(cells),
-                )
-            )  # fmt: skip
-            self.fields[name] = Allocation(cells, number, self.scheduler)
+            address, text = whole.address + offset, f"{whole.name}.{name}"
+            buffer = Buffer(text, whole.space, dtype.base.str, shape, strides, address, unit, len(cells))
+            self.fields[name] = Allocation(cells, self.recorder.add_buffer(buffer), self.scheduler)
         return self.fields[name]
 
 

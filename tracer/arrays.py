@@ -256,6 +256,19 @@ class RecordingArray:
         return self._ary.nbytes
 
     @property
+    def real(self) -> RecordingArray:
+        """The real parts: a view, and for real numbers the array itself."""
+        return self._component("real") if self._ary.dtype.kind == "c" else self
+
+    @property
+    def imag(self) -> RecordingArray:
+        """The imaginary parts of complex numbers, as a view."""
+        return self._component("imag")
+
+    def _component(self, name: str) -> RecordingArray:
+        return RecordingArray(getattr(self._ary, name), self._memory.component(name))
+
+    @property
     def T(self) -> RecordingArray:  # NumPy's name
         """The transpose."""
         return self.transpose()

@@ -77,7 +77,7 @@ class Run:
         memory = Allocation(cells, self._buffer(name, space, shaped, root.size), self.scheduler)
         self.memories.append(memory)
         if root.dtype.names is None:
-            self.initial[memory.buffer] = cells.copy()
+            self.initial[memory.buffer] = cells.astype(self.recorder.buffers[memory.buffer].dtype)
         self.finals[name] = ary
         return memory
 
@@ -86,7 +86,8 @@ class Run:
         align = 256 if space in ("global", "constant") else 16
         self._addresses[space] = -(-(address + max(1, ary.nbytes)) // align) * align
         strides = tuple(int(s) for s in ary.strides)
-        buffer = Buffer(name, space, ary.dtype.str, ary.shape, strides, address, ary.itemsize, size)
+        dtype = "<i8" if ary.dtype.kind in "mM" else ary.dtype.str
+        buffer = Buffer(name, space, dtype, ary.shape, strides, address, ary.itemsize, size)
         return self.recorder.add_buffer(buffer)
 
     def declared(self, space: str, shape: Any, dtype: np.dtype[Any], owner: dict[Any, Any]) -> RecordingArray:
@@ -128,8 +129,13 @@ class Run:
             block.shared[key] = recording(fresh, Allocation(fresh, self._declared[key], self.scheduler))
         return block.shared[key]  # type: ignore[no-any-return]  # a RecordingArray
 
-    def execute(self, kernel: FunctionType, grid: Dim3, dim: Dim3, arguments: tuple[Any, ...]) -> None:
-        """Run the chosen blocks; what went wrong ends up in `error` or `notice`."""
+    def execute(
+        self, kernel: FunctionType, grid: Dim3, dim: Dim3, arguments: tuple[Any, ...], debug: bool
+    ) -> None:
+        """Run the chosen blocks; what went wrong ends up in `error` or `notice`.
+
+        With `debug`, a division by zero raises, as @cuda.jit(debug=True) promises.
+        """
         self.grid, self.dim, self.executed = grid, dim, True
         given = tuple(self.argument(v, n) for v, n in zip(arguments, self.names, strict=True))
         blocks = self.launch.blocks
@@ -137,7 +143,7 @@ class Run:
         collecting = gc.isenabled()
         gc.disable()  # the log holds many small tuples, none of them in a cycle
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(divide="raise" if debug else "ignore", over="ignore", under="ignore", invalid="ignore"):
                 self.scheduler.run(kernel, given, grid, dim, chosen, self.report)
         except TooLarge:
             self.notice = (

@@ -21,6 +21,7 @@ FIELDS = 6  # of an entry in the log: context, buffer * 4 + op, code, instructio
 BARRIER = 4  # stands where an op stands, for the site of a barrier
 COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "value")
 Columns = dict[str, NDArray[Any]]
+_DATES = (np.datetime64, np.timedelta64)
 
 
 class TooLarge(Exception):
@@ -214,7 +215,10 @@ class Recorder:
 
     def _value_column(self, buffers: NDArray[Any], value: list[Any]) -> NDArray[Any]:
         dtypes = [np.dtype(self.buffers[b].dtype) for b in np.unique(buffers)]
-        return np.array(value, widest(dtypes))
+        try:
+            return np.array(value, widest(dtypes))
+        except TypeError:  # dates and durations, which are kept as the numbers that they are
+            return np.array([v.view(np.int64) if isinstance(v, _DATES) else v for v in value], widest(dtypes))
 
 
 def _concatenate(chunks: list[Columns]) -> Columns:

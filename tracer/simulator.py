@@ -53,12 +53,13 @@ class _BlockManager:
     """Stands where Numba's BlockManager stood; the first block runs the whole grid."""
 
     def __init__(self, f: FunctionType, grid_dim: Dim3, block_dim: Dim3, debug: bool) -> None:
-        self.kernel = f
+        self.kernel, self.debug = f, debug
         self.grid, self.block = cast(Dim3, tuple(grid_dim)), cast(Dim3, tuple(block_dim))
 
     def run(self, grid_point: tuple[int, ...], *args: Any) -> None:
         if not any(grid_point):
-            current().execute(self.kernel, self.grid, self.block, tuple(map(_bare, args)))
+            arguments = tuple(map(_bare, args))
+            current().execute(self.kernel, self.grid, self.block, arguments, self.debug)
 
 
 def _refuse(alignment: int | None) -> None:
