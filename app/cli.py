@@ -19,6 +19,7 @@ COMMANDS = """commands:
   tilescope run SCRIPT [ARGUMENT ...]                 a program of yours, every launch recorded
   tilescope check SCRIPT [ARGUMENT ...]               what its kernels do wrong; for a course's CI
   tilescope frames [SCENARIO [SCENARIO]] -o FOLDER    telling moments as pictures, and the counters
+  tilescope measure [SCENARIO ...] [--json FILE]      their times on a GPU, beside programs on the CPU
 
 SCENARIO is a name with parameters, options or neither: matmul-tiled:m=100,tile=32,dtype=float64,a=my.npy
 or matmul-tiled:schedule=random,seed=3,resident=4,blocks=0+5. tilescope COMMAND --help says more."""
@@ -48,11 +49,12 @@ def _user_errors() -> tuple[type[Exception], ...]:
     """Return the errors whose text is a sentence for the user; called only once one is raised."""
     from ..kernels.catalogue import CatalogueError
     from ..tracer.client import WorkerError
+    from ..tracer.measurement import MeasurementError
     from ..tracer.storage import TraceFileError
     from .pictures import PictureError
     from .program import ProgramError
 
-    return ProgramError, UsageError, CatalogueError, TraceFileError, WorkerError, PictureError
+    return MeasurementError, ProgramError, UsageError, CatalogueError, TraceFileError, WorkerError, PictureError
 
 
 def _run(arguments: list[str]) -> int:
@@ -63,11 +65,18 @@ def _run(arguments: list[str]) -> int:
         "frames": _frames,
         "run": _program,
         "check": _program,
+        "measure": _measure,
     }
     command = commands.get(arguments[0]) if arguments else None
     if command is _program:
         return _program(arguments)
     return command(arguments[1:]) if command else _open(arguments)
+
+
+def _measure(arguments: list[str]) -> int:
+    from .measure_command import measure
+
+    return measure(arguments)
 
 
 def _program(arguments: list[str]) -> int:

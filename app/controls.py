@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPolygonF
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
@@ -15,11 +15,14 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
+    QStyledItemDelegate,
     QWidget,
 )
 
 from .icons import icon
 from .theme import Theme
+
+HEADING = "a heading of a list"
 
 
 class Themed(Protocol):
@@ -36,20 +39,47 @@ class Combo(QComboBox):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(name)
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setItemDelegate(QStyledItemDelegate(self))  # the list as the style sheet has it, not as a menu
+        self.setMaxVisibleItems(20)
         self.activated.connect(lambda _: self.picked.emit(self.currentData()))
+        self.currentIndexChanged.connect(lambda _: self.updateGeometry())
 
-    def offer(self, items: list[tuple[str, object]], chosen: object) -> None:
-        """Show these (text, value) items, with the chosen value selected."""
+    def offer(self, items: Iterable[tuple[str, object]], chosen: object) -> None:
+        """Show these (text, value) items, with the chosen value selected; the value HEADING cannot be chosen."""
         self.clear()
         for text, value in items:
             self.addItem(text, value)
+            if value is HEADING:
+                self._make_heading(self.count() - 1)
         self.choose(chosen)
+
+    def _make_heading(self, i: int) -> None:
+        bold = QFont(self.font())
+        bold.setBold(True)
+        self.setItemData(i, bold, Qt.ItemDataRole.FontRole)
+        self.setItemData(i, 0, Qt.ItemDataRole.UserRole - 1)  # the role of an item's flags: none
 
     def choose(self, value: object) -> None:
         """Select the item of this value."""
         self.setCurrentIndex(next((i for i in range(self.count()) if self.itemData(i) == value), -1))
+
+    def sizeHint(self) -> QSize:
+        """Return the room for the chosen text: the longest of all would push others out of the bar."""
+        text = self.fontMetrics().horizontalAdvance(self.currentText())
+        return QSize(text + round(2.2 * self.fontMetrics().height()), super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the same: a cut word says nothing."""
+        return self.sizeHint()
+
+    def showPopup(self) -> None:
+        """Show the list as wide as its longest text."""
+        longest = max(
+            (self.fontMetrics().horizontalAdvance(self.itemText(i)) for i in range(self.count())), default=0
+        )
+        self.view().setMinimumWidth(longest + 3 * self.fontMetrics().height())
+        super().showPopup()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the box, then its arrow."""

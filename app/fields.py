@@ -117,9 +117,11 @@ def field_of(
 
 
 def chips(parameters: Iterable[Parameter], fields: dict[str, QWidget]) -> list[Chip]:
-    """Return the parameters' fields in frames: neighbouring numbers share one."""
+    """Return the parameters' fields in frames: neighbouring numbers with short names, as M K N, share one."""
     made = []
-    for alone, group in groupby(parameters, lambda p: p.name if p.choices or p.file else ""):
+    for alone, group in groupby(
+        parameters, lambda p: p.name if p.choices or p.file or len(p.label) > 2 else ""
+    ):
         members = list(group)
         label = members[0].label if alone else " ".join(p.label for p in members)
         made.append(Chip(label, [fields[p.name] for p in members]))

@@ -8,9 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 
-from ..kernels.catalogue import scenarios
+from ..kernels.catalogue import groups
 from ..tracer.requests import KINDS
-from ..tracer.trace import unravel
 from . import steps
 from .bookmark import SideChoice
 from .controls import Themed
@@ -25,9 +24,10 @@ from .toolbar import SIDES, Toolbar
 from .transport import Transport
 from .views.memory_scene import COLOUR_BY
 from .views.timeline import TimelineView
+from .views.wording import place_text
 
 # Pixels at the normal text size below which there is too little room for everything.
-LOW, LOWER, NARROW, NARROWER = 860, 700, 1400, 1000
+LOW, LOWER, LOWEST, NARROW, NARROWER = 860, 700, 560, 1400, 1000
 
 
 class Frame(QWidget):
@@ -37,9 +37,11 @@ class Frame(QWidget):
         super().__init__()
         self.stage, self.theme, self.colour = stage, theme, "auto"
         self.side_wanted: SideChoice = "auto"
+        self.hint = "Space plays"  # shown until the time is moved from `hint_at`
+        self.hint_at: float | None = None
         self.panes: list[Pane] = []
         self.timelines: list[TimelineView] = []
-        self.toolbar, self.notice = Toolbar(scenarios()), Notice(theme)
+        self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
         self.side, self.transport = Side(theme), Transport(playhead, theme)
         self._build()
         for view in self.side.views:
@@ -64,11 +66,11 @@ class Frame(QWidget):
         column.addLayout(self.body, 1)
 
     def _build_foot(self) -> QFrame:
-        foot = QFrame()
-        foot.setObjectName("panel")
-        self.foot_column = QVBoxLayout(foot)
+        self.foot = QFrame()
+        self.foot.setObjectName("panel")
+        self.foot_column = QVBoxLayout(self.foot)
         self.foot_column.addWidget(self.transport)
-        return foot
+        return self.foot
 
     def set_theme(self, theme: Theme) -> None:
         """Hand colours and text size to every part."""
@@ -94,16 +96,21 @@ class Frame(QWidget):
         """Leave out what can be missed most where the window is low or narrow, and put it back where it is not.
 
         Low: the lessons (then the tips of the titles) and the legend. Lower: the timeline of the pane that is
-        not in focus. Narrow: the program's name. Narrower: the right column, unless the user wants it.
+        not in focus; lowest: that one too. Narrow: the program's name. Narrower: the right column, unless the
+        user wants it.
         """
         height, width = self.height() / self.theme.scale, self.width() / self.theme.scale
         for i, (pane, timeline) in enumerate(zip(self.panes, self.timelines, strict=True)):
             pane.set_terse(height < LOW)
-            timeline.setVisible(height >= LOWER or i == self.stage.focus)
+            timeline.setVisible(height >= LOWER or (height >= LOWEST and i == self.stage.focus))
         self.transport.show_legend(height >= LOW)
         self.toolbar.set_terse(width < NARROW)
         wanted = self.side_wanted == "auto" and width >= NARROWER
         self.side.setVisible(wanted or self.side_wanted == "shown")
+        # A splitter does not ask how high its parts are at their width.
+        self.foot.setMinimumHeight(
+            self.foot_column.minimumHeightForWidth(self.width() - 2 * self.theme.px(10))
+        )
 
     def toggle_side(self) -> None:
         """Show the right column, or hide it."""
@@ -162,6 +169,9 @@ class Frame(QWidget):
             pane.load(session)
             self.timelines[i].load(session)
         known = [session for session in self.stage.sessions if session]
+        top = max((_most_reads(session) for session in known), default=0)
+        for shown in self.panes:
+            shown.memory.reads_top = top  # one colour means the same count in both
         self._show_kinds(known)
         self._keep_room(known)
 
@@ -181,7 +191,8 @@ class Frame(QWidget):
     def show_setups(self) -> None:
         """Show in bar and transport what the panes run and how they are linked."""
         stage = self.stage
-        self.toolbar.show_setups(stage.setups, stage.focus, self.toolbar.shared)
+        if stage.setups:
+            self.toolbar.show_setups(stage.setups, stage.focus, self.toolbar.shared)
         self.transport.show_link(stage.link_mode, len(self.panes) > 1)
         self.arrange()
 
@@ -203,7 +214,11 @@ class Frame(QWidget):
         stage = self.stage
         moment, block = stage.moments()[stage.focus], stage.selections[stage.focus].block
         phase = steps.phase_at(session, block, moment)
-        place = f"block {_place(session, block)} · phase {phase}"
+        place = f"block {place_text(block, session.trace.grid)} · phase {phase}"
+        if self.hint and stage.is_settled():
+            self.hint_at = moment if self.hint_at is None else self.hint_at
+            self.hint = self.hint if moment == self.hint_at else ""
+            place = self.hint or place
         self.transport.position.show_texts(f"moment {int(moment):,} of {session.end:,}", place)
 
     def _show_kinds(self, known: list[Session]) -> None:
@@ -214,14 +229,15 @@ class Frame(QWidget):
     def _keep_room(self, known: list[Session]) -> None:
         """Let the position have room for the largest numbers that can occur."""
         end = max((session.end for session in known), default=0)
-        last = max(
-            (_place(s, int(s.trace.blocks[-1])) for s in known if len(s.trace.blocks)), key=len, default=""
-        )
+        lasts = [place_text(int(s.trace.blocks[-1]), s.trace.grid) for s in known if len(s.trace.blocks)]
+        last = max(lasts, key=len, default="")
         phases = max((session.requests.span_start.shape[-1] for session in known), default=1)
-        self.transport.position.keep_room_for(f"moment {end:,} of {end:,}", f"block {last} · phase {phases}")
+        place = f"block {last} · phase {phases}"
+        self.transport.position.keep_room_for(f"moment {end:,} of {end:,}", place)
 
 
-def _place(session: Session, block: int) -> str:
-    """Return the place of a block in its grid: (x, y), with z where the grid has one."""
-    x, y, z = unravel(block, session.trace.grid)
-    return f"({x}, {y}, {z})" if session.trace.grid[2] > 1 else f"({x}, {y})"
+def _most_reads(session: Session) -> int:
+    """Return how often the element of global memory that is read most is read in the whole launch."""
+    spaces = [buffer.space for buffer in session.trace.buffers]
+    numbers = [number for number, space in enumerate(spaces) if space == "global"]
+    return max((int(session.memory.reads(n, session.end, 0, 0).max(initial=0)) for n in numbers), default=0)

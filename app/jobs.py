@@ -18,6 +18,8 @@ from .session import Session, build_session, session_of_file
 
 KEPT = 6  # sessions kept in memory, so that going back and forth between two scenarios costs nothing
 
+LEAVING = 2000  # milliseconds that closing waits for a thread that cannot be stopped
+
 
 class Jobs(QObject):
     """Makes the sessions that the panes ask for; a pane's newer wish replaces its older one.
@@ -63,17 +65,13 @@ class Jobs(QObject):
         self._update()
         return had
 
-    def waits(self, pane: int) -> bool:
-        """Return whether a pane's session is being made."""
-        return pane in self._wishes
-
-    def close(self) -> None:
-        """End the worker and wait for the threads, which then have nothing left to wait for."""
+    def close(self) -> bool:
+        """End the worker and wait a little for the threads; return whether none is left."""
         self._wishes.clear()
         self._update()
         self.worker.close()
         self._pool.clear()
-        self._pool.waitForDone(3000)
+        return self._pool.waitForDone(LEAVING)
 
     def _ask(self, pane: int, key: str, make: Callable[[], Session]) -> None:
         self._wishes[pane] = key

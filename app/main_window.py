@@ -22,6 +22,7 @@ from .playhead import SPEEDS, Playhead
 from .session import Session
 from .stage import Arrival, Stage, at_first_load
 from .theme import Theme
+from .toolbar import SIDES
 from .views.memory_scene import COLOUR_BY
 
 FRAME = 16  # milliseconds between two frames
@@ -53,6 +54,7 @@ class MainWindow(QMainWindow):
         self._draw_soon = QTimer(self, interval=0, singleShot=True)
         self._draw_soon.timeout.connect(self.draw)
         self._connect()
+        self.frame.transport.play.setFocus()
         if complaint:
             self.notice.error(complaint)
 
@@ -131,21 +133,26 @@ class MainWindow(QMainWindow):
 
     def show_bookmark(self, mark: Bookmark, arrival: Arrival | None = None) -> bool:
         """Look as the bookmark says; return False, with the reason told, where a setup in it cannot be run."""
-        stage, moment = self.stage, mark.moment
-        self.frame.make_panes(len(mark.panes), self.escape)
+        stage, moment, setups = self.stage, mark.moment, mark.panes[: len(SIDES)]
+        self._wear(mark)
+        self.frame.make_panes(len(setups), self.escape)
+        arrive = arrival or (at_first_load if moment is None else lambda _: moment)
+        shown = stage.show(setups, mark.places, arrive)
+        self.frame.make_panes(len(stage.setups), self.escape)
+        stage.set_focus(min(mark.focus, len(stage.setups) - 1))
+        self.frame.show_setups()
+        return shown
+
+    def _wear(self, mark: Bookmark) -> None:
+        """Take from a bookmark everything but what runs."""
         self.look.show(mark.theme, mark.text_scale, mark.reduced_motion)
-        stage.link_mode = mark.link
+        self.stage.link_mode = mark.link
         self.playhead.set_speed(mark.speed)
         self.playhead.set_loop(mark.loop)
         self.toolbar.shared = mark.shared
         self.side.show_tab(mark.tab)
         self.frame.side_wanted = mark.side
         self.frame.colour_by(mark.colour_by)
-        arrive = arrival or (at_first_load if moment is None else lambda _: moment)
-        shown = stage.show(mark.panes, mark.places, arrive)
-        stage.set_focus(min(mark.focus, len(mark.panes) - 1))
-        self.frame.show_setups()
-        return shown
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
         """Run other setups in place of these; Back returns here."""
@@ -164,6 +171,7 @@ class MainWindow(QMainWindow):
             self.frame.make_panes(before, self.escape)
             return
         self.history.leave(here)
+        self.notice.clear("error")
         self.frame.show_setups()
 
     def travel(self, way: int) -> None:

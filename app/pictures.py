@@ -32,11 +32,12 @@ def picture_of(widget: QWidget, scale: float) -> QImage:
 
 def write_png(image: QImage, path: Path) -> None:
     """Write a PNG file; raises PictureError and leaves what was there before."""
-    from PySide6.QtCore import QBuffer, QIODevice
+    from PySide6.QtCore import QBuffer, QByteArray, QIODevice
+    from PySide6.QtGui import QImageWriter
 
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    if not image.save(buffer, "PNG"):  # type: ignore[call-overload]
+    if not QImageWriter(buffer, QByteArray(b"png")).write(image):
         raise PictureError(f"{path} could not be made: the picture cannot be encoded.")
     try:
         write_whole(path, bytes(buffer.data().data()))

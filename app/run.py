@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -37,11 +38,16 @@ def run(worker: Worker, specs: Sequence[str]) -> int:
     jobs = Jobs(worker, TraceCache(folders.cache_folder()))
     window = MainWindow(jobs, folders.config_folder() / "window.json")
     window.restore()
-    window.show_bookmark(first_bookmark(specs, window.settings.bookmark))
-    window.frame.transport.play.setFocus()
+    if not window.show_bookmark(first_bookmark(specs, window.settings.bookmark)):
+        window.show_bookmark(first_bookmark((), None))
     window.show()
     heartbeat = QTimer(interval=HEARTBEAT)
     heartbeat.timeout.connect(lambda: None)
     heartbeat.start()
     signal.signal(signal.SIGINT, lambda *_: window.close())
-    return made.exec()
+    status = made.exec()
+    if not jobs.close():
+        # A thread still computes what nobody will see; everything is saved, so do not wait for it.
+        sys.stdout.flush()
+        os._exit(status)
+    return status

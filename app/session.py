@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
 from ..kernels.catalogue import CatalogueError, Scenario, find
 from ..tracer.counters import Counters, counters_of
+from ..tracer.findings import Finding, findings_of
 from ..tracer.launch import Launch, decode
 from ..tracer.memory import Memory, memory_of
 from ..tracer.requests import Requests, requests_of
@@ -40,6 +42,11 @@ class Session:
     def end(self) -> int:
         """The last moment."""
         return self.requests.end
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is worth telling about the launch, errors first. Takes a while when it is first asked for."""
+        return tuple(findings_of(self.trace, self.requests))
 
 
 def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title: str = "") -> Session:

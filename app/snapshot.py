@@ -6,13 +6,17 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from ..tracer.client import Worker
 from .bookmark import Bookmark
 from .pictures import PictureError, picture_of, write_png
+
+if TYPE_CHECKING:
+    from .main_window import MainWindow
+    from .stage import Arrival
 
 Size = tuple[int, int]
 
@@ -36,34 +40,33 @@ def snapshot(
     worker = Worker()
     worker.start()
     _prepare(scale)
+    from .stage import at_first_load, at_moment, at_phase
     from .window import first_bookmark
 
     mark = msgspec.structs.replace(first_bookmark(specs, None), theme=theme, text_scale=text_size)
+    arrival = (
+        at_moment(moment) if moment is not None else at_phase(phase) if phase is not None else at_first_load
+    )
     try:
-        _draw(worker, mark, Path(output), moment, phase, size, scale)
+        _draw(_window(worker, mark, arrival, size), Path(output), size, scale)
     finally:
         worker.close()
 
 
 def _prepare(scale: float) -> None:
-    """Choose a platform without a screen where there is none, and the density of its pixels, before Qt starts."""
-    if sys.platform.startswith("linux") and not (
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    ):
+    """Before Qt starts, choose the density of its pixels, and where there is no screen a platform without one."""
+    from PySide6.QtCore import QCoreApplication
+
+    if QCoreApplication.instance() is not None:
+        return
+    screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if sys.platform.startswith("linux") and not screen:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    os.environ.setdefault("QT_SCALE_FACTOR", str(scale))
-    os.environ.setdefault("QT_ENABLE_HIGHDPI_SCALING", "1")
+    os.environ["QT_SCALE_FACTOR"] = str(scale)
 
 
-def _draw(
-    worker: Worker,
-    mark: Bookmark,
-    path: Path,
-    moment: int | None,
-    phase: int | None,
-    size: Size,
-    scale: float,
-) -> None:
+def _window(worker: Worker, mark: Bookmark, arrival: Arrival, size: Size) -> MainWindow:
+    """Return a window that shows a bookmark, with its traces there; raises PictureError where there is none."""
     from PySide6.QtCore import QEventLoop, Qt
 
     from ..tracer.cache import TraceCache
@@ -71,29 +74,34 @@ def _draw(
     from .jobs import Jobs
     from .main_window import MainWindow
     from .run import application
-    from .stage import at_first_load, at_moment, at_phase
 
-    made = application()
+    application()
     window = MainWindow(Jobs(worker, TraceCache(cache_folder())))
+    window.frame.hint = ""
     window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     window.resize(*size)
     problems: list[str] = []
     window.stage.problem.connect(problems.append)
     loop = QEventLoop()
     window.stage.settled.connect(loop.quit)
-    arrival = (
-        at_moment(moment) if moment is not None else at_phase(phase) if phase is not None else at_first_load
-    )
     if window.show_bookmark(mark, arrival) and not window.stage.is_settled():
         loop.exec()
     if problems:
         window.close()
         raise PictureError(problems[0])
+    return window
+
+
+def _draw(window: MainWindow, path: Path, size: Size, scale: float) -> None:
+    """Draw a window at this size, even where its parts ask for more, and close it."""
+    from PySide6.QtWidgets import QApplication
+
+    window.setFixedSize(*size)
     window.show()
-    made.processEvents()
-    window.resize(*size)
-    made.processEvents()
+    QApplication.processEvents()
     window.draw()
-    write_png(picture_of(window, scale), path)
-    window.close()
-    window.deleteLater()
+    try:
+        write_png(picture_of(window, scale), path)
+    finally:
+        window.close()
+        window.deleteLater()

@@ -43,7 +43,8 @@ class Stage(QObject):
         self.selections: list[Selection] = []
         self.focus = 0
         self.link_mode: Link = "progress"
-        self._arrival: Arrival | None = None
+        self._arrival: Arrival = at_first_load
+        self._awaited: set[int] = set()  # panes whose session is being made
         self._places: tuple[Place, ...] = ()
         self._shown: dict[int, Setup] = {}  # the setup of each pane's picture
         self._trusted: set[str] = set()
@@ -72,6 +73,7 @@ class Stage(QObject):
             return False
         self._resize(len(setups))
         self.setups, self._places, self._arrival = setups, places, arrival
+        self._awaited = set(range(len(setups)))
         for pane, (setup, launch) in enumerate(zip(setups, launches, strict=True)):
             if launch is None:
                 self.jobs.open(pane, setup.file)
@@ -93,11 +95,9 @@ class Stage(QObject):
         if pane >= len(self.sessions) or self._reruns(pane, session):
             return
         self._adopt(pane, session)
-        self._shown[pane] = self.setups[pane]
-        new, self.sessions[pane] = self.sessions[pane] is not session, session
-        if new or self._arrival is not None:
-            self.loaded.emit(pane)
-        self._arrive()
+        self._shown[pane], self.sessions[pane] = self.setups[pane], session
+        self.loaded.emit(pane)
+        self._arrive(pane)
 
     def _adopt(self, pane: int, session: Session) -> None:
         """Let the setup of a trace file say how the file's launch was scheduled."""
@@ -109,27 +109,24 @@ class Stage(QObject):
             )
             self.setups = (*self.setups[:pane], told, *self.setups[pane + 1 :])
 
-    def _arrive(self) -> None:
-        """Go where the new sessions shall be looked at; again with each of them, until all are there."""
-        if self._arrival is None:
-            return
+    def _arrive(self, come: int) -> None:
+        """Go where the new sessions shall be looked at; again with each that comes, until all are there."""
+        self._awaited.discard(come)
         for pane, place in enumerate(self._places[: len(self.selections)]):
             self.selections[pane] = Selection(place.block, place.thread)
-        arrival = self._arrival
         self.playhead.set_end(max(self.ends(), default=0))
-        self.playhead.seek(arrival(self))
-        if not any(self.jobs.waits(pane) for pane in range(len(self.sessions))):
-            self._arrival = None
+        self.playhead.seek(self._arrival(self))
+        if not self._awaited:
             self.settled.emit()
 
     def is_settled(self) -> bool:
         """Return whether nothing is being made."""
-        return self._arrival is None
+        return not self._awaited
 
     def _miss(self, pane: int, sentence: str) -> None:
         self.loaded.emit(pane)
         self.problem.emit(sentence)
-        self._arrive()
+        self._arrive(pane)
 
     def cancel(self) -> bool:
         """Stop making sessions, go back to the setups of what is shown; return whether any was being made."""
@@ -138,8 +135,7 @@ class Stage(QObject):
         self.setups = tuple(back.get(pane, setup) for pane, setup in enumerate(self.setups))
         for pane in waiting:
             self.loaded.emit(pane)
-        if waiting:
-            self._arrive()
+            self._arrive(pane)
         return bool(waiting)
 
     def _reruns(self, pane: int, session: Session) -> bool:
@@ -159,8 +155,9 @@ class Stage(QObject):
     def trust(self, pane: int, launch: Launch) -> None:
         """Run a launch whose source came with a file, and its like from now on."""
         self._trusted.add(launch.source)
-        self._arrival = self._arrival or (lambda stage: stage.playhead.moment)
-        self._places = self.places()
+        moment = self.playhead.moment
+        self._arrival, self._places = (lambda _: moment), self.places()
+        self._awaited.add(pane)
         self.jobs.trace(pane, launch, scenario_of(launch))
 
     def _may_run(self, launch: Launch) -> bool:
@@ -181,7 +178,7 @@ class Stage(QObject):
 
     def set_focus(self, pane: int) -> None:
         """Turn to a pane: steps and the right column follow it."""
-        if pane != self.focus and pane < len(self.sessions):
+        if pane != self.focus and 0 <= pane < len(self.sessions):
             self.focus = pane
             self.turned.emit()
             self.changed.emit()

@@ -160,10 +160,11 @@ def style_sheet(theme: Theme) -> str:
     """Return the style sheet of the whole application: flat, calm, every length following the text scale."""
     names = {name: getattr(theme.palette, name) for name in theme.palette.__dataclass_fields__}
     lengths = {f"s{length}px": f"{theme.px(length)}px" for length in range(1, 41)}
+    lengths |= {f"t{length}px": f"{theme.px(length) - 1}px" for length in (4, 10)}
     return Template(STYLE).substitute(names | lengths)
 
 
-# A length $s8px is 8 pixels at the normal text size.
+# A length $s8px is 8 pixels at the normal text size; $t8px is one less, beside a border that is one wider.
 STYLE = """
 QMainWindow, QDialog { background: $window; }
 QToolTip { background: $panel; color: $text; border: 1px solid $border; padding: $s4px; }
@@ -186,15 +187,16 @@ QPushButton, QToolButton { background: $panel; border: 1px solid $border; border
     padding: $s4px $s10px; min-height: $s20px; }
 QPushButton:hover, QToolButton:hover { background: $badge; }
 QPushButton:pressed, QToolButton:pressed { background: $border; }
-QPushButton:focus, QToolButton:focus, QComboBox:focus, QLineEdit:focus { border: 2px solid $accent; }
+QPushButton:focus, QToolButton:focus { border: 2px solid $accent; padding: $t4px $t10px; }
+QComboBox:focus, QLineEdit:focus { border: 1px solid $accent; }
 QPushButton:disabled, QToolButton:disabled { color: $muted; }
 QPushButton:checked, QToolButton:checked { background: $badge; border: 1px solid $accent; }
 QPushButton#primary { background: $accent; color: $accent_text; border: 1px solid $accent;
     font-weight: bold; }
-QPushButton#primary:focus { border: 2px solid $text; }
+QPushButton#primary:focus { border: 2px solid $text; padding: $t4px $t10px; }
 QPushButton#flat, QToolButton#flat { border: 1px solid transparent; background: transparent; padding: $s4px; }
 QPushButton#flat:hover, QToolButton#flat:hover { background: $badge; }
-QPushButton#flat:focus, QToolButton#flat:focus { border: 2px solid $accent; }
+QPushButton#flat:focus, QToolButton#flat:focus { border: 2px solid $accent; padding: $t4px; }
 QToolButton::menu-indicator, QPushButton::menu-indicator { image: none; width: 0px; }
 QLineEdit { background: $panel; border: 1px solid $border; border-radius: $s4px; padding: $s2px $s4px;
     selection-background-color: $accent; selection-color: $accent_text; }
@@ -203,10 +205,12 @@ QFrame#chip QLineEdit, QFrame#chip QComboBox { border: 1px solid transparent; ba
 QFrame#chip QLineEdit:focus, QFrame#chip QComboBox:focus { border: 1px solid $accent; border-radius: $s4px; }
 QFrame#chip QLineEdit[invalid="true"] { border: 2px solid $bad; border-radius: $s4px; }
 QComboBox { background: $panel; border: 1px solid $border; border-radius: $s6px; padding: $s2px $s4px;
-    min-height: $s20px; }
+    min-height: $s20px; combobox-popup: 0; }
 QComboBox::drop-down { border: none; width: $s15px; }
 QComboBox QAbstractItemView { background: $panel; border: 1px solid $border; outline: none; padding: $s4px;
     selection-background-color: $accent; selection-color: $accent_text; }
+QComboBox QAbstractItemView::item { padding: $s2px $s4px; }
+QComboBox QAbstractItemView::item:selected { background: $accent; color: $accent_text; border-radius: $s3px; }
 QMenu { background: $panel; border: 1px solid $border; padding: $s4px; }
 QMenu::item { padding: $s4px $s24px; border-radius: $s4px; }
 QMenu::item:selected { background: $accent; color: $accent_text; }
@@ -230,7 +234,4 @@ QScrollBar::handle { background: $border; border-radius: $s4px; min-height: $s24
 QScrollBar::handle:hover { background: $muted; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0px; height: 0px; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
-QCheckBox::indicator { width: $s15px; height: $s15px; border: 1px solid $muted; border-radius: $s3px;
-    background: $panel; }
-QCheckBox::indicator:checked { background: $accent; border: 1px solid $accent; }
 """

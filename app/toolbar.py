@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -15,12 +15,13 @@ from ..kernels.catalogue import CatalogueError, Parameter, Scenario, settle
 from ..tracer.launch import Schedule
 from ..tracer.plan import Kind
 from .bookmark import Setup
-from .controls import Chip, Combo, button, paint_icon
+from .controls import HEADING, Chip, Combo, button, paint_icon
 from .fields import Choice, Field, Number, chips, field_of, merged, parse_blocks, parse_resident, show_blocks
 from .flow import FlowLayout
 from .theme import Theme
 
 TYPING = 150  # milliseconds without a key after which what was typed counts
+Groups = Mapping[str, tuple[Scenario, ...]]  # scenarios under their headings
 SIDES = ("Left", "Right")
 SCHEDULES = ("lockstep", "sequential", "random")
 
@@ -34,17 +35,18 @@ class Toolbar(QFrame):
     setups_asked = Signal(object)
     problem = Signal(str)
 
-    def __init__(self, scenarios: tuple[Scenario, ...], parent: QWidget | None = None) -> None:
+    def __init__(self, groups: Groups, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("bar")
-        self.scenarios = {scenario.name: scenario for scenario in scenarios}
+        self.groups = groups
+        self.scenarios = {scenario.name: scenario for group in groups.values() for scenario in group}
         self.setups: tuple[Setup, ...] = ()
         self.focus, self.shared = 0, True
         self.fields: dict[str, QWidget] = {}
         self._chips: list[Chip] = []
         self._parameters: list[Parameter] = []
         self._wait = QTimer(self, singleShot=True, interval=TYPING)
-        self._wait.timeout.connect(self._ask)
+        self._wait.timeout.connect(self.ask)
         self._build()
 
     def _build(self) -> None:
@@ -55,7 +57,7 @@ class Toolbar(QFrame):
         self.flow.add(self.brand)
         self.sides = [Combo(f"{side} scenario") for side in SIDES]
         for i, (side, combo) in enumerate(zip(SIDES, self.sides, strict=True)):
-            combo.picked.connect(partial(self._pick, i))
+            combo.picked.connect(partial(self.pick, i))
             self.flow.add(Chip(side, [combo]))
         self._build_options()
         tip = "Schedule, seed, resident blocks, chosen blocks, files"
@@ -68,7 +70,7 @@ class Toolbar(QFrame):
         """Make the schedule's fields, and the panel behind the button More."""
         self.schedule = Choice("Schedule")
         self.schedule.offer([(kind, kind) for kind in SCHEDULES], "lockstep")
-        self.schedule.picked.connect(lambda _: self._ask())
+        self.schedule.picked.connect(lambda _: self.ask())
         self.options = {"seed": Number("Seed", 6), "resident": Number("Resident blocks", 6)}
         self.options["blocks"] = Number("Blocks to run", 16)
         for field in self.options.values():
@@ -93,7 +95,7 @@ class Toolbar(QFrame):
     def put(self, name: str, text: str) -> None:
         """Set a parameter as if the user had typed it."""
         self._field(name).put(text)
-        self._ask()
+        self.ask()
 
     def side_name(self, i: int) -> str:
         """Return what a side is called in a sentence: its scenario's title, or its file."""
@@ -135,7 +137,9 @@ class Toolbar(QFrame):
 
     def _show_side(self, i: int, combo: Combo) -> None:
         setup = self.setups[i] if i < len(self.setups) else None
-        items: list[tuple[str, object]] = [(s.title, s.name) for s in self.scenarios.values()]
+        items: list[tuple[str, object]] = []
+        for heading, group in self.groups.items():
+            items += [(heading, HEADING), *((s.title, s.name) for s in group)]
         if setup is not None and setup.file:
             items.insert(0, (Path(setup.file).name, ""))
         if i == 1:
@@ -152,13 +156,12 @@ class Toolbar(QFrame):
             return
         self._drop_fields()
         self._parameters = parameters
-        self.fields = {p.name: field_of(p, self._wait.start, self._finish, self._ask) for p in parameters}
+        self.fields = {p.name: field_of(p, self._wait.start, self._finish, self.ask) for p in parameters}
         self._chips = chips([p for p in parameters if not p.file], self.fields)
         for i, chip in enumerate(self._chips):
             self.flow.insert(3 + i, chip)
-        for p in parameters:
-            if p.file:
-                self.form.insertRow(0, p.label, self.fields[p.name])
+        for row, p in enumerate(p for p in parameters if p.file):
+            self.form.insertRow(row, p.label, self.fields[p.name])
 
     def _shown(self) -> list[Scenario]:
         """Return the scenarios of the panes, that in focus first."""
@@ -187,7 +190,7 @@ class Toolbar(QFrame):
     def _field(self, name: str) -> Field:
         return cast(Field, self.fields[name])
 
-    def _pick(self, side: int, name: object) -> None:
+    def pick(self, side: int, name: object) -> None:
         """Take another scenario for a side, None for one pane; parameters of the same name are kept."""
         if name == "":
             return
@@ -196,15 +199,21 @@ class Toolbar(QFrame):
             setups = setups[:1]
         else:
             like = setups[min(side, len(setups) - 1)]
-            setups[side : side + 1] = [msgspec.structs.replace(like, scenario=str(name), file="")]
+            scenario = self.scenarios[str(name)]
+            values = {p.name: like.values[p.name] for p in scenario.parameters if p.name in like.values}
+            kept = {k: v for k, v in values.items() if not _refusal(partial(settle, scenario, {k: v}))}
+            new = msgspec.structs.replace(
+                like, scenario=scenario.name, values=kept, blocks=None, file="", rerun=False
+            )
+            setups[side : side + 1] = [new]
         self.setups_asked.emit(tuple(setups))
 
     def _finish(self) -> None:
         """Take what was typed at once when the field is left."""
         if self._wait.isActive():
-            self._ask()
+            self.ask()
 
-    def _ask(self) -> None:
+    def ask(self) -> None:
         """Check every field, mark the wrong ones and say what is wrong, else ask for the setups."""
         self._wait.stop()
         problems = [*self._check_parameters(), *self._check_options()]
@@ -217,10 +226,12 @@ class Toolbar(QFrame):
 
     def _check_parameters(self) -> list[str]:
         problems = []
-        for p in self._parameters:
-            scenario = next(s for s in self._shown() if p in s.parameters)
-            sentence = _refusal(partial(settle, scenario, {p.name: self._field(p.name).text()}))
-            self._field(p.name).mark(sentence)
+        for name in self.fields:
+            takers = [s for s in self._shown() if name in (p.name for p in s.parameters)]
+            texts = {name: self._field(name).text()}
+            refusals = [_refusal(partial(settle, scenario, texts)) for scenario in takers]
+            sentence = next(filter(None, refusals), "")
+            self._field(name).mark(sentence)
             problems += [sentence] * bool(sentence)
         return problems
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from .matmul_scenarios import MATMULS
+from .matmul_variant_scenarios import PITFALLS, VARIANTS, WORK_ITEMS
+from .program_scenarios import BARRIERS, CUDA_C, PYTHON
 from .scenario import (
     Argument,
+    Baseline,
     CatalogueError,
+    CudaC,
     Parameter,
     PhaseText,
     Plan,
@@ -15,10 +19,14 @@ from .scenario import (
     did_you_mean,
     settle,
 )
+from .transpose_scenarios import TRANSPOSES
+from .vector_scenarios import COUNTS, RACING, SUMS, TOO_FEW, VECTORS
 
 __all__ = [
     "Argument",
+    "Baseline",
     "CatalogueError",
+    "CudaC",
     "Parameter",
     "PhaseText",
     "Plan",
@@ -27,15 +35,28 @@ __all__ = [
     "Values",
     "did_you_mean",
     "find",
+    "groups",
     "names",
     "scenarios",
     "settle",
 ]
 
 
+_ALL = (
+    *MATMULS, *VARIANTS, *WORK_ITEMS, *CUDA_C, *PYTHON, *BARRIERS, *VECTORS, *COUNTS, *TRANSPOSES, *SUMS,
+    *PITFALLS, TOO_FEW, RACING,
+)  # fmt: skip
+
+
 def scenarios() -> tuple[Scenario, ...]:
     """Return all scenarios in the order in which they are taught."""
-    return MATMULS
+    return _ALL
+
+
+def groups() -> dict[str, tuple[Scenario, ...]]:
+    """Return the scenarios under their headings, both in the order in which they are taught."""
+    headings = dict.fromkeys(scenario.group for scenario in _ALL)
+    return {heading: tuple(s for s in _ALL if s.group == heading) for heading in headings}
 
 
 def names() -> tuple[str, ...]:

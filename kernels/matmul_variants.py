@@ -25,12 +25,10 @@ def tiled_dynamic(a, b, c, tile):
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     total = DTYPE(0)
     for start in range(0, a.shape[1], tile):
-        tile_a[ty * tile + tx] = 0
-        tile_b[ty * tile + tx] = 0
-        if row < a.shape[0] and start + tx < a.shape[1]:
-            tile_a[ty * tile + tx] = a[row, start + tx]
-        if start + ty < b.shape[0] and col < b.shape[1]:
-            tile_b[ty * tile + tx] = b[start + ty, col]
+        inside_a = row < a.shape[0] and start + tx < a.shape[1]
+        inside_b = start + ty < b.shape[0] and col < b.shape[1]
+        tile_a[ty * tile + tx] = a[row, start + tx] if inside_a else DTYPE(0)
+        tile_b[ty * tile + tx] = b[start + ty, col] if inside_b else DTYPE(0)
         cuda.syncthreads()
         for j in range(tile):
             total += tile_a[ty * tile + j] * tile_b[j * tile + tx]

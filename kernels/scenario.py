@@ -71,6 +71,20 @@ class Baseline:
 
 
 @dataclass(frozen=True)
+class CudaC:
+    """A kernel in CUDA C: a function of a file in kernels/cuda_c; `{tile}` in it is that parameter.
+
+    It takes the arrays, then `numbers`, parameters as ints; `dynamic` says whether the plan's dynamic shared
+    memory is for it.
+    """
+
+    file: str
+    function: str
+    numbers: tuple[str, ...] = ("m", "k", "n")
+    dynamic: bool = False
+
+
+@dataclass(frozen=True)
 class PhaseText:
     """How a phase is called and what it does; `{step}` is the round, counted from 0."""
 
@@ -109,8 +123,8 @@ class Scenario:
     "" for a right one; works, breaks: parameters that it is right and wrong for.
     timed: the parameters that a measurement takes unless it is told others. flop: the floating-point
     operations of a plan, by a formula; 0 where arithmetic is not the point. baselines: CPU programs for it.
-    cuda_c: `file.cu:function` in kernels/cuda_c where the kernel is CUDA C: then `kernel` is the Numba kernel
-    that makes the same accesses, which is traced in its place. engine: "python" where `kernel` is a plain
+    cuda_c: where the kernel is CUDA C; `kernel` is then the Numba kernel that makes the same accesses, which
+    is traced in its place. engine: "python" where `kernel` is a plain
     Python program that plays a launch.
     words: another model's words for CUDA's, where the scenario speaks it (see WORK_ITEM_WORDS).
     """
@@ -134,7 +148,7 @@ class Scenario:
     timed: tuple[Values, ...] = ({},)
     flop: Callable[[Plan], int] = _no_flop
     baselines: tuple[Baseline, ...] = ()
-    cuda_c: str = ""
+    cuda_c: CudaC | None = None
     engine: Literal["cuda", "python"] = "cuda"
     words: Mapping[str, str] = field(default_factory=dict)
 
@@ -178,7 +192,7 @@ def _chosen(scenario: str, parameter: Parameter, value: Value) -> Value:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return the end of a sentence about an unknown word: what was perhaps meant, else what there is."""
     known = list(known)
-    near = [name for name in known if len(word) > 2 and word.lower() in name]
+    near = sorted((name for name in known if len(word) > 2 and word.lower() in name), key=len)[:3]
     near = near or difflib.get_close_matches(word.lower(), known, cutoff=0.6)
     return f"; did you mean {listed(near, 'or')}?" if near else f"; there are {listed(known, 'and')}."
 

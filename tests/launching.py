@@ -50,8 +50,9 @@ def contents(trace: Trace, name: str) -> NDArray[Any]:
     cells = trace.initial[number].copy()
     mine = (trace.buffer == number) & (trace.op != 0)
     assert trace.value is not None
+    value = trace.value[mine] if cells.dtype.kind == "c" else trace.value[mine].real
     with np.errstate(all="ignore"):
-        cells[trace.index[mine]] = trace.value[mine].astype(cells.dtype)
+        cells[trace.index[mine]] = value.astype(cells.dtype)
     return cells[trace.buffers[number].elements()]
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilescope.kernels.catalogue import CatalogueError, find, names, scenarios, settle
-from tilescope.kernels.matmul_scenarios import INTEGERS, matrix_file, product, product_tolerance
+from tilescope.kernels.catalogue import CatalogueError, find, groups, names, scenarios, settle
+from tilescope.kernels.matmul_scenarios import INTEGERS, MATMULS, matrix_file, product, product_tolerance
 from tilescope.tracer.launch import Limits, Schedule, decode, encode
 from tilescope.tracer.plan import PlanError, kernel_source, launch_of, parse_spec
 
@@ -44,12 +44,23 @@ def refusal(call, *arguments, **options):
 def test_every_scenario_is_whole(scenario):
     assert " " not in scenario.name
     assert scenario.lesson.count(". ") == 0
-    assert set(scenario.roles.values()) == {"left", "above", "result"}
+    assert {"result"} <= set(scenario.roles.values()) <= {"left", "above", "result"}
     launch = launch_of(scenario, {})
     function = launch.kernel.partition(":")[2]
     assert f"def {function}(" in launch.source
-    assert launch.resident == scenario.resident == 1
+    assert launch.resident == scenario.resident
     assert decode(encode(launch)) == launch
+    assert scenario.group
+    assert bool(scenario.pitfall) == (scenario.group == "Pitfalls")
+    assert scenario in groups()[scenario.group]
+    for values in (*scenario.timed, *scenario.works, *scenario.breaks):
+        launch_of(scenario, values)
+
+
+@pytest.mark.parametrize("scenario", MATMULS, ids=lambda scenario: scenario.name)
+def test_the_products_have_a_thread_for_each_element_of_c(scenario):
+    launch = launch_of(scenario, {})
+    assert launch.resident == 1
     # Every thread of C, and no row or column of blocks too many.
     covered = [count * width for count, width in zip(launch.grid, launch.block, strict=True)]
     assert covered == [64, 64, 1]
@@ -57,7 +68,7 @@ def test_every_scenario_is_whole(scenario):
 
 @given(m=sizes, n=sizes, tile=st.sampled_from([8, 16, 32]))
 def test_grid_covers_the_result_once(m, n, tile):
-    for scenario in scenarios():
+    for scenario in MATMULS:
         launch = launch_of(scenario, {"m": m, "n": n, "tile": tile})
         rows, columns = launch.grid[:2] if scenario.name == NAIVE else launch.grid[1::-1]
         assert (rows - 1) * tile < m <= rows * tile
@@ -100,7 +111,7 @@ def test_wrong_values_get_one_clear_sentence(values, words):
 
 
 def test_unknown_scenarios_get_the_near_ones():
-    assert "did you mean matmul-tiled?" in refusal(find, "tiled")
+    assert "did you mean matmul-tiled, workitem-tiled or" in refusal(find, "tiled")
     assert "matmul-tiled" in refusal(find, "matmul-tield")
     text = refusal(find, "sort")
     assert all(name in text for name in names())
@@ -258,7 +269,7 @@ def test_the_seed_changes_random_inputs_and_no_others():
         ("matmul-tiled:resident=0", "resident of matmul-tiled"),
         ("matmul-tiled:blocks=1+x", "block of matmul-tiled"),
         ("matmul-tiled:m=x", "m of matmul-tiled"),
-        ("tiled", "did you mean matmul-tiled?"),
+        ("tiled", "did you mean matmul-tiled,"),
         ("", "no scenario"),
     ],
 )

@@ -73,7 +73,7 @@ def test_list_prints_a_scenario_a_line_its_name_first():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["tiled"], "did you mean matmul-tiled?"),
+        (["tiled"], "did you mean matmul-tiled,"),
         (["matmul-tiled:tile=x"], "tile of matmul-tiled must be 8, 16 or 32, not 'x'"),
         (["matmul-tiled:m=0"], "1 to 4096"),
         (["matmul-tiled", "matmul-tiled", "matmul-tiled"], "two scenarios"),

@@ -181,7 +181,14 @@ def test_a_phase_beyond_the_last_is_the_end():
 
 
 def test_the_selection_follows_to_the_block_that_runs_and_stays_where_several_do():
-    assert [steps.follow(ONE_BY_ONE, Selection(0, 3), m).block for m in (0, 20, 21, 40.9, 41, 60)] == [0, 0, 1, 1, 2, 2]
+    assert [steps.follow(ONE_BY_ONE, Selection(0, 3), m).block for m in (0, 20, 21, 40.9, 41, 60)] == [
+        0,
+        0,
+        1,
+        1,
+        2,
+        2,
+    ]
     assert steps.follow(TOGETHER, Selection(1, 3), 12) == Selection(1, 3)
     assert steps.follow(TOGETHER, Selection(0, 3), 21) == Selection(2, 3)
 

@@ -31,7 +31,8 @@ class Finding:
     kind: in KINDS; severity: in SEVERITIES. message: one sentence, number first, then cause, then `remedy`.
     count: that number. sites: places in trace.sites, the one to show first; none for the launch as a whole.
     rows: every access involved, ascending; example: a few of them to show first, of a race the two that meet.
-    threads: (block, thread) of those to show. moment: where to jump to.
+    threads: (block, thread) of those to show. moment: where to jump to. place: (file, line) where no site
+    is on that line, else None.
     """
 
     kind: str
@@ -44,10 +45,13 @@ class Finding:
     example: tuple[int, ...]
     threads: tuple[tuple[int, int], ...]
     moment: int
+    place: tuple[str, int] | None = None
 
 
 def place_of(finding: Finding, trace: Trace) -> tuple[str, int]:
     """Return (file, line from 1) of a finding: of its first site, else of the kernel's `def`."""
+    if finding.place:
+        return finding.place
     if finding.sites:
         site = trace.sites[finding.sites[0]]
         return site.file, site.line

@@ -24,6 +24,15 @@ class LoadError(Exception):
 
 def load_kernel(launch: Launch) -> tuple[ModuleType, Any]:
     """Run the launch's source as a module of its own and return (module, kernel); raises LoadError."""
+    module, kernel = load_function(launch)
+    if not hasattr(kernel, "py_func") or not hasattr(kernel, "__getitem__"):
+        name = launch.kernel.rpartition(":")[2]
+        raise LoadError(f"{name} in {module.__file__} is not a @cuda.jit kernel.")
+    return module, kernel
+
+
+def load_function(launch: Launch) -> tuple[ModuleType, Any]:
+    """Run the launch's source as a module of its own and return (module, what its kernel's name names)."""
     place, _, name = launch.kernel.rpartition(":")
     file, package = _file_of(place)
     module = ModuleType(Path(file).stem)
@@ -43,8 +52,6 @@ def load_kernel(launch: Launch) -> tuple[ModuleType, Any]:
     kernel = getattr(module, name, None)
     if kernel is None:
         raise LoadError(f"{file} has no kernel named {name}.")
-    if not hasattr(kernel, "py_func") or not hasattr(kernel, "__getitem__"):
-        raise LoadError(f"{name} in {file} is not a @cuda.jit kernel.")
     return module, kernel
 
 

@@ -38,7 +38,7 @@ class Touches:
 
 def groups_of(trace: Trace, spaces: Iterable[str]) -> list[list[int]]:
     """Return the buffers of these spaces that are accessed, in groups whose bytes overlap."""
-    buffers, used = trace.buffers, operations_of(trace).any(axis=1)
+    buffers, used = trace.buffers, tally_of(trace).sum(axis=1)
     chosen = [b for b in range(len(buffers)) if buffers[b].space in spaces and used[b]]
     groups: list[list[int]] = []
     end: tuple[str, int] = ("", 0)
@@ -55,13 +55,17 @@ def groups_of(trace: Trace, spaces: Iterable[str]) -> list[list[int]]:
 
 def _end(trace: Trace, number: int) -> int:
     buffer = trace.buffers[number]
-    return buffer.address + (buffer.size - 1) * buffer.unit + buffer.itemsize if buffer.size else buffer.address
+    return (
+        buffer.address + (buffer.size - 1) * buffer.unit + buffer.itemsize if buffer.size else buffer.address
+    )
 
 
-def operations_of(trace: Trace) -> Ints:
+def tally_of(trace: Trace) -> Ints:
     """Return how many accesses of each `Op` each buffer has, shape (buffers, 4)."""
     count = len(trace.buffers) * len(Op)
-    return np.bincount(trace.buffer.astype(np.int64) * len(Op) + trace.op, minlength=count).reshape(-1, len(Op))
+    return np.bincount(trace.buffer.astype(np.int64) * len(Op) + trace.op, minlength=count).reshape(
+        -1, len(Op)
+    )
 
 
 def touches_of(trace: Trace, group: Sequence[int]) -> Touches:

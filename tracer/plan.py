@@ -77,7 +77,7 @@ def _argument(argument: Argument, seed: int) -> Array | Scalar:
         shape=argument.shape,
         dtype=argument.dtype,
         fill=cast(Fill, argument.fill),
-        seed=seed if argument.fill == "random" else 0,
+        seed=seed if argument.fill in ("random", "normal") else 0,
         path=path,
         digest=_digest(path) if path else "",
     )

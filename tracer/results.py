@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def _trace(run: Run, columns: Columns, sources: dict[str, str], made_by: str) ->
     return Trace(
         **integers,
         value=None if records_only else columns["value"],
-        step=narrow(np.arange(len(columns["op"]))),
+        step=_steps(len(columns["op"])),
         barriers=run.recorder.barriers(),
         warp_barriers=run.recorder.barriers(warp=True),
         outside=run.recorder.outside(),
@@ -77,15 +78,26 @@ def _trace(run: Run, columns: Columns, sources: dict[str, str], made_by: str) ->
     )
 
 
+def _steps(rows: int) -> NDArray[np.unsignedinteger]:
+    """Return 0 1 2 ... in the smallest unsigned dtype that holds them."""
+    return np.arange(rows, dtype=np.min_scalar_type(max(0, rows - 1)))
+
+
 def check(run: Run) -> Check | None:
     """Compare what the kernel left with the scenario's NumPy reference; None where only a part ran."""
     if not run.launch.scenario or run.launch.blocks is not None:
         return None
-    scenario = find(run.launch.scenario)
-    given = zip(run.names, run.launch.arguments, strict=True)
+    return checked(run.launch, run.names, run.finals)
+
+
+def checked(launch: launches.Launch, names: tuple[str, ...], finals: Mapping[str, NDArray[Any]]) -> Check:
+    """Compare the arrays that a launch of a scenario left, by argument name, with the NumPy reference."""
+    scenario = find(launch.scenario)
+    given = zip(names, launch.arguments, strict=True)
     inputs = {name: filled(a) for name, a in given if isinstance(a, launches.Array)}
+    inputs |= {"gridDim": np.array(launch.grid), "blockDim": np.array(launch.block)}
     expected = scenario.reference(inputs)
-    errors = [_largest_error(run.finals[name], value) for name, value in expected.items()]
+    errors = [_largest_error(finals[name], value) for name, value in expected.items()]
     tolerance = scenario.tolerance(inputs)
     return Check(max(errors), tolerance, max(errors) <= tolerance)
 

@@ -22,6 +22,7 @@ from .atomics import Atomic
 from .execution import Run, rebuilt
 from .launch import Launch
 from .loading import arrays_of, constants_of, load_kernel
+from .emulated import is_program, run_program
 from .recorder import assigned_name
 from .results import finish
 from .scheduler import Block, Index3
@@ -284,6 +285,8 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     Needs NUMBA_ENABLE_CUDASIM=1 in the environment before numba is imported. Raises UnsupportedSimulator, and
     LoadError where the kernel's file or arguments don't make a launch.
     """
+    if is_program(launch):
+        return finished(*run_program(launch, report))
     install()
     module, kernel = load_kernel(launch)
     constants_of(module, launch)

@@ -242,7 +242,7 @@ def _corner(
     down = _on_pixel(min(max(0.0, unused), spare), metrics.ratio)
     tiles = {n: replace(p, y=p.y + down) for n, p in tiles.items()}
     top = max(p.box.bottom for p in tiles.values()) + 0.4 * metrics.line
-    caption = Box(corner.x, top, corner.width, corner.bottom - top)
+    caption = Box(corner.x, top, corner.width, corner.bottom - top + 0.6 * metrics.gap)
     return Layout(places | tiles, caption, corner.inset(bottom=corner.bottom - top))
 
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 from ..session import Selection, Session
 from ..theme import Theme
 from . import memory_text as words
+from . import memory_told as told
 from .memory_paint import draw_ring
 from .memory_picture import Look, MemoryPicture, Zoom
 from .memory_scene import COLOUR_BY
@@ -113,7 +114,7 @@ class MemoryView(View):
     def hover_text(self, position: QPointF) -> str:
         """Return what is known about the element at a position, "" where there is none."""
         found = self._picture.element_at(self._look(), position) if self._picture else None
-        return self._picture.scene.hover_text(*found, *self._look().now) if found and self._picture else ""
+        return told.hover_text(self.session, *found, *self._look().now) if found and self.session else ""
 
     def position_of(self, buffer: int, element: int) -> QPointF:
         """Return where the middle of an element stands; raises KeyError for a buffer that is not drawn."""
@@ -134,7 +135,8 @@ class MemoryView(View):
         painter = QPainter(self)
         painter.fillRect(self.rect(), self.theme.colour("panel"))
         if self._picture:
-            self._picture.paint(painter, self._look())
+            # A picture of the window may be sharper than the screen: what counts is what is painted on.
+            self._picture.paint(painter, self._look()._replace(ratio=painter.deviceTransform().m11()))
         else:
             style = self.theme.font(15), self.theme.colour("muted"), Qt.AlignmentFlag.AlignCenter
             words.write(painter, QRectF(self.rect()), NOTHING, *style)
@@ -181,9 +183,9 @@ class MemoryView(View):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Ask for the thread that wrote, or read, the element that was clicked."""
-        if self._grip and not self._dragged and self._picture:
+        if self._grip and not self._dragged and self._picture and self.session:
             found = self._picture.element_at(self._look(), event.position())
-            wanted = self._picture.scene.selection_at(*found, self.selection) if found else None
+            wanted = told.selection_at(self.session, *found, self.selection) if found else None
             if wanted:
                 self.selection_asked.emit(wanted)
         self._grip = None

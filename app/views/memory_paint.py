@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyqtgraph as pg
@@ -65,26 +66,42 @@ def part_rect(place: Place, part: Part) -> QRectF:
     return QRectF(x, y, (part.col1 - part.col0) * place.cell, (part.row1 - part.row0) * place.cell)
 
 
-def draw_cells(
-    painter: QPainter, place: Place, codes: cells.Codes, table: NDArray[np.uint32], theme: Theme, window: Box
-) -> None:
-    """Draw a sheet's cells in the window: hatched where nothing was written, lines between large cells."""
-    part, ratio = seen(place, window), painter.deviceTransform().m11()
+class Dots(NamedTuple):
+    """Part of a sheet as pixels, each of which stands for step x step cells; whether some show what is below."""
+
+    part: Part
+    step: int
+    pixels: NDArray[np.uint32]
+    hatched: bool
+
+
+def cells_per_dot(place: Place, ratio: float) -> int:
+    """Return how many cells, in a row, share a pixel of the picture of a sheet."""
+    return max(1, math.floor(1 / (place.cell * ratio)))
+
+
+def dots_of(codes: cells.Codes, part: Part, step: int, table: NDArray[np.uint32]) -> Dots:
+    """Return the pixels of a part of a sheet."""
     codes = codes[part.row0 : part.row1, part.col0 : part.col1]
-    if not codes.size:
+    return Dots(
+        part, step, cells.pixels(cells.shrunk(codes, step), table), bool((codes == cells.POISON).any())
+    )
+
+
+def draw_cells(painter: QPainter, place: Place, dots: Dots, theme: Theme) -> None:
+    """Draw cells, hatched where nothing was written, with lines between large ones."""
+    if not dots.pixels.size:
         return
-    target, side = part_rect(place, part), place.cell * ratio
-    if (codes == cells.POISON).any():
+    target, side = part_rect(place, dots.part), place.cell * painter.deviceTransform().m11()
+    if dots.hatched:
         draw_hatch(painter, target, theme)
-    factor = math.floor(1 / side) if side < 1 else 1
-    dots = cells.pixels(cells.shrunk(codes, factor), table)
-    height, width = dots.shape
-    image = QImage(dots.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
+    height, width = dots.pixels.shape
+    image = QImage(dots.pixels.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, side < 2)
-    step = factor * place.cell
+    step = dots.step * place.cell
     painter.drawImage(QRectF(target.x(), target.y(), width * step, height * step), image)
     if side >= GRID_FROM:
-        _draw_grid(painter, place, part, theme)
+        _draw_grid(painter, place, dots.part, theme)
 
 
 def draw_hatch(painter: QPainter, target: QRectF, theme: Theme) -> None:
@@ -219,13 +236,16 @@ def draw_flying(painter: QPainter, flight: Flight, fraction: float, theme: Theme
     """Draw the loads of a moment as small squares on their way: those of the selected warp larger, with an edge."""
     points, unit = arcs(flight.start, flight.end).at(fraction), theme.px(10) / 10
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    others, own = (pg.functions.arrayToQPolygonF(*points[m].T) for m in (~flight.own, flight.own))
     colour = on_panel(flight.kind, theme)
-    for swarm, style in (
-        (others, pen(colour, 2.5 * unit, 170)), (own, pen("#FFFFFF", 6.5 * unit)), (own, pen(colour, 4.5 * unit))
-    ):  # fmt: skip
+    _draw_squares(painter, points[~flight.own], pen(colour, 2.5 * unit, 170))
+    _draw_squares(painter, points[flight.own], pen("#FFFFFF", 6.5 * unit))
+    _draw_squares(painter, points[flight.own], pen(colour, 4.5 * unit))
+
+
+def _draw_squares(painter: QPainter, points: NDArray[np.float64], style: QPen) -> None:
+    if len(points):
         painter.setPen(style)
-        painter.drawPoints(swarm)
+        painter.drawPoints(pg.functions.arrayToQPolygonF(*points.T))
 
 
 def draw_ring(painter: QPainter, box: QRectF, theme: Theme) -> None:

@@ -14,6 +14,7 @@ from ..session import Selection, Session
 from ..theme import Theme
 from . import memory_paint as paint
 from . import memory_text as words
+from . import memory_told as told
 from .frames import phase_at
 from .layout import Box, Layout, Metrics, Place, arrange
 from .memory_scene import Group, Scene
@@ -90,8 +91,8 @@ class MemoryPicture:
     def description(self, look: Look) -> str:
         """Return the picture in words."""
         moment, selection = look.now
-        warp, block = selection.thread // WARP, self.scene.block_text(selection.block)
-        doing = self.scene.caption(moment, selection)
+        warp, block = selection.thread // WARP, told.block_text(self.scene.session, selection.block)
+        doing = told.caption(self.scene.session, moment, selection)
         return f"Moment {moment} of {self.scene.session.end}. Warp {warp} of {block}: {doing}."
 
     def largest_scale(self, look: Look) -> float:
@@ -121,15 +122,17 @@ class MemoryPicture:
         return Box(0, 0, look.width, self.room(look).bottom + self.theme.px(4))
 
     def _paint_buffer(self, painter: QPainter, look: Look, number: int, place: Place, window: Box) -> None:
-        scene, theme = self.scene, self.theme
+        scene, theme, sheet = self.scene, self.theme, place.sheet
         group = next(g for g in self._groups(look) if number in g.buffers)
-        key = (look.now, look.colour_by, look.reads_top, place.sheet)
-        codes = self._once(f"codes {number}", lambda: scene.codes(number, place.sheet, group, *look.now), key)
+        key = (scene.version(number, group, *look.now), group, sheet)
+        codes = self._once(f"codes {number}", lambda: scene.codes(number, sheet, group, *look.now), key)
         table = self._once(f"table {group.by_reads}", lambda: paint.colour_table(theme, group.by_reads), 0)
-        paint.draw_cells(painter, place, codes, table, theme, window)
+        shape = paint.seen(place, window), paint.cells_per_dot(place, painter.deviceTransform().m11())
+        dots = self._once(f"dots {number}", lambda: paint.dots_of(codes, *shape, table), (key, shape))
+        paint.draw_cells(painter, place, dots, theme)
         if place.cell >= paint.TEXT_FROM:
-            part, letters = paint.seen(place, window), paint.letters(place.cell, theme)
-            texts = scene.value_texts(number, place.sheet, part, letters, *look.now)
+            letters = paint.letters(place.cell, theme)
+            texts = told.value_texts(scene.session, number, sheet, dots.part, letters, *look.now)
             paint.draw_values(painter, place, texts, codes, table, theme)
 
     def _paint_frames(self, painter: QPainter, look: Look, layout: Layout) -> None:
@@ -161,9 +164,9 @@ class MemoryPicture:
         selection, layout = look.selection, self.layout(look)
         title, block = (
             ("title", f"Warp {selection.thread // WARP} now"),
-            self.scene.block_text(selection.block),
+            told.block_text(self.scene.session, selection.block),
         )
-        doing, note = ("text", self.scene.caption(*look.now)), f"shared memory of {block}"
+        doing, note = ("text", told.caption(self.scene.session, *look.now)), f"shared memory of {block}"
         if not layout.tiles:
             return [title, doing, ("note", block)]
         fits = words.width_of(note, self.theme.font(words.SMALL)) <= layout.caption.width

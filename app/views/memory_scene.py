@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -15,16 +15,13 @@ from ...tracer.requests import KINDS
 from ...tracer.trace import WARP, Op
 from ..session import Selection, Session
 from . import cells, marks
-from .frames import Frames, Part, frames_of
+from .frames import Frames, frames_of
 from .layout import Place, roles_of
-from .sheet import Ints, Sheet, index_of
-from .wording import buffer_text, element_text, place_text, plural, value_text
+from .sheet import Ints, Sheet
 
 Bools = NDArray[np.bool_]
 Places = Mapping[int, Place]
-MOST_TEXTS = 2000
 COLOUR_BY = ("auto", "value", "reads")
-VERBS = {"load": ("reads", "from"), "store": ("writes", "to"), "atomic": ("updates", "in")}
 
 
 class Mark(NamedTuple):
@@ -61,6 +58,8 @@ class Scene:
 
     session: Session
     _stores: dict[int, Ints] = field(default_factory=dict)
+    _changes: dict[tuple[int, bool], Ints] = field(default_factory=dict)
+    _tops: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     @cached_property
     def roles(self) -> dict[str, int]:
@@ -105,11 +104,9 @@ class Scene:
         ]
 
     def _span(self, buffers: list[int], by_reads: bool, selection: Selection, top: int) -> cells.Range:
-        memory, end = self.session.memory, self.session.end
         if by_reads:
-            most = (memory.reads(n, end, selection.block, selection.thread).max(initial=1) for n in buffers)
-            return cells.Range(1, top or int(max(most)))
-        low, high = zip(*(memory.value_range(n) for n in buffers), strict=True)
+            return cells.Range(1, top or max(1, *(self._most(n, selection) for n in buffers)))
+        low, high = zip(*(self.session.memory.value_range(n) for n in buffers), strict=True)
         return cells.Range(min(low), max(high))
 
     def codes(
@@ -128,12 +125,35 @@ class Scene:
         codes = codes.reshape(self.session.trace.buffers[buffer].shape)
         return sheet.spread(codes, cells.OUTSIDE)
 
-    @cached_property
+    def version(self, buffer: int, group: Group, moment: int, selection: Selection) -> Hashable:
+        """Return a number that changes whenever the codes of a buffer may: they are costly where it is large."""
+        if (buffer, group.by_reads) not in self._changes:
+            requests, aside = self.session.requests, Op.STORE if group.by_reads else Op.LOAD
+            mine = (requests.buffer == buffer) & (requests.op != aside)
+            self._changes[buffer, group.by_reads] = requests.moment[mine]
+        changes = int(np.searchsorted(self._changes[buffer, group.by_reads], moment, side="right"))
+        return changes, self._copy(buffer, selection)
+
+    def _copy(self, buffer: int, selection: Selection) -> tuple[int, int]:
+        """Return the block and thread whose copy of a buffer is drawn, zeros where there is one for all."""
+        space = self.session.trace.buffers[buffer].space
+        thread = selection.thread if space == "local" else 0
+        return (selection.block if space in ("shared", "local") else 0), thread
+
+    def _most(self, buffer: int, selection: Selection) -> int:
+        """Return how often the element that is read most is read in the whole launch."""
+        key = (buffer, *self._copy(buffer, selection))
+        if key not in self._tops:
+            self._tops[key] = int(
+                self.session.memory.reads(buffer, self.session.end, *key[1:]).max(initial=0)
+            )
+        return self._tops[key]
+
+    @property
     def most_reads(self) -> int:
-        """Return how often the element of global memory that is read most is read."""
-        memory, buffers = self.session.memory, self.session.trace.buffers
-        numbers = [n for n in self.loaded if buffers[n].space == "global"]
-        return max((int(memory.reads(n, self.session.end).max(initial=0)) for n in numbers), default=0)
+        """How often the element of global memory that is read most is read."""
+        numbers = [n for n in self.loaded if self.session.trace.buffers[n].space == "global"]
+        return max((self._most(n, Selection()) for n in numbers), default=0)
 
     @cached_property
     def has_unwritten(self) -> bool:
@@ -141,44 +161,6 @@ class Scene:
         initial = self.session.trace.initial
         return len(initial) < len(self.session.trace.buffers) or any(
             cells.is_poison(a).any() for a in initial.values()
-        )
-
-    def value_texts(
-        self, buffer: int, sheet: Sheet, part: Part, letters: int, moment: int, selection: Selection
-    ) -> list[tuple[int, int, str]]:
-        """Return (row, column, value) of the known elements in a part of a sheet, the first MOST_TEXTS of them.
-
-        letters: how many of them a cell can show.
-        """
-        memory, copy = self.session.memory, (selection.block, selection.thread)
-        values = memory.values(buffer, moment, *copy).ravel()
-        known = memory.written(buffer, moment, *copy).ravel() | ~cells.is_poison(values)
-        spots = [(r, c) for r in range(part.row0, part.row1) for c in range(part.col0, part.col1)][
-            :MOST_TEXTS
-        ]
-        found = [(r, c, sheet.element(r, c)) for r, c in spots]
-        return [(r, c, short_text(values[e], letters)) for r, c, e in found if e is not None and known[e]]
-
-    def hover_text(self, buffer: int, element: int, moment: int, selection: Selection) -> str:
-        """Return an element's name, value, times read and last writer, a line each."""
-        trace, memory, copy = self.session.trace, self.session.memory, (selection.block, selection.thread)
-        row = memory.writer(buffer, element, moment, *copy)
-        value = memory.values(buffer, moment, *copy).ravel()[element]
-        lines = [element_text(trace.buffers[buffer], index_of(trace.buffers[buffer], element))]
-        if row is None and cells.is_poison(np.atleast_1d(value))[0]:
-            lines[0] += ": not written yet"
-        elif trace.value is not None:
-            lines[0] += f" = {value_text(value)}"
-        lines.append(
-            f"read {plural(int(memory.reads(buffer, moment, *copy).ravel()[element]), 'time')} so far"
-        )
-        return "\n".join(lines if row is None else [*lines, self._writer_text(row)])
-
-    def _writer_text(self, row: int) -> str:
-        trace = self.session.trace
-        thread, site = place_text(int(trace.thread[row]), trace.block_dim), trace.sites[int(trace.site[row])]
-        return (
-            f"last written by thread {thread} of {self.block_text(int(trace.block[row]))}, line {site.line}"
         )
 
     def frames(self, block: int, sheets: Mapping[int, Sheet]) -> Frames:
@@ -190,7 +172,7 @@ class Scene:
     def shown(self, rows: Ints, selection: Selection) -> Ints:
         """Return those accesses whose copy of the buffer is drawn: the selected block's, the selected thread's."""
         trace = self.session.trace
-        space = np.array([b.space for b in trace.buffers])[trace.buffer[rows]]
+        space = np.array([b.space for b in trace.buffers], "U8")[trace.buffer[rows]]
         block, thread = trace.block[rows] == selection.block, trace.thread[rows] == selection.thread
         shown: Ints = rows[((space != "shared") | block) & ((space != "local") | (block & thread))]
         return shown
@@ -250,31 +232,6 @@ class Scene:
                 points[mine] = places[number].middle(elements)
         return points
 
-    def caption(self, moment: int, selection: Selection) -> str:
-        """Return what the selected thread's warp does at a moment."""
-        requests, now = self.session.requests, self.session.memory.request_rows(moment)
-        block, warp = requests.block[now.start : now.stop], requests.warp[now.start : now.stop]
-        mine = np.flatnonzero((block == selection.block) & (warp == selection.thread // WARP)) + now.start
-        texts = [self._request_text(r) for r in mine.tolist()]
-        return "; ".join(texts) if texts else self._idle_text(moment, selection.block)
-
-    def _idle_text(self, moment: int, block: int) -> str:
-        place = int(np.searchsorted(self.session.trace.blocks, block))
-        if block not in self.session.trace.blocks:
-            return "its block is not in this trace"
-        if moment <= self.session.requests.span_start[place].min(initial=0):
-            return "its block has not begun"
-        over = moment > self.session.requests.span_end[place].max(initial=0)
-        return "its block is done" if over else "no access at this moment"
-
-    def _request_text(self, request: int) -> str:
-        requests = self.session.requests
-        rows = requests.order[requests.start[request] : requests.start[request + 1]]
-        buffer = self.session.trace.buffers[int(requests.buffer[request])]
-        verb, where = VERBS[KINDS[int(requests.kind[request])].split()[-1]]
-        count = plural(len(np.unique(self.session.trace.index[rows])), "element")
-        return f"{verb} {count} of {buffer_text(buffer)} {where} {buffer.space} memory"
-
     def homes(self, selection: Selection) -> dict[int, Ints]:
         """Return the elements of global memory that the selected thread ever writes, by buffer."""
         trace, rows = self.session.trace, self._stores_of(selection.block)
@@ -289,34 +246,7 @@ class Scene:
         if block not in self._stores:
             trace = self.session.trace
             rows = np.flatnonzero((trace.block == block) & (trace.op != Op.LOAD))
-            rows = rows[np.array([b.space == "global" for b in trace.buffers])[trace.buffer[rows]]]
+            rows = rows[np.array([b.space == "global" for b in trace.buffers], bool)[trace.buffer[rows]]]
             marks = np.stack([trace.thread[rows], trace.buffer[rows], trace.index[rows]])
             self._stores[block] = rows[np.unique(marks, axis=1, return_index=True)[1]]
         return self._stores[block]
-
-    def block_text(self, block: int) -> str:
-        """Return how a block is called: block (1, 2)."""
-        return f"block {place_text(block, self.session.trace.grid)}"
-
-    def selection_at(self, buffer: int, element: int, selection: Selection) -> Selection | None:
-        """Return who wrote an element first or, if nobody did, who read it first, preferably of the selected block."""
-        trace = self.session.trace
-        index = index_of(trace.buffers[buffer], element)
-        rows = np.flatnonzero((trace.buffer == buffer) & (trace.index == index))
-        if trace.buffers[buffer].space in ("shared", "local"):
-            rows = rows[trace.block[rows] == selection.block]
-        for wanted in (
-            trace.op[rows] != Op.LOAD,
-            trace.block[rows] == selection.block,
-            np.ones(len(rows), bool),
-        ):
-            if wanted.any():
-                row = rows[wanted][0]
-                return Selection(int(trace.block[row]), int(trace.thread[row]))
-        return None
-
-
-def short_text(value: np.generic, letters: int) -> str:
-    """Return a value as exactly as so many letters can tell it, at most four digits."""
-    texts = [value_text(value), *(f"{float(np.real(value)):.{digits}g}" for digits in (3, 2, 1))]
-    return next((text for text in texts if len(text) <= letters), "…")

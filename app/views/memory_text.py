@@ -113,19 +113,34 @@ def _veil(theme: Theme) -> QColor:
 def draw_caption(painter: QPainter, box: Box, lines: Sequence[tuple[str, str]], theme: Theme) -> None:
     """Write lines of (style, text) from the top of a box; style is "title", "text" or "note".
 
-    A veil below the words keeps them readable where loads pass behind them.
+    Where there is no room for all, the notes go first. A veil keeps the words readable where loads pass behind.
     """
-    y, bottom = box.y, box.bottom + 1
+    room = QRectF(box.x, box.y, box.width, box.height + 1)
+    if sum(_caption_height(room, *line, theme) for line in lines) > room.height():
+        lines = [line for line in lines if line[0] != "note"]
     for style, text in lines:
-        font = theme.font(NAME if style == "title" else SMALL, bold=style == "title")
-        room = QRectF(box.x, y, box.width, max(0.0, bottom - y))
-        words = QFontMetricsF(font).boundingRect(room, int(WRAP), text)
-        needed = words.height()
-        if needed > room.height():
+        height, font = _caption_height(room, style, text, theme), _caption_font(style, theme)
+        if height > room.height():
+            _write_what_fits(painter, room, text, font, theme)
             return
-        painter.fillRect(words, _veil(theme))
+        painter.fillRect(QFontMetricsF(font).boundingRect(room, int(WRAP), text), _veil(theme))
         write(painter, room, text, font, theme.colour("text" if style == "title" else "muted"), WRAP)
-        y += needed + theme.px(6 if style == "note" else 1)
+        room.setTop(room.top() + height)
+
+
+def _write_what_fits(painter: QPainter, room: QRectF, text: str, font: QFont, theme: Theme) -> None:
+    """Write the beginning of a text on one line, if there is room for one."""
+    if QFontMetricsF(font).height() <= room.height():
+        write(painter, room, text, font, theme.colour("muted"), LEFT)
+
+
+def _caption_font(style: str, theme: Theme) -> QFont:
+    return theme.font(NAME, bold=True) if style == "title" else theme.font(SMALL)
+
+
+def _caption_height(room: QRectF, style: str, text: str, theme: Theme) -> float:
+    height = QFontMetricsF(_caption_font(style, theme)).boundingRect(room, int(WRAP), text).height()
+    return height + theme.px(6 if style == "note" else 1)
 
 
 def legend_items(

@@ -67,9 +67,11 @@ class Sheet:
 
 def index_of(buffer: Buffer, element: int) -> int:
     """Return the access index of an element."""
-    place = np.unravel_index(element, buffer.shape) if buffer.shape else ()
-    steps = [int(i) * stride for i, stride in zip(place, buffer.strides, strict=True)]
-    return sum(steps) // buffer.unit
+    index = 0
+    for length, stride in zip(reversed(buffer.shape), reversed(buffer.strides), strict=True):
+        element, place = divmod(element, length)
+        index += place * stride
+    return index // buffer.unit
 
 
 def sheet_of(buffer: Buffer, aspect: float = 1.5) -> Sheet:
@@ -86,7 +88,7 @@ def sheet_of(buffer: Buffer, aspect: float = 1.5) -> Sheet:
 
 def _wrapped(length: int, aspect: float) -> int:
     """Return how many elements stand in a row: a power of two from 8, as warps are, or all where they are few."""
-    widths = [2**p for p in range(3, 24) if 2**p < length]
+    widths = [1 << p for p in range(3, 24) if 1 << p < length]
     if length <= 32:
         widths.append(length)
     return min(widths, key=lambda w: abs(math.log(w / -(-length // w) / aspect)))

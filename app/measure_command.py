@@ -1,0 +1,112 @@
+"""`tilescope measure`: time kernels on the GPU and programs on the CPU, without a window."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from ..tracer.measurement import KINDS, Kind, Measurement, MeasurementError, Row, save
+from ..tracer.measuring import Measuring
+from ..tracer.rows import asks_of
+from .folders import data_folder
+from .parser import Parser, UsageError
+
+SHOWN: tuple[Kind, ...] = ("kernel-warm", "kernel-cold", "call", "with-copies", "launch", "cpu", "first-call")
+
+
+def measure(arguments: list[str]) -> int:
+    """Measure what the arguments name, write the file and print a table; return the exit status.
+
+    Raises MeasurementError, CatalogueError and UsageError, whose text is a sentence for the user.
+    """
+    chosen = _parser().parse_args(arguments)
+    if not 0.01 <= chosen.time_limit <= 3600:
+        raise UsageError(f"--time-limit must be 0.01 to 3600 seconds, not {chosen.time_limit:g}.")
+    path = Path(chosen.json) if chosen.json else _default_path()
+    _check_folder(path, make=not chosen.json)
+    measuring = Measuring(asks_of(chosen.scenario), time_limit=chosen.time_limit)
+    measurement = measuring.run(_progress)
+    _clear()
+    save(measurement, path)
+    print(table(measurement))
+    print(f"saved as {path}")
+    return 0
+
+
+def _parser() -> Parser:
+    kinds = "; ".join(f"{kind}: {text}" for kind, text in KINDS.items())
+    parser = Parser(
+        prog="tilescope measure",
+        description="Time kernels on the GPU, each beside its CPU baselines, after checking them against NumPy.",
+        epilog=f"Kinds of time: {kinds}. TILESCOPE_REVISION names the revision outside a git checkout.",
+    )
+    parser.add_argument(
+        "scenario",
+        nargs="*",
+        help="a scenario with all the sizes that its lesson compares, or with parameters, as "
+        "matmul-tiled:m=64,tile=16; all scenarios without one",
+    )
+    parser.add_argument("--json", metavar="FILE", help="where to write all samples; else the data folder")
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        default=1.0,
+        metavar="S",
+        help="seconds for each timing of a row, of which a kernel has five (1)",
+    )
+    return parser
+
+
+def _default_path() -> Path:
+    return data_folder() / "measurements" / f"{datetime.now():%Y-%m-%d-%H%M%S}.json"
+
+
+def _check_folder(path: Path, *, make: bool) -> None:
+    """Raise MeasurementError before minutes of measuring where the file can't be written after."""
+    try:
+        if make:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MeasurementError(f"{path.parent} can't be made: {error.strerror or error}.") from error
+    if not path.parent.is_dir() or path.is_dir():
+        raise MeasurementError(f"{path} can't be written: name a file in a folder that there is.")
+
+
+def _progress(text: str, done: int, of: int) -> None:
+    if sys.stderr.isatty() and text:
+        print(f"\r\x1b[K{done} of {of} rows; {text}"[:160], end="", file=sys.stderr, flush=True)
+
+
+def _clear() -> None:
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def table(measurement: Measurement) -> str:
+    """Return the medians in microseconds, a line for each row."""
+    kinds = [kind for kind in SHOWN if any(row.timing(kind) for row in measurement.rows)]
+    widths = [max(len(kind), 12) for kind in kinds]
+    names = [f"{row.title} [{_values(row)}]" for row in measurement.rows]
+    first = max(map(len, names), default=0)
+    lines = [f"{measurement.origin}; medians in microseconds, ~ where not known to 1 %"]
+    lines.append(
+        " ".join([" " * first, *(kind.rjust(w) for kind, w in zip(kinds, widths, strict=True))]).rstrip()
+    )
+    for name, row in zip(names, measurement.rows, strict=True):
+        cells = [_cell(row, kind).rjust(w) for kind, w in zip(kinds, widths, strict=True)]
+        lines.append(
+            " ".join([name.ljust(first), *cells]).rstrip() + (f"  {row.problem}" if row.problem else "")
+        )
+    return "\n".join(lines)
+
+
+def _values(row: Row) -> str:
+    return " ".join(f"{name}={value}" for name, value in row.parameters.items() if value != "")
+
+
+def _cell(row: Row, kind: Kind) -> str:
+    timing = row.timing(kind)
+    if timing is None:
+        return ""
+    return f"{timing.median:,.2f}" + ("" if timing.settled else "~")

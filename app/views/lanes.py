@@ -1,0 +1,158 @@
+"""What one request asks of memory, lane by lane: sectors, banks, who shares and who collides. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tracer.coalescing import BANKS, SECTOR, WORD
+from ...tracer.requests import KINDS
+from ...tracer.trace import WARP, Buffer, Op
+from ..session import Session
+
+Ints = NDArray[np.int64]
+LINE = 128  # bytes: four sectors that the cache keeps together
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Part of memory that lanes touch: bytes first <= b < end of sector or bank `place`, and the lanes."""
+
+    place: int
+    first: int
+    end: int
+    lanes: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """A request, or a warp without one (request -1).
+
+    present: which lanes have a thread; row: each lane's access (row of the trace), -1 for none; address: its
+    first byte, in global memory as the tracer placed the buffers, in shared memory from the block's start.
+    """
+
+    session: Session
+    request: int
+    block: int
+    warp: int
+    present: NDArray[np.bool_]
+    row: Ints
+    address: Ints
+
+    @property
+    def active(self) -> list[int]:
+        """The lanes that take part."""
+        return np.flatnonzero(self.row >= 0).tolist()
+
+    @property
+    def kind(self) -> str:
+        """The kind of request, "" without one."""
+        return KINDS[int(self.session.requests.kind[self.request])] if self.request >= 0 else ""
+
+    @property
+    def buffer(self) -> Buffer:
+        """The buffer that is accessed."""
+        return self.session.trace.buffers[int(self.session.requests.buffer[self.request])]
+
+    @property
+    def is_atomic(self) -> bool:
+        """Whether lanes that meet at an element take turns."""
+        return self.request >= 0 and int(self.session.requests.op[self.request]) >= Op.ATOMIC
+
+    @cached_property
+    def places(self) -> Ints:
+        """The sectors, or the banks, that are touched, ascending; none outside global and shared memory."""
+        return np.unique(np.array([p.place for p in self.pieces], np.int64))
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What lanes touch of each sector, or which words of each bank, in the order of addresses."""
+        split = {"global": _in_sectors, "shared": _in_banks}.get(self.buffer.space if self.kind else "")
+        return split(self) if split else ()
+
+    @cached_property
+    def cost(self) -> int:
+        """Sectors in global memory, wavefronts in shared memory."""
+        requests = self.session.requests
+        return int((requests.wavefronts if self.buffer.space == "shared" else requests.sectors)[self.request])
+
+    @cached_property
+    def least(self) -> int:
+        """The fewest sectors, or wavefronts, that could carry as much."""
+        size = self.buffer.itemsize
+        if self.buffer.space == "shared":
+            return min(max(1, -(-len(self.active) * size // (BANKS * WORD))), self.cost)
+        return min(max(1, -(-self.elements * size // SECTOR)), self.cost)
+
+    @property
+    def elements(self) -> int:
+        """How many distinct elements are touched."""
+        return len(np.unique(self.address[self.active]))
+
+    @property
+    def used(self) -> float:
+        """Which share of the bytes of the touched sectors is asked for."""
+        return sum(p.end - p.first for p in self.pieces) / max(1, SECTOR * len(self.places))
+
+    def sharing(self, lane: int) -> list[int]:
+        """Return the lanes that touch the very same element as this one, itself among them."""
+        return [other for other in self.active if self.address[other] == self.address[lane]]
+
+    @property
+    def contention(self) -> int:
+        """How many lanes touch the element that most of them touch."""
+        return int(np.unique(self.address[self.active], return_counts=True)[1].max())
+
+    def beside(self, lane: int) -> list[int]:
+        """Return the lanes that touch a sector or a bank of this one's, itself among them."""
+        mine = {p.place for p in self.pieces if lane in p.lanes}
+        return sorted({other for p in self.pieces if p.place in mine for other in p.lanes})
+
+
+def lanes_of(session: Session, request: int) -> Lanes:
+    """Return a request lane by lane."""
+    trace, requests = session.trace, session.requests
+    rows = requests.order[requests.start[request] : requests.start[request + 1]]
+    buffer = trace.buffers[int(requests.buffer[request])]
+    row, address = np.full(WARP, -1, np.int64), np.full(WARP, -1, np.int64)
+    lane = trace.thread[rows].astype(np.int64) % WARP
+    row[lane] = rows
+    address[lane] = buffer.address + trace.index[rows].astype(np.int64) * buffer.unit
+    warp = int(requests.warp[request])
+    return Lanes(session, request, int(requests.block[request]), warp, _present(session, warp), row, address)
+
+
+def idle_lanes(session: Session, block: int, warp: int) -> Lanes:
+    """Return a warp that makes no request."""
+    none = np.full(WARP, -1, np.int64)
+    return Lanes(session, -1, block, warp, _present(session, warp), none, none)
+
+
+def _present(session: Session, warp: int) -> NDArray[np.bool_]:
+    return np.arange(WARP) + warp * WARP < session.trace.threads
+
+
+def _in_sectors(lanes: Lanes) -> tuple[Piece, ...]:
+    """Return the elements asked for, cut where sectors meet, in the order of addresses."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for lane in lanes.active:
+        first, end = int(lanes.address[lane]), int(lanes.address[lane]) + lanes.buffer.itemsize
+        for sector in range(first // SECTOR, (end - 1) // SECTOR + 1):
+            span = max(first, sector * SECTOR), min(end, (sector + 1) * SECTOR)
+            found.setdefault(span, []).append(lane)
+    return tuple(Piece(a // SECTOR, a, b, tuple(who)) for (a, b), who in sorted(found.items()))
+
+
+def _in_banks(lanes: Lanes) -> tuple[Piece, ...]:
+    """Return the words asked for, bank by bank and in a bank by address."""
+    words: dict[int, list[int]] = {}
+    for lane in lanes.active:
+        first = int(lanes.address[lane])
+        for word in range(first // WORD, (first + lanes.buffer.itemsize - 1) // WORD + 1):
+            words.setdefault(word, []).append(lane)
+    cut = [Piece(w % BANKS, w * WORD, w * WORD + WORD, tuple(found)) for w, found in words.items()]
+    return tuple(sorted(cut, key=lambda piece: (piece.place, piece.first)))

@@ -1,0 +1,250 @@
+"""The warp view: 32 lanes, and the sectors or banks that they touch, for the request at the playhead or the worst."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ...tracer.trace import WARP
+from ..flow import FlowLayout
+from ..session import Selection, Session
+from ..theme import Theme
+from . import lanes_text as words
+from .dress import ink_palette
+from .heat import waste_of
+from .lanes import Lanes, idle_lanes, lanes_of
+from .patterns import swatch
+from .tracks import BlockTrack, Ints, WarpTrack, block_track, doing, warp_track
+from .view import View
+from .warp_picture import WarpPicture
+from .wording import EXACT
+
+CHOICES = {"now": "Now", "worst": "Worst of this line"}
+STATES = {
+    "absent": "The trace holds no accesses of this block.",
+    "before": "Its block has not begun.",
+    "waiting": "It waits at the barrier; shown is its last request.",
+    "idle": "No access at this moment; shown is its last request.",
+    "after": "It has finished; shown is its last request.",
+}
+
+
+class WarpView(View):
+    """What the selected thread's warp asks of memory. Click a lane to look at its thread."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.setAccessibleName("Warp")
+        self._choice = "now"
+        self._tracks: tuple[Selection, BlockTrack, WarpTrack] | None = None
+        self._shown: Lanes | None = None
+        self.picture = WarpPicture(theme)
+        self.title, self.whose, self.figures, self.state, self.told = (QLabel() for _ in range(5))
+        self.sign = QLabel()
+        self.buttons = QButtonGroup(self)
+        self.go = QPushButton("Go there")
+        self._build()
+        self.set_theme(theme)
+
+    def _build(self) -> None:
+        for label in (self.title, self.whose, self.figures, self.state, self.told):
+            label.setWordWrap(True)
+            label.setMinimumWidth(1)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.figures.setTextFormat(Qt.TextFormat.RichText)
+        self.told.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.go.setToolTip("Go to the moment of this request, and to its warp")
+        self.go.clicked.connect(self._go)
+        self.picture.lane_asked.connect(self._ask)
+        self.picture.pointed.connect(lambda *_: self._tell())
+        page = QWidget()
+        self._column = QVBoxLayout(page)
+        self._column.addLayout(self._bar())
+        self._column.addLayout(self._head())
+        for part in (self.whose, self.figures, self.state):
+            self._column.addWidget(part)
+        self._column.addWidget(self.picture, 1)
+        self._column.addWidget(self.told)
+        self._area = QScrollArea(self)
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setWidget(page)
+        for widget in (self._area.viewport(), page):
+            widget.setAutoFillBackground(False)  # the view itself paints the panel
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._area)
+
+    def _bar(self) -> FlowLayout:
+        row = FlowLayout()
+        row.setSpacing(4)
+        for name, text in CHOICES.items():
+            button = QPushButton(text)
+            button.setCheckable(True)
+            button.setChecked(name == self._choice)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(lambda _, name=name: self._choose(name))
+            self.buttons.addButton(button)
+            row.add(button)
+        row.add(self.go, right=True)
+        return row
+
+    def _head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.addWidget(self.sign)
+        row.addWidget(self.title, 1)
+        return row
+
+    @property
+    def choice(self) -> str:
+        """Which request is shown: "now", or "worst", the most wasteful one of the same line."""
+        return self._choice
+
+    @choice.setter
+    def choice(self, choice: str) -> None:
+        for button, name in zip(self.buttons.buttons(), CHOICES, strict=True):
+            button.setChecked(name == choice)
+        self._choose(choice)
+
+    def _choose(self, choice: str) -> None:
+        self._choice = choice
+        self._show()
+
+    def load(self, session: Session | None) -> None:
+        """Take a session."""
+        super().load(session)
+        self._tracks = self._shown = None
+        self.setEnabled(session is not None)
+        self._show()
+
+    def render_moment(self, moment: float, selection: Selection) -> None:
+        """Show the request of this moment."""
+        changed = int(moment) != int(self.moment) or selection != self.selection
+        super().render_moment(moment, selection)
+        if changed:
+            self._show()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours or another text size."""
+        super().set_theme(theme)
+        margin = theme.px(12)
+        self._column.setContentsMargins(margin, theme.px(8), margin, theme.px(8))
+        self._column.setSpacing(theme.px(4))
+        self.title.setFont(theme.font(15, bold=True))
+        self.figures.setFont(theme.font(14))
+        for label in (self.whose, self.state, self.told):
+            label.setFont(theme.font(12))
+        self.told.setMinimumHeight(3 * self.told.fontMetrics().lineSpacing())  # the picture must not jump
+        for label, ink in ((self.title, "text"), (self.figures, "text"), (self.whose, "muted"),
+                           (self.state, "muted"), (self.told, "text")):  # fmt: skip
+            label.setPalette(ink_palette(theme, ink))
+        for button in (*self.buttons.buttons(), self.go):
+            button.setFont(theme.font(12))
+        self.picture.set_theme(theme)
+        self._show()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the panel behind everything."""
+        QPainter(self).fillRect(event.rect(), self.theme.colour("panel"))
+
+    def _show(self) -> None:
+        """Show the request that is to be shown."""
+        lanes, state = self._find() if self.session else (None, "")
+        self._shown = lanes
+        worst = self._choice == "worst"
+        self.title.setText(words.title(lanes) if lanes else "")
+        self.whose.setText(words.whose(lanes) if lanes else "")
+        self.figures.setText(self._rich(words.figures(lanes)) if lanes else "")
+        self.figures.setVisible(bool(lanes and lanes.kind))
+        self.state.setText("" if worst else STATES.get(state, ""))
+        self.state.setVisible(bool(self.state.text()))
+        self.go.setVisible(worst and bool(lanes and lanes.kind))
+        side = self.theme.px(13)
+        kind = lanes.kind if lanes else ""
+        self.sign.setPixmap(swatch(kind, side, self.theme, self.devicePixelRatioF()))
+        self.sign.setVisible(bool(kind))
+        self.sign.setToolTip(kind)
+        self.picture.show_lanes(lanes, self._lane(lanes))
+        figures = words.sentence(words.figures(lanes)) if lanes else ""
+        self.setAccessibleDescription(f"{self.title.text()}, {self.whose.text()}: {figures}")
+        self._tell()
+
+    def _find(self) -> tuple[Lanes, str]:
+        """Return the request to show, and what the warp does at this moment."""
+        assert self.session
+        session, chosen = self.session, self.selection
+        if self._tracks is None or self._tracks[0] != chosen:
+            warp = warp_track(session.requests, chosen.block, chosen.thread // WARP)
+            self._tracks = chosen, block_track(session, chosen.block), warp
+        _, block, track = self._tracks
+        now = doing(block, track, session.requests, self.moment)
+        request = last_request(track, int(self.moment))
+        if request >= 0 and self._choice == "worst":
+            request = worst_request(session, request)
+        if request < 0:
+            return idle_lanes(session, chosen.block, chosen.thread // WARP), now.state
+        if self._shown and self._shown.session is session and self._shown.request == request:
+            return self._shown, now.state
+        return lanes_of(session, request), now.state
+
+    def _lane(self, lanes: Lanes | None) -> int:
+        """Return the selected thread's lane, -1 where another warp is shown."""
+        chosen = self.selection
+        mine = lanes and (lanes.block, lanes.warp) == (chosen.block, chosen.thread // WARP)
+        return chosen.thread % WARP if mine else -1
+
+    def _tell(self) -> None:
+        """Say in words what is under the pointer, else what the selected lane does."""
+        lanes, lane, track = self._shown, self.picture.lane, self.picture.track
+        if lanes is None or (lane < 0 and track < 0 and self.picture.chosen < 0):
+            self.told.clear()
+        elif track >= 0:
+            self.told.setText(words.piece_text(lanes, track))
+        else:
+            self.told.setText(words.lane_text(lanes, lane if lane >= 0 else self.picture.chosen))
+
+    def _rich(self, figures: list[words.Figure]) -> str:
+        colours, px = self.theme.palette, self.theme.px
+        parts = [f"<b>{escape(number)}</b> {escape(text)}" for number, text in figures]
+        look = f"background:{colours.badge}; color:{colours.muted}; font-size:{px(11)}px"
+        return f"{' · '.join(parts)} <span style='{look}'>&nbsp;{EXACT}&nbsp;</span>"
+
+    def _ask(self, lane: int) -> None:
+        """Ask for the thread of a lane."""
+        if self._shown:
+            self.selection_asked.emit(Selection(self._shown.block, self._shown.warp * WARP + lane))
+
+    def _go(self) -> None:
+        """Ask for the thread and the moment of the request that is shown."""
+        if self.session and self._shown and self._shown.kind:
+            self._ask(self._shown.active[0])
+            self.moment_asked.emit(float(self.session.requests.moment[self._shown.request]))
+
+
+def last_request(track: WarpTrack, moment: int) -> int:
+    """Return the request of a warp at a moment or the last before it, -1 before its first."""
+    place = int(np.searchsorted(track.moments, moment, "right")) - 1
+    return int(track.requests[place]) if place >= 0 else -1
+
+
+def worst_request(session: Session, request: int) -> int:
+    """Return the first of the most wasteful requests of the line that made this one."""
+    sites, site = session.trace.sites, session.trace.sites[int(session.requests.site[request])]
+    line = [n for n, other in enumerate(sites) if (other.file, other.line) == (site.file, site.line)]
+    made: Ints = np.flatnonzero(np.isin(session.requests.site, line))
+    sectors, wavefronts = waste_of(session)
+    return int(made[np.argmax(sectors[made] + wavefronts[made])])

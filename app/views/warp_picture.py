@@ -1,0 +1,137 @@
+"""The picture of a warp's request: a widget that draws it and tells what the pointer is on."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from ...tracer.trace import WARP
+from ..theme import Theme
+from .lanes import Lanes
+from .warp_paint import CAPTION, FOOT, Scene, paint_captions, paint_legend, paint_scene, widths_of
+from .warp_plan import Plan, plan_of
+
+LEAST_ROW, MOST_ROW = 8.0, 19.0  # heights of a lane
+
+
+class WarpPicture(QWidget):
+    """32 lanes and what they touch.
+
+    lane_asked: a lane was clicked. pointed: (lane, sector or bank), -1 for none, under the pointer.
+    """
+
+    lane_asked = Signal(int)
+    pointed = Signal(int, int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.lanes: Lanes | None = None
+        self.chosen, self.lane, self.track = -1, -1, -1
+        self._plan: tuple[object, Plan] | None = None
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAccessibleName("Lanes and the memory that they touch")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def show_lanes(self, lanes: Lanes | None, chosen: int) -> None:
+        """Draw these lanes, with the selected one framed; -1 for none."""
+        if lanes is not self.lanes:
+            self._point(-1, -1)
+        self.lanes, self.chosen = lanes, chosen
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.theme, self._plan = theme, None
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the room in which every lane still has a few pixels; it takes what more there is."""
+        return QSize(self.theme.px(180), self.theme.px(CAPTION + FOOT + WARP * LEAST_ROW))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the same."""
+        return self.sizeHint()
+
+    def plan(self) -> Plan:
+        """Return where everything stands; only while lanes are shown."""
+        assert self.lanes
+        key = (self.lanes, self.width(), self.height())
+        if self._plan is None or self._plan[0] != key:
+            top = float(self.theme.px(CAPTION))
+            tall = min(self.height() - top - self.theme.px(FOOT), WARP * self.theme.px(MOST_ROW))
+            widths = widths_of(self.lanes, tall / WARP, self.theme)
+            self._plan = key, plan_of(self.lanes, self.width(), top, tall, widths)
+        return self._plan[1]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the request."""
+        if self.lanes is None:
+            return
+        painter = QPainter(self)
+        scene = Scene(self.lanes, self.plan(), self.theme, self.chosen, *self._stressed())
+        paint_scene(painter, scene)
+        paint_captions(painter, scene)
+        foot = scene.plan.chips[-1].y + scene.plan.row
+        paint_legend(
+            painter, scene, QRectF(0, foot + self.theme.px(4), self.width(), self.theme.px(FOOT - 4))
+        )
+        if self.hasFocus():
+            painter.setPen(self.theme.colour("accent"))
+            painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+        painter.end()
+
+    def _stressed(self) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the lanes under the pointer, and these with all that meet them."""
+        lanes, none = self.lanes, frozenset[int]()
+        if lanes is not None and self.track >= 0:
+            there = frozenset(lane for p in lanes.pieces if p.place == self.track for lane in p.lanes)
+            return there, there
+        if lanes is None or self.lane < 0 or lanes.row[self.lane] < 0:
+            return none, none
+        return frozenset([self.lane]), frozenset([self.lane, *lanes.beside(self.lane)])
+
+    def _point(self, lane: int, track: int) -> None:
+        if (lane, track) != (self.lane, self.track):
+            self.lane, self.track = lane, track
+            self.pointed.emit(lane, track)
+            self.update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Stress what is under the pointer."""
+        if self.lanes is not None:
+            x, y = event.position().toTuple()
+            lane, track = self.plan().lane_at(x, y), self.plan().track_at(x, y)
+            self._point(-1 if lane is None else lane, -1 if track is None else track)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Stress nothing."""
+        self._point(-1, -1)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Ask for the lane that was clicked, or for the first that touches the clicked place."""
+        lane = self.lane_under(event.position())
+        if lane >= 0 and event.button() == Qt.MouseButton.LeftButton:
+            self.lane_asked.emit(lane)
+
+    def lane_under(self, position: QPointF) -> int:
+        """Return the lane with a thread at a position, -1 for none."""
+        if self.lanes is None:
+            return -1
+        x, y = position.toTuple()
+        lane, piece = self.plan().lane_at(x, y), self.plan().slice_at(x, y)
+        if lane is None and piece is not None:
+            lane = self.lanes.pieces[piece].lanes[0]
+        return lane if lane is not None and self.lanes.present[lane] else -1
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ask for the lane above or below with Up and Down."""
+        way = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
+        lane = self.chosen + way
+        if way and self.lanes is not None and 0 <= lane < WARP and self.lanes.present[lane]:
+            self.lane_asked.emit(lane)
+        else:
+            super().keyPressEvent(event)

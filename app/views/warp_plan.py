@@ -1,0 +1,164 @@
+"""Where things stand in the picture of a warp's request: lanes at the left, sectors or banks at the right. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ...tracer.coalescing import BANKS, SECTOR, WORD
+from ...tracer.trace import WARP
+from .lanes import LINE, Lanes, Piece
+
+
+class Box(NamedTuple):
+    """A rectangle in pixels."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """The right edge."""
+        return self.x + self.width
+
+    @property
+    def middle(self) -> float:
+        """Half the way down."""
+        return self.y + self.height / 2
+
+    def holds(self, x: float, y: float) -> bool:
+        """Return whether a point lies inside."""
+        return self.x <= x < self.right and self.y <= y < self.y + self.height
+
+
+class Widths(NamedTuple):
+    """What texts and marks need, in pixels: a lane's number, element and address, a note, a gap."""
+
+    chip: float
+    element: float
+    address: float
+    note: float
+    gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The picture's parts.
+
+    chips: one per lane; element, address, note: left edge and width of the columns of words, width 0 where
+    there is no room. tracks: a box per sector or bank, by its number; slices: a box per piece, in their order;
+    lines: first and last track of each 128-byte line. row: height of a lane.
+    """
+
+    chips: tuple[Box, ...]
+    element: tuple[float, float]
+    address: tuple[float, float]
+    note: tuple[float, float]
+    tracks: dict[int, Box]
+    slices: tuple[Box, ...]
+    lines: tuple[tuple[int, int], ...]
+    row: float
+
+    def lane_at(self, x: float, y: float) -> int | None:
+        """Return the lane whose row, left of the memory, holds a point."""
+        edge = min((box.x for box in self.tracks.values()), default=float("inf"))
+        place = int((y - self.chips[0].y) // self.row)
+        return place if x < edge and 0 <= place < WARP else None
+
+    def track_at(self, x: float, y: float) -> int | None:
+        """Return the sector or bank at a point."""
+        return next((n for n, box in self.tracks.items() if box.holds(x, y)), None)
+
+    def slice_at(self, x: float, y: float) -> int | None:
+        """Return the place of the piece at a point."""
+        return next((n for n, box in enumerate(self.slices) if box.holds(x, y)), None)
+
+
+def plan_of(lanes: Lanes, width: float, top: float, height: float, widths: Widths) -> Plan:
+    """Return where everything stands in a picture of this width, its rows between `top` and `top + height`."""
+    row = height / WARP
+    columns, left, room = _columns(lanes, width, widths)
+    chips = tuple(Box(0, top + lane * row, widths.chip, row) for lane in range(WARP))
+    if not lanes.kind or lanes.buffer.space not in ("global", "shared"):
+        return Plan(chips, *columns, {}, (), (), row)
+    if lanes.buffer.space == "shared":
+        tracks = {bank: Box(left, top + bank * row, room, row) for bank in range(BANKS)}
+        return Plan(chips, *columns, tracks, _words(lanes, tracks), (), row)
+    tracks = _sectors(lanes, left, room, top, row)
+    slices = tuple(_slice(tracks[piece.place], piece) for piece in lanes.pieces)
+    return Plan(chips, *columns, tracks, slices, _lines(tracks), row)
+
+
+Column = tuple[float, float]
+
+
+def _columns(lanes: Lanes, width: float, need: Widths) -> tuple[tuple[Column, Column, Column], float, float]:
+    """Return the columns of elements, addresses and notes, and left edge and width of the memory.
+
+    What can be missed goes first where there is little room: the addresses, then the notes, then the elements.
+    """
+    way, strip = 3 * need.gap, 5 * need.gap
+    free = width - need.chip - way - strip
+    wide = {"element": need.element, "note": need.note, "address": need.address}
+    for name in wide:
+        wide[name] = wide[name] if wide[name] <= free else 0.0
+        free -= wide[name]
+    left = need.chip + wide["element"] + wide["address"]
+    way += free * 0.3
+    room = width - left - way - wide["note"]
+    element = (need.chip, wide["element"])
+    columns = (
+        element,
+        (need.chip + wide["element"], wide["address"]),
+        (width - wide["note"], wide["note"]),
+    )
+    return columns, left + way, room
+
+
+def _sectors(lanes: Lanes, left: float, width: float, top: float, row: float) -> dict[int, Box]:
+    """Return the boxes of the sectors, a word as tall as a lane where there is room, in the middle of the lanes."""
+    numbers = lanes.places.tolist()
+    gaps = [_gap(a, b) for a, b in pairwise(numbers)]
+    unit = min(row * SECTOR / WORD, WARP * row / (len(numbers) + sum(gaps)))
+    tall = unit * (len(numbers) + sum(gaps))
+    starts = top + (WARP * row - tall) / 2 + unit * np.cumsum([0.0, *(1 + gap for gap in gaps)])
+    return {n: Box(left, y, width, unit) for n, y in zip(numbers, starts.tolist(), strict=True)}
+
+
+def _gap(one: int, other: int) -> float:
+    """Return the gap between two sectors, in sectors: none inside a line, more where memory lies between."""
+    per_line = LINE // SECTOR
+    if one // per_line == other // per_line:
+        return 0.0 if other == one + 1 else 0.12
+    return 0.12 if other == one + 1 else 0.25
+
+
+def _slice(track: Box, piece: Piece) -> Box:
+    scale, start = track.height / SECTOR, piece.first - piece.place * SECTOR
+    return Box(track.x, track.y + start * scale, track.width, (piece.end - piece.first) * scale)
+
+
+def _lines(tracks: dict[int, Box]) -> tuple[tuple[int, int], ...]:
+    """Return the first and last touched sector of each 128-byte line."""
+    found: dict[int, list[int]] = {}
+    for number in tracks:
+        found.setdefault(number * SECTOR // LINE, []).append(number)
+    return tuple((numbers[0], numbers[-1]) for numbers in found.values())
+
+
+def _words(lanes: Lanes, tracks: dict[int, Box]) -> tuple[Box, ...]:
+    """Return the boxes of the words, one beside the other in the row of their bank."""
+    deepest = max((sum(p.place == piece.place for p in lanes.pieces) for piece in lanes.pieces), default=1)
+    row = tracks[0].height
+    wide = min(tracks[0].width / deepest, max(2.2 * row, tracks[0].width / 8))
+    boxes, depth = [], dict.fromkeys(tracks, 0)
+    for piece in lanes.pieces:
+        track = tracks[piece.place]
+        boxes.append(Box(track.x + depth[piece.place] * wide, track.y, wide, row))
+        depth[piece.place] += 1
+    return tuple(boxes)

@@ -1,0 +1,167 @@
+"""Matrix multiplication outside Numba as lessons: CUDA C, and CUDA's model in plain Python."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .matmul_scenarios import MATMUL_TIMED, matmul, matmul_plan, matmul_sizes
+from .matmul_variant_scenarios import LARGE, PUBLISHED, STEP, STORE, dynamic_plan
+from .scenario import Argument, Arrays, CudaC, PhaseText, Plan, Scenario, Values
+
+_cuda_c = partial(
+    matmul,
+    group="CUDA C",
+    kernel="tilescope.kernels.matmul_variants:tiled_dynamic",
+    parameters=matmul_sizes(largest=LARGE),
+    plan=dynamic_plan,
+    phases=STEP,
+    last=STORE,
+    timed=(PUBLISHED, *MATMUL_TIMED),
+)
+
+CUDA_C = (
+    _cuda_c(
+        name="cuda-c-naive",
+        title="CUDA C, naive",
+        lesson="The same kernel in CUDA C: another compiler's code, the same accesses.",
+        cuda_c=CudaC("matmul_naive.cu", "matmul_naive"),
+        kernel="tilescope.kernels.matmul:naive_col_on_x",
+        plan=matmul_plan,
+        parameters=matmul_sizes(label="Block", largest=LARGE),
+        phases=(PhaseText("one phase: no barrier", "Every thread adds up its products and stores the sum."),),
+        last=None,
+    ),
+    _cuda_c(
+        name="cuda-c-tiled-dynamic",
+        title="CUDA C, tiled, width at run time",
+        lesson="With the width of the tiles an argument, the inner loop cannot be unrolled, which can cost more "
+        "than the tiles gain.",
+        cuda_c=CudaC("matmul_tiled_dynamic.cu", "matmul_tiled_dynamic", ("m", "k", "n", "tile"), True),
+    ),
+    _cuda_c(
+        name="cuda-c-tiled-static",
+        title="CUDA C, tiled, static",
+        lesson="With the width of the tiles a constant, the compiler unrolls the inner loop and reads in wide "
+        "pieces.",
+        cuda_c=CudaC("matmul_tiled_static.cu", "matmul_tiled_static"),
+    ),
+    _cuda_c(
+        name="cuda-c-tiled-template",
+        title="CUDA C, tiled, width a template",
+        lesson="Dynamic shared memory costs nothing by itself: with the width a template parameter, it is as "
+        "fast as static.",
+        cuda_c=CudaC("matmul_tiled_template.cu", "matmul_tiled_template<{tile}>", dynamic=True),
+    ),
+)
+
+
+def _program_plan(values: Values, *, threads: bool = False) -> Plan:
+    """Return a plan of a program: the blocks it plays, and one thread, or as many as it starts."""
+    plan = matmul_plan(values)
+    a, b, c = plan.arguments
+    arguments = (a, b, replace(c, fill="zeros"), Argument("tile", value=int(values["tile"])))
+    return replace(plan, arguments=arguments, block=plan.block if threads else (1, 1, 1), constants={})
+
+
+_python = partial(
+    matmul,
+    group="Plain Python",
+    engine="python",
+    parameters=matmul_sizes(4, 256, 4),
+    plan=_program_plan,
+    phases=(
+        PhaseText(
+            "fill tile {step}", "One thread's part after the other, the two tiles of the block are filled."
+        ),
+        PhaseText("use tile {step}", "Now that the tiles are full, every thread's products are added to C."),
+    ),
+    timed=({},),
+)
+
+PYTHON = (
+    _python(
+        name="python-loops",
+        title="Python, a launch as loops",
+        lesson="A launch means four loops: over the blocks of the grid and the threads of each block, in any "
+        "order.",
+        kernel="tilescope.kernels.emulation:matmul_loops",
+        phases=(PhaseText("all threads in turn", "The threads of the block run one after the other."),),
+        baselines=(),
+    ),
+    _python(
+        name="python-block-at-a-time",
+        title="Python, a block at a time",
+        lesson="Shared memory needs phases: first every thread fills its cells of the tiles, then every thread "
+        "uses them.",
+        kernel="tilescope.kernels.emulation:matmul_block_at_a_time",
+    ),
+    _python(
+        name="python-run-threads",
+        title="Python, run_threads",
+        lesson="With the loop over the threads taken out, what remains of each phase is what a kernel says.",
+        kernel="tilescope.kernels.emulation:matmul_run_threads",
+    ),
+    _python(
+        name="python-threads",
+        title="Python, threads and a barrier",
+        lesson="With a thread for each CUDA thread the phases have no loop any more: a barrier must part them.",
+        kernel="tilescope.kernels.emulation:matmul_python_threads",
+        plan=partial(_program_plan, threads=True),
+        phases=STEP,
+        last=STORE,
+    ),
+)
+
+PHASES = (
+    PhaseText("1 2 3", "Each thread says its number; who comes first is free."),
+    PhaseText("-1 -2 -3", "All have said their number before anyone says its negative."),
+    PhaseText("10 20 30", "All have said the negative before anyone says ten times its number."),
+)
+
+
+def _three_threads(values: Values) -> Plan:
+    return Plan((Argument("said", (3, 3), "int32", "empty"),), (1, 1, 1), (3, 1, 1), {})
+
+
+def _said(arguments: Arrays) -> dict[str, NDArray[Any]]:
+    return {"said": np.outer([1, -1, 10], [1, 2, 3]).astype(np.int32)}
+
+
+def exact(arguments: Arrays) -> float:
+    """Return 0: nothing is rounded."""
+    return 0.0
+
+
+_barrier = partial(
+    Scenario,
+    parameters=(),
+    plan=_three_threads,
+    reference=_said,
+    tolerance=exact,
+    roles={"said": "result"},
+    phases=PHASES,
+)
+
+BARRIERS = (
+    _barrier(
+        name="barrier-three-threads",
+        title="Three threads, two barriers",
+        lesson="Within a phase the order of the threads is free, across a barrier it is not.",
+        group="Barriers",
+        kernel="tilescope.kernels.barrier:three_phases",
+    ),
+    _barrier(
+        name="python-barrier",
+        title="Python, three threads and a barrier",
+        lesson="A barrier of Python's own threads does what one of a block does: nobody passes before all are "
+        "there.",
+        group="Plain Python",
+        kernel="tilescope.kernels.emulation:three_threads",
+        engine="python",
+    ),
+)

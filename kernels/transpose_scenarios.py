@@ -1,0 +1,71 @@
+"""Transposes as lessons: out = A turned over its diagonal."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .matmul_variant_scenarios import ceil_div
+from .program_scenarios import exact
+from .scenario import Argument, Arrays, Baseline, Parameter, PhaseText, Plan, Scenario, Values
+
+TILE = 32  # of kernels/transpose.py
+LARGEST = 8192
+
+
+def _plan(values: Values, *, shared: bool = True) -> Plan:
+    rows, cols, dtype = int(values["rows"]), int(values["cols"]), str(values["dtype"])
+    a, out = Argument("a", (rows, cols), dtype, "random"), Argument("out", (cols, rows), dtype, "empty")
+    grid = (ceil_div(cols, TILE), ceil_div(rows, TILE), 1)
+    return Plan((a, out), grid, (TILE, TILE, 1), {"DTYPE": dtype} if shared else {})
+
+
+def _turned(arguments: Arrays) -> dict[str, NDArray[Any]]:
+    return {"out": np.ascontiguousarray(arguments["a"].T)}
+
+
+_transpose = partial(
+    Scenario,
+    group="Transpose",
+    parameters=(
+        Parameter("rows", "Rows", 64, 1, LARGEST),
+        Parameter("cols", "Columns", 64, 1, LARGEST),
+        Parameter("dtype", "Type", "float32", choices=("float32", "float64")),
+    ),
+    plan=_plan,
+    reference=_turned,
+    tolerance=exact,
+    roles={"a": "left", "out": "result"},
+    timed=tuple({"rows": n, "cols": n} for n in (64, 256, 1024, 4096)),
+    phases=(PhaseText("load", "The block copies its piece of A into the tile, row by row, and waits."),),
+    last=PhaseText("store", "It stores the tile's columns as rows of the result."),
+    resident=1,
+)
+
+TRANSPOSES = (
+    _transpose(
+        name="transpose-naive",
+        title="Transpose, naive",
+        lesson="A warp loads along a row and stores down a column, where every element costs a sector of its own.",
+        kernel="tilescope.kernels.transpose:naive",
+        plan=partial(_plan, shared=False),
+        phases=(PhaseText("one phase: no barrier", "Every thread loads an element and stores it across."),),
+        last=None,
+        baselines=(Baseline("numpy", "NumPy", "tilescope.kernels.baselines:transpose_numpy"),),
+    ),
+    _transpose(
+        name="transpose-tile",
+        title="Transpose, tile",
+        lesson="Through a tile in shared memory both sides go along rows, but its columns lie in a single bank.",
+        kernel="tilescope.kernels.transpose:tile",
+    ),
+    _transpose(
+        name="transpose-padded",
+        title="Transpose, padded tile",
+        lesson="One column more than is used moves every row by a bank, and the conflicts are gone.",
+        kernel="tilescope.kernels.transpose:padded_tile",
+    ),
+)

@@ -1,0 +1,71 @@
+"""Run in a process of its own on a real X server: start the window, play, scrub, break it, close it.
+
+It prints what it saw as JSON; test_window.py judges.
+"""
+
+import json
+import sys
+
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from tilescope.app import run
+from tilescope.app.main_window import MainWindow
+from tilescope.app.window import run_window
+from windows import settle, until
+
+SEEN: dict[str, object] = {}
+
+
+def main() -> None:
+    window = next(w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow))
+    settle(window)
+    window.activateWindow()
+    QTest.qWaitForWindowActive(window)
+    SEEN["platform"] = QApplication.platformName()
+    SEEN["paused at"] = window.playhead.moment
+    play(window)
+    scrub(window)
+    SEEN["pixels"] = window.screen().grabWindow(window.winId()).toImage() != window.grab().toImage().copy(
+        0, 0, 1, 1
+    )
+    window.resize(1000, 700)
+    QTest.qWait(50)
+    window.close()
+
+
+def play(window: MainWindow) -> None:
+    before = window.playhead.moment
+    QTest.keyClick(window, Qt.Key.Key_Space)
+    until(lambda: window.playhead.moment > before + 2)
+    QTest.keyClick(window, Qt.Key.Key_Space)
+    SEEN["played"] = window.playhead.moment - before
+    SEEN["playing"] = window.playhead.playing
+
+
+def scrub(window: MainWindow) -> None:
+    line = window.frame.timelines[1]
+    middle, y, seen = line.width() // 2, line.height() // 2, []
+    QTest.mousePress(line, Qt.MouseButton.LeftButton, pos=QPoint(middle, y))
+    for x in range(middle, middle + 200, 40):
+        QTest.mouseMove(line, QPoint(x, y))
+        QTest.qWait(20)
+        seen.append(window.stage.moments()[1])
+    QTest.mouseRelease(line, Qt.MouseButton.LeftButton, pos=QPoint(middle + 200, y))
+    SEEN["scrubbed"] = seen
+
+
+def begin() -> None:
+    try:
+        main()
+    except AssertionError as error:
+        SEEN["failed"] = str(error)
+        QApplication.closeAllWindows()
+
+
+if __name__ == "__main__":
+    run.application()
+    QTimer.singleShot(0, begin)
+    SEEN["status"] = run_window(sys.argv[1:])
+    print(json.dumps(SEEN))

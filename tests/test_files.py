@@ -1,0 +1,113 @@
+"""Traces and arrays in and out of the window."""
+
+import dataclasses
+
+import msgspec
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+
+from tilescope.app import files
+from tilescope.tracer.launch import decode, encode
+from tilescope.tracer.storage import save
+from windows import SMALL, opened, reset, settle, until
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with opened() as made:
+        yield made
+
+
+@pytest.fixture
+def window(shared):
+    reset(shared)
+    return shared
+
+
+def test_a_trace_is_saved_and_opened_again(window, tmp_path):
+    path = tmp_path / "mine.npz"
+    files.store_trace(window, path)
+    assert str(path) in window.settings.recent
+    files.open_path(window, str(path))
+    settle(window)
+    pane = window.frame.panes[1]
+    assert pane.title.text() == "mine"
+    assert pane.session.end == window.stage.ends()[1] > 0
+    assert window.toolbar.sides[1].currentText() == "mine.npz"
+    window.travel(-1)
+    settle(window)
+    assert pane.title.text() == "Tiled, shared memory"
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut", b"hello" * 100])
+def test_a_damaged_or_foreign_file_is_told_and_the_picture_stays(window, tmp_path, content):
+    shown = window.stage.sessions[1]
+    path = tmp_path / "bad.npz"
+    path.write_bytes(content)
+    files.open_path(window, str(path))
+    settle(window)
+    assert window.notice.kind == "error"
+    assert str(path) in window.notice.sentence.text()
+    assert window.stage.sessions[1] is shown
+    window.travel(-1)
+    settle(window)
+
+
+def test_a_trace_cannot_be_saved_where_nothing_can_be_written(window, tmp_path):
+    files.store_trace(window, tmp_path / "missing" / "mine.npz")
+    assert window.notice.kind == "error"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_files_kernel_runs_only_after_the_user_agrees(tmp_path):
+    with opened((f"matmul-tiled:{SMALL}",)) as fresh:
+        trace = fresh.stage.sessions[0].trace
+        launch = decode(trace.launch)
+        own = msgspec.structs.replace(launch, source=launch.source + "\n# mine\n")
+        path = tmp_path / "theirs.npz"
+        save(dataclasses.replace(trace, launch=encode(own)), path)
+        files.open_path(fresh, str(path))
+        settle(fresh)
+        opened_session = fresh.stage.sessions[0]
+        fresh.toolbar.schedule.put("sequential")
+        fresh.toolbar.ask()
+        until(lambda: fresh.notice.kind == "question")
+        assert fresh.stage.sessions[0] is opened_session
+        assert fresh.side.tab == "source"
+        fresh.notice.answers[0].click()
+        until(lambda: fresh.stage.sessions[0] is not opened_session)
+        assert decode(fresh.stage.sessions[0].trace.launch).schedule.kind == "sequential"
+        assert "# mine" in decode(fresh.stage.sessions[0].trace.launch).source
+
+
+def drop(window, path):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    button, key = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    window.dropEvent(QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, data, button, key))
+
+
+def test_a_dropped_array_becomes_the_input_it_is_said_to_be(tmp_path):
+    path = tmp_path / "mine.npy"
+    np.save(path, np.full((16, 24), 2, np.float32))
+    with opened() as fresh:
+        drop(fresh, path)
+        labels = [answer.text() for answer in fresh.notice.answers]
+        assert labels == ["A from file", "B from file"]
+        fresh.notice.answers[0].click()
+        settle(fresh)
+        assert fresh.stage.sessions[1].trace.buffers[0].shape == (16, 24)
+        assert fresh.stage.sessions[1].trace.check.equal
+
+
+def test_a_dropped_trace_is_opened_and_other_files_are_not_taken(tmp_path):
+    with opened() as fresh:
+        files.store_trace(fresh, tmp_path / "mine.npz")
+        drop(fresh, tmp_path / "mine.npz")
+        settle(fresh)
+        assert fresh.frame.panes[1].title.text() == "mine"
+        other = QMimeData()
+        other.setUrls([QUrl.fromLocalFile(str(tmp_path / "notes.txt"))])
+        assert files.dropped(other) == []

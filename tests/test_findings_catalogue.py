@@ -1,0 +1,37 @@
+"""The catalogue: what is taught as right has no errors; the pitfalls have those that they are about."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported
+
+import pytest
+
+from tilescope.kernels.catalogue import groups
+from tilescope.tracer.findings import findings_of
+from tilescope.tracer.plan import launch_of
+from tilescope.tracer.requests import requests_of
+
+PITFALLS = "Pitfalls"
+ERRORS = {"matmul-tiled-early-return": {"unwritten"}, "count-racing": {"race"}}
+KERNELS = [
+    (group, scenario) for group, scenarios in groups().items() for scenario in scenarios
+    if "@cuda.jit" in launch_of(scenario, {}).source
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("group", "scenario"), KERNELS, ids=[s.name for _, s in KERNELS])
+def test_errors_are_in_pitfalls_alone(group, scenario):
+    from tilescope.tracer.simulator import run
+
+    ended = run(launch_of(scenario, {}), lambda done, of: None)
+    found = findings_of(ended, requests_of(ended))
+    errors = {f.kind for f in found if f.severity == "error"}
+    assert errors == ERRORS.get(scenario.name, set())
+    if group != PITFALLS:
+        assert not [f for f in found if f.kind in ("race", "barrier", "bounds", "unwritten")]
+
+
+def test_every_expected_error_has_its_scenario():
+    assert ERRORS.keys() <= {scenario.name for group, scenario in KERNELS if group == PITFALLS}

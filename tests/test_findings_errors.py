@@ -1,0 +1,254 @@
+"""Barriers missed, memory read that nobody wrote, indices outside: each with its correct twin."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from launching import Array, trace
+from tilescope.tracer.findings import findings_of, place_of
+from tilescope.tracer.requests import requests_of
+from tilescope.tracer.trace import Op
+from tilescope.tracer.unwritten import unwritten_findings
+from traces import BUFFERS, programs, trace_of
+
+WRONG = ("race", "barrier", "bounds", "unwritten")
+
+
+def kernel(folder, body, *arguments, block=64, grid=1, schedule="lockstep", **options):
+    names = "".join(f"arg{i}, " for i in range(len(arguments)))
+    source = f"@cuda.jit\ndef kernel({names}):\n    t, i = cuda.threadIdx.x, cuda.grid(1)\n" + "".join(
+        f"    {line}\n" for line in body.splitlines()
+    )
+    grid, block = (grid, 1, 1), (block, 1, 1)
+    ended = trace(folder, source, arguments, grid=grid, block=block, schedule=schedule, **options)
+    assert ended.error is None, ended.error
+    return ended, [f for f in findings_of(ended, requests_of(ended)) if f.kind in WRONG]
+
+
+def verdicts(found):
+    return [(f.kind, f.severity, f.count) for f in found]
+
+
+OUT = Array((256,), "int32")
+EVERY = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
+
+
+# --- barriers
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        # half the threads go past it, and on
+        ("if t < 32:\n    cuda.syncthreads()\narg0[t] = t", [("barrier", "error", 32)]),
+        # and do what the others do not
+        ("if t < 32:\n    cuda.syncthreads()\nif t >= 32:\n    arg0[t] = t", [("barrier", "error", 32)]),
+        # two barriers at once
+        ("if t < 32:\n    cuda.syncthreads()\nelse:\n    cuda.syncthreads()", [("barrier", "error", 32)]),
+        # one round fewer for some, which go on after the loop
+        ("for k in range(3 if t < 10 else 2):\n    cuda.syncthreads()\narg0[t] = t", [("barrier", "error", 54)]),
+        # half go past it in a loop, and round again
+        ("for k in range(3):\n    x = arg0[t]\n    if t < 32:\n        cuda.syncthreads()", [("barrier", "error", 32)]),
+        # returned before it: the GPU lets that pass
+        ("if t >= 60:\n    return\ncuda.syncthreads()\narg0[t] = t", [("barrier", "warning", 4)]),
+        ("if t >= 60:\n    arg0[t] = 0\n    return\ncuda.syncthreads()\narg0[t] = t", [("barrier", "warning", 4)]),
+        ("for k in range(3):\n    cuda.syncthreads()\n    arg0[t] = k\n    if t == 7:\n        return",
+         [("barrier", "warning", 1)]),
+        # correct: all come, all the same way, as often as each other
+        ("cuda.syncthreads()\nif t < 32:\n    arg0[t] = t", []),
+        ("for k in range(3):\n    cuda.syncthreads()\narg0[t] = t", []),
+        ("if t < 32:\n    arg0[t] = t\ncuda.syncthreads()", []),
+        ("if cuda.blockIdx.x == 0:\n    cuda.syncthreads()\narg0[i] = t", []),
+        ("cuda.syncthreads()\nif t >= 60:\n    return\narg0[t] = t", []),
+    ],
+)  # fmt: skip
+def test_barriers(tmp_path, schedule, body, expected):
+    grid = 2 if "blockIdx" in body else 1
+    ended, found = kernel(tmp_path, body, OUT, schedule=schedule, grid=grid)
+    assert verdicts(found) == expected
+    for finding in found:
+        line = ended.sources[place_of(finding, ended)[0]].splitlines()[place_of(finding, ended)[1] - 1]
+        assert "syncthreads" in line
+        waiting, missing = finding.threads
+        assert waiting != missing and waiting[0] == missing[0]
+        came = set(zip(ended.barriers.block.tolist(), ended.barriers.thread.tolist(), strict=True))
+        assert waiting in came
+
+
+def test_blocks_that_miss_a_barrier_are_counted_together(tmp_path):
+    _, found = kernel(tmp_path, "if i % 8 == 0:\n    return\ncuda.syncthreads()", grid=4)
+    assert verdicts(found) == [("barrier", "warning", 32)]
+    assert "their blocks" in found[0].message
+
+
+def test_a_kernel_that_raised_has_not_missed_its_barriers(tmp_path):
+    source = "@cuda.jit\ndef kernel():\n    if cuda.threadIdx.x == 3:\n        raise ValueError\n    cuda.syncthreads()"
+    ended = trace(tmp_path, source, (), block=(8, 1, 1))
+    assert ended.error is not None
+    assert [f for f in findings_of(ended, requests_of(ended)) if f.kind in WRONG] == []
+
+
+# --- memory that nobody wrote
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("s = cuda.shared.array(64, int32)\narg0[t] = s[t]", 64),
+        ("s = cuda.shared.array(64, int32)\nif t < 60:\n    s[t] = t\ncuda.syncthreads()\narg0[t] = s[t]", 4),
+        ("s = cuda.shared.array(64, int32)\narg0[t] = s[t]\ncuda.syncthreads()\ns[t] = 1", 64),
+        ("s = cuda.shared.array(64, int32)\ncuda.atomic.add(s, t, 1)", 64),
+        ("own = cuda.local.array(4, int32)\nown[t % 4] = 1\narg0[t] = own[0]", 48),
+        ("arg1[t] += 1", 64),
+        ("s = cuda.shared.array(64, int32)\ns[t] = t\narg0[t] = s[t]", 0),
+        ("s = cuda.shared.array(64, int32)\ns[t] = 0\ncuda.atomic.add(s, t, 1)\narg0[t] = s[t]", 0),
+        ("own = cuda.local.array(4, int32)\nown[t % 4] = 1\narg0[t] = own[t % 4]", 0),
+        ("arg1[t] = 0\narg1[t] += 1", 0),
+        ("arg0[t] += 1", 0),
+    ],
+)
+def test_reads_of_what_nobody_wrote(tmp_path, schedule, body, expected):
+    _, found = kernel(tmp_path, body, OUT, Array((64,), "float32", "empty"), schedule=schedule)
+    assert sum(f.count for f in found) == expected
+    assert {(f.kind, f.severity) for f in found} <= {("unwritten", "error")}
+
+
+def test_each_block_has_shared_memory_of_its_own(tmp_path):
+    body = (
+        "s = cuda.shared.array(64, int32)\nif cuda.blockIdx.x == 0:\n    s[t] = t\n"
+        "cuda.syncthreads()\narg0[i] = s[t]"
+    )
+    _, found = kernel(tmp_path, body, OUT, grid=2)
+    assert verdicts(found) == [("unwritten", "error", 64)]
+    assert found[0].threads == ((1, 0),)
+
+
+def test_views_of_written_bytes_are_written(tmp_path):
+    body = (
+        "whole = cuda.shared.array(0, int32)\nhalf = cuda.shared.array(0, uint8)\n"
+        "whole[t] = t\narg0[t] = half[4 * t + 3] + half[{}]"
+    )
+    _, found = kernel(tmp_path, body.format("4 * t + 1"), OUT, shared_bytes=512)
+    assert found == []
+    _, found = kernel(tmp_path, body.format("256 + t"), OUT, shared_bytes=512)
+    assert verdicts(found) == [("unwritten", "error", 64)]
+
+
+def test_an_array_that_holds_some_nan_is_not_empty(tmp_path):
+    path = tmp_path / "some.npy"
+    np.save(path, np.where(np.arange(64) % 2, np.nan, 1).astype(np.float32))
+    _, found = kernel(
+        tmp_path, "arg0[t] = arg1[t] == arg1[t]", OUT, Array((64,), fill="file", path=str(path))
+    )
+    assert found == []
+
+
+def test_of_a_part_of_the_blocks_nothing_is_said_of_global_memory(tmp_path):
+    body = "if cuda.blockIdx.x == 0:\n    arg0[t] = t\nelse:\n    x = arg0[t]"
+    given = Array((64,), "int32", "empty")
+    _, found = kernel(tmp_path, body, given, grid=2, blocks=(1,))
+    assert found == []
+
+
+def unwritten(made):
+    """Return the reads before which no write to one of their bytes came or could have come, one by one."""
+    wrote, found = {}, set()
+    rows = range(len(made))
+    spot = [_bytes(made, row) for row in rows]
+    for row in rows:
+        for byte in spot[row]:
+            if made.op[row] != Op.LOAD:
+                wrote.setdefault(byte, []).append(row)
+    for row in rows:
+        if made.op[row] == Op.STORE:
+            continue
+        for byte in spot[row]:
+            if byte[0] == "global" and not _poisoned(made, byte):
+                continue
+            others = wrote.get(byte, [])
+            if not any(w < row or _unordered(made, w, row) for w in others):
+                found.add(row)
+    return found
+
+
+def _bytes(made, row):
+    buffer = made.buffers[made.buffer[row]]
+    copy = {"shared": (int(made.block[row]),), "local": (int(made.block[row]), int(made.thread[row]))}
+    start = buffer.address + int(made.index[row]) * buffer.unit
+    return [(buffer.space, *copy.get(buffer.space, ()), start + i) for i in range(buffer.itemsize)]
+
+
+def _poisoned(made, byte):
+    return 512 <= byte[1] < 600  # "every_other", which the test leaves empty
+
+
+def _unordered(made, write, read):
+    if made.block[write] != made.block[read]:
+        return True
+    return made.thread[write] != made.thread[read] and made.phase[write] == made.phase[read]
+
+
+@settings(max_examples=150, deadline=None)
+@given(programs(), st.sampled_from(["lockstep", "sequential", "random"]), st.booleans(), st.integers(0, 5))
+def test_unwritten_reads_are_those_found_one_by_one(made_of, kind, overlap, seed):
+    made = trace_of(made_of, kind, resident=2, seed=seed)
+    count = int(made.blocks.max()) + 1
+    empty = np.frombuffer(b"\xa5" * 2 * BUFFERS[2].size, np.int16)
+    blocks = np.arange(count)
+    made = replace(made, initial=made.initial | {2: empty}, blocks=blocks, recorded=blocks)
+    if overlap:
+        buffers = list(BUFFERS)
+        buffers[6] = replace(buffers[6], address=250)
+        made = replace(made, buffers=tuple(buffers))
+    found = unwritten_findings(made, requests_of(made))
+    constant = {r for r in range(len(made)) if made.buffers[made.buffer[r]].space == "constant"}
+    assert {row for f in found for row in f.rows.tolist()} == unwritten(made) - constant
+
+
+# --- outside
+
+
+@pytest.mark.parametrize(
+    ("body", "count", "touched"),
+    [
+        ("arg0[t, 0] = 1\nx = arg0[t, 4]", 8, "reads arg0[0, 4] where a GPU would read arg0[1, 0] instead"),
+        ("arg0[t, -5] = 1", 8, "writes arg0[0, -5] where a GPU would write 4 bytes before its start"),
+        (
+            "if t == 7:\n    arg0[t + 1, 3] = 1",
+            1,
+            "writes arg0[8, 3] where a GPU would write 12 bytes past its end",
+        ),
+        ("cuda.atomic.add(arg0, (t, 4), 1)", 8, "updates arg0[0, 4]"),
+        ("arg0[t, 3] = 1", 0, ""),
+        ("arg0[t, -4] = 1", 0, ""),
+    ],
+)
+def test_indices_outside(tmp_path, body, count, touched):
+    _, found = kernel(tmp_path, body, Array((8, 4), "int32"), block=8)
+    outside = [f for f in found if f.kind == "bounds"]
+    assert sum(f.count for f in outside) == count
+    if count:
+        assert outside[0].severity == "error" and touched in outside[0].message
+
+
+def test_past_a_shared_array_lies_the_next(tmp_path):
+    body = "a = cuda.shared.array(32, int32)\nb = cuda.shared.array(32, int32)\na[t] = b[t] = t\nx = a[t + 1]"
+    _, found = kernel(tmp_path, body, block=32)
+    outside = [f for f in found if f.kind == "bounds"]
+    assert len(outside) == 1 and "would read b[0] instead" in outside[0].message
+    assert outside[0].threads == ((0, 31),)
+
+
+def test_errors_come_first(tmp_path):
+    _, found = kernel(tmp_path, "arg0[t * 3] = t\nx = arg0[t * 3 + 3]\ny = arg0[300 + t]", OUT, block=60)
+    assert [f.severity for f in found] == sorted(
+        (f.severity for f in found), key=("error", "warning", "note").index
+    )
+    assert {f.kind for f in found} >= {"race", "bounds"}

@@ -1,0 +1,238 @@
+"""Races: found when and only when two threads can meet, in kernels and in made-up traces."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from launching import Array, trace
+from tilescope.tracer.barrier_findings import Absences
+from tilescope.tracer.findings import findings_of
+from tilescope.tracer.races import races_of
+from tilescope.tracer.requests import requests_of
+from tilescope.tracer.trace import Op
+from traces import BUFFERS, programs, trace_of
+
+THREADS = 40
+NONE, WARP_BARRIER, BARRIER = "pass", "cuda.syncwarp()", "cuda.syncthreads()"
+QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def races(ended):
+    return [f for f in findings_of(ended, requests_of(ended)) if f.kind == "race"]
+
+
+def kernel(folder, body, *arguments, block=THREADS, grid=1, schedule="lockstep"):
+    names = "".join(f"arg{i}, " for i in range(len(arguments)))
+    source = f"@cuda.jit\ndef kernel({names}):\n    t = cuda.threadIdx.x\n" + "".join(
+        f"    {line}\n" for line in body.splitlines()
+    )
+    ended = trace(folder, source, arguments, grid=(grid, 1, 1), block=(block, 1, 1), schedule=schedule)
+    assert ended.error is None, ended.error
+    return ended
+
+
+# --- a kernel with barriers removed: statements that store or load s[some function of t], barriers between
+
+
+@st.composite
+def statements(draw):
+    """Draw (what is done, index as a + b * t modulo the array, the barrier after it), a few times."""
+    step = st.tuples(
+        st.booleans(), st.integers(0, 80), st.sampled_from([0, 1, 1, 2, -1]),
+        st.sampled_from([NONE, NONE, WARP_BARRIER, BARRIER]),
+    )  # fmt: skip
+    return draw(st.lists(step, min_size=2, max_size=5))
+
+
+def can_meet(steps):
+    """Return the pairs of statements on which two threads can meet, thread by thread."""
+    found = set()
+    for i, (writes, shift, factor, _) in enumerate(steps):
+        for j, (also_writes, other_shift, other_factor, _) in enumerate(steps[i:], i):
+            between = {barrier for *_, barrier in steps[i:j]}
+            if BARRIER in between or not (writes or also_writes):
+                continue
+            for one in range(THREADS):
+                for other in range(THREADS):
+                    ordered = one == other or (WARP_BARRIER in between and one // 32 == other // 32)
+                    same = (shift + factor * one) % 81 == (other_shift + other_factor * other) % 81
+                    if same and not ordered:
+                        found.add((i, j))
+    return found
+
+
+@QUICK
+@given(statements(), st.sampled_from(["lockstep", "sequential", "random"]))
+def test_a_kernel_without_some_barriers_is_caught_where_two_threads_can_meet(tmp_path, steps, schedule):
+    lines = ["s = cuda.shared.array(81, float32)"]
+    for writes, shift, factor, barrier in steps:
+        element = f"s[({shift} + {factor} * t) % 81]"
+        lines += [f"{element} = {len(lines)} * 1000 + t" if writes else f"x = {element}", barrier]
+    ended = kernel(tmp_path, "\n".join(lines), schedule=schedule)
+    first = min(site.line for site in ended.sites)
+    found = {
+        tuple(sorted((ended.sites[site].line - first) // 2 for site in (f.sites * 2)[:2])): f
+        for f in races(ended)
+    }
+    assert found.keys() == can_meet(steps)
+    assert all(f.severity == "error" for f in found.values())
+
+
+# --- made-up traces of several blocks, atomics and buffers that overlap, against every two accesses
+
+
+NOBODY = Absences(*[np.empty(0, np.int64)] * 4, np.empty(0, bool))
+
+
+def overlapping(made):
+    """Return the trace with "bytes" over the end of "tile" and "wide", and "columns" over "plain"."""
+    buffers = list(BUFFERS)
+    buffers[6] = replace(buffers[6], address=250)
+    buffers[1] = replace(buffers[1], address=32)
+    return replace(made, buffers=tuple(buffers))
+
+
+def meetings(made):
+    """Return ({(sites, whether it does harm)}) of every two accesses that nothing orders."""
+    found = set()
+    rows = range(len(made))
+    start = [
+        made.buffers[made.buffer[r]].address + int(made.index[r]) * made.buffers[made.buffer[r]].unit
+        for r in rows
+    ]
+    end = [s + made.buffers[made.buffer[r]].itemsize for s, r in zip(start, rows, strict=True)]
+    space = [made.buffers[made.buffer[r]].space for r in rows]
+    for a, b in combinations(rows, 2):
+        if space[a] != space[b] or space[a] not in ("global", "shared"):
+            continue
+        if start[a] >= end[b] or start[b] >= end[a]:
+            continue
+        same_block = made.block[a] == made.block[b]
+        if not same_block and space[a] == "shared":
+            continue
+        if same_block and (made.thread[a] == made.thread[b] or made.phase[a] != made.phase[b]):
+            continue
+        ops = {int(made.op[a]), int(made.op[b])}
+        if ops <= {Op.LOAD} or ops <= {Op.ATOMIC, Op.REDUCTION}:
+            continue
+        harmless = ops == {Op.STORE} and made.buffer[a] == made.buffer[b] and made.value[a] == made.value[b]
+        found.add((tuple(sorted((int(made.site[a]), int(made.site[b])))), not harmless))
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(programs(), st.sampled_from(["lockstep", "sequential", "random"]), st.booleans(), st.integers(0, 5))
+def test_races_are_those_of_every_two_accesses(made_of, kind, overlap, seed):
+    made = trace_of(made_of, kind, resident=2, seed=seed)
+    made = overlapping(made) if overlap else made
+    found = races_of(made, NOBODY)
+    expected = meetings(made)
+    harmful = {sites for sites, harm in expected if harm}
+    assert {r.sites for r in found if r.harmful} >= harmful
+    assert {r.sites for r in found} <= {sites for sites, _ in expected}
+    assert bool(harmful) == any(r.harmful for r in found)
+    for race in found:
+        row, other = race.first, race.second
+        assert tuple(sorted((int(made.site[row]), int(made.site[other])))) == race.sites
+        assert (made.block[row], made.thread[row]) != (made.block[other], made.thread[other])
+        assert {row, other} <= set(race.rows.tolist())
+
+
+# --- single cases, each with its correct twin
+
+
+@pytest.mark.parametrize(
+    ("racing", "twin"),
+    [
+        ("s[t] = t\nx = s[(t + 1) % 32]", "s[t] = t\ncuda.syncwarp()\nx = s[(t + 1) % 32]"),
+        ("s[t] = t\nx = cuda.shfl_sync(0xffffffff, t, 1)\ny = s[(t + 1) % 32]", "s[t] = t\nx = s[t]"),
+        ("s[0] = t", "s[t] = 0"),
+        ("s[0] += 1", "cuda.atomic.add(s, 0, 1)"),
+        ("if t == 0:\n    s[0] = 0\ncuda.atomic.add(s, 0, 1)",
+         "if t == 0:\n    s[0] = 0\ncuda.syncthreads()\ncuda.atomic.add(s, 0, 1)"),
+        ("cuda.atomic.add(s, 0, 1)\nif t == 31:\n    x = s[0]", "cuda.atomic.add(s, t, 1)\nif t == 31:\n    x = s[31]"),
+        ("cuda.atomic.add(s, 0, 1)\nif t == 0:\n    x = s[0]", "cuda.atomic.add(s, t, 1)\nif t == 0:\n    x = s[0]"),
+        ("cuda.atomic.add(s, 0, 1)\nx = s[0]", "cuda.atomic.add(s, 0, 1)\ncuda.syncthreads()\nx = s[0]"),
+    ],
+)  # fmt: skip
+def test_races_in_a_warp(tmp_path, racing, twin):
+    declared = "s = cuda.shared.array(32, int32)\n"
+    found = races(kernel(tmp_path, declared + racing, block=32))
+    assert found and all(f.severity == "error" for f in found)
+    assert races(kernel(tmp_path, declared + twin, block=32)) == []
+
+
+def test_a_race_in_one_warp_needs_no_more_than_a_warp_barrier(tmp_path):
+    body = "s = cuda.shared.array({n}, int32)\ns[t] = t\nx = s[t ^ {other}]"
+    one = races(kernel(tmp_path, body.format(n=64, other=1), block=64))
+    two = races(kernel(tmp_path, body.format(n=64, other=32), block=64))
+    assert "cuda.syncwarp()" in one[0].remedy
+    assert "cuda.syncthreads()" in two[0].remedy
+
+
+def test_blocks_meet_in_global_memory_at_any_time(tmp_path):
+    body = "if cuda.blockIdx.x == 0:\n    arg0[t] = 1\ncuda.syncthreads()\nif cuda.blockIdx.x == 1:\n    x = arg0[t]"
+    found = races(kernel(tmp_path, body, Array((32,)), block=32, grid=2))
+    assert [f.severity for f in found] == ["error"] and found[0].count == 32
+    assert "blocks run in any order" in found[0].remedy
+    assert races(kernel(tmp_path, body.replace("== 1", "== 0"), Array((32,)), block=32, grid=2)) == []
+
+
+def test_an_update_without_an_atomic_is_told_to_take_one(tmp_path):
+    found = races(kernel(tmp_path, "arg0[0] += 1", Array((1,), "int32"), block=32, grid=2))
+    assert [f.severity for f in found] == ["error"]
+    assert "cuda.atomic" in found[0].remedy
+    assert (
+        races(kernel(tmp_path, "cuda.atomic.add(arg0, 0, 1)", Array((1,), "int32"), block=32, grid=2)) == []
+    )
+
+
+def test_views_of_the_same_bytes_race(tmp_path):
+    body = (
+        "whole = cuda.shared.array(0, float32)\nbytes = cuda.shared.array(0, uint8)\n"
+        "whole[t] = 1.5\n{barrier}\nx = bytes[{index}]"
+    )
+    given = {"shared_bytes": 128}
+    source = "@cuda.jit\ndef kernel():\n    t = cuda.threadIdx.x\n"
+
+    def found(barrier, index):
+        text = source + "".join(
+            f"    {line}\n" for line in body.format(barrier=barrier, index=index).splitlines()
+        )
+        return races(trace(tmp_path, text, (), block=(32, 1, 1), **given))
+
+    assert [f.severity for f in found("pass", "t")] == ["error"]
+    assert found("cuda.syncthreads()", "t") == []
+    assert found("pass", "4 * t + 3") == []
+
+
+def test_fields_of_a_record_do_not_race(tmp_path):
+    record = Array((2,), "i4, f4")
+    body = "if t == 0:\n    arg0[0]['f0'] = 1\nelse:\n    arg0[0]['f1'] = 2"
+    assert races(kernel(tmp_path, body, record, block=2)) == []
+    assert races(kernel(tmp_path, body.replace("f1", "f0"), record, block=2)) != []
+
+
+def test_the_example_shows_both_threads_lines_element_and_values(tmp_path):
+    ended = kernel(tmp_path, "s = cuda.shared.array(32, int32)\ns[t] = 10 * t\nx = s[(t + 3) % 32]", block=32)
+    race = races(ended)[0]
+    write, read = race.example
+    assert race.threads == ((0, int(ended.thread[write])), (0, int(ended.thread[read])))
+    assert int(ended.value[read]) == int(ended.value[write]) == 10 * int(ended.thread[write])
+    element = f"s[{ended.thread[write]}]"
+    assert f"thread {ended.thread[write]} writes {element} = {ended.value[write]}" in race.message
+    assert f"thread {ended.thread[read]} reads {element} = {ended.value[read]}" in race.message
+    assert race.count == 32 and len(race.rows) == 64
+    assert race.moment == max(requests_of(ended).moment[requests_of(ended).request[[write, read]]])
+
+
+def test_nan_written_by_all_is_one_value(tmp_path):
+    found = races(kernel(tmp_path, "arg0[0] = math.nan", Array((1,)), block=64))
+    assert [f.severity for f in found] == ["note"]
+    assert np.isnan(kernel(tmp_path, "arg0[0] = math.nan", Array((1,)), block=64).value).all()

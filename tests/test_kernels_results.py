@@ -1,0 +1,247 @@
+"""Every kernel of the catalogue against NumPy, and the figures that the source documents print."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from launching import Array, contents
+from tilescope.kernels.catalogue import find, scenarios
+from tilescope.tracer.counters import counters_of, totals_of
+from tilescope.tracer.launch import Schedule
+from tilescope.tracer.plan import launch_of
+from tilescope.tracer.requests import requests_of
+from tilescope.tracer.simulator import run
+
+H200 = json.loads((Path(__file__).parent / "data" / "h200_counters.json").read_text(encoding="utf-8"))
+KERNELS = [s for s in scenarios() if s.engine == "cuda"]
+RIGHT = [s for s in KERNELS if not s.pitfall]
+PITFALLS = [s for s in KERNELS if s.pitfall]
+
+
+def traced(name, values=None, **options):
+    return run(launch_of(find(name), values or {}, **options), lambda done, of: None)
+
+
+def is_right(trace):
+    """Whether a launch left what NumPy computes and stayed inside its arrays."""
+    return trace.error is None and trace.check.equal and not len(trace.outside.step)
+
+
+def cases(scenario, values):
+    return [pytest.param(scenario.name, v, id=f"{scenario.name} {dict(v)}") for v in values]
+
+
+@pytest.mark.parametrize("name", [s.name for s in RIGHT])
+def test_right_kernels_equal_numpy(name):
+    trace = traced(name)
+    assert is_right(trace)
+    assert trace.check.largest_error <= trace.check.tolerance
+    assert not trace.is_part
+
+
+@pytest.mark.parametrize(("name", "values"), [c for s in PITFALLS for c in cases(s, s.works)])
+def test_pitfalls_are_right_on_the_sizes_that_work(name, values):
+    assert is_right(traced(name, values))
+
+
+@pytest.mark.parametrize(("name", "values"), [c for s in PITFALLS for c in cases(s, s.breaks)])
+def test_pitfalls_are_wrong_on_the_sizes_that_break(name, values):
+    assert not is_right(traced(name, values))
+
+
+def test_every_pitfall_shows_its_fault_at_once_and_has_both_kinds_of_sizes():
+    assert len(PITFALLS) == 6
+    for scenario in PITFALLS:
+        assert scenario.group == "Pitfalls"
+        assert {} in scenario.breaks
+        assert scenario.works
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("matmul-add-into-global", {"m": 5, "k": 23, "n": 7}),
+        ("matmul-tiled-dynamic", {"m": 5, "k": 23, "n": 7, "tile": 8}),
+        ("matmul-tiled-dynamic", {"m": 9, "k": 17, "n": 20, "dtype": "float64"}),
+        ("workitem-naive", {"m": 5, "k": 23, "n": 7}),
+        ("vector-multiply", {"count": 999, "blocks": 2, "threads": 33}),
+        ("vector-increment", {"count": 1, "input": "random"}),
+        ("histogram-private", {"count": 1000, "blocks": 3, "threads": 50, "bins": 7}),
+        ("histogram-global", {"count": 100, "blocks": 8, "bins": 1000}),
+        ("transpose-tile", {"rows": 33, "cols": 70}),
+        ("transpose-padded", {"rows": 70, "cols": 5, "dtype": "float64"}),
+        ("transpose-naive", {"rows": 33, "cols": 5}),
+        ("sum-interleaved", {"count": 1000, "threads": 32}),
+        ("sum-sequential", {"count": 1, "threads": 64}),
+    ],
+)
+def test_right_kernels_fit_sizes_that_do_not_divide(name, values):
+    assert is_right(traced(name, values))
+
+
+# --- current documentation: 4 x 4 and 5 x 23 times 23 x 7
+
+
+@pytest.mark.parametrize(
+    "name", ["matmul-naive-row-on-x", "matmul-tiled", "matmul-tiled-by-gridsize", "matmul-tiled-dynamic"]
+)
+def test_the_square_product_of_the_documentation(name):
+    trace = traced(name, {"m": 4, "k": 4, "n": 4, "input": "arange-ones", "dtype": "float64"})
+    assert contents(trace, "c").tolist() == [[row] * 4 for row in (6, 22, 38, 54)]
+    assert trace.threads == 256
+
+
+def test_the_square_product_of_an_integer_and_a_float_matrix():
+    launch = launch_of(find("matmul-tiled"), {"m": 4, "k": 4, "n": 4, "dtype": "float64"})
+    arguments = (Array((4, 4), "int64", "arange"), Array((4, 4), "float64", "ones"), Array((4, 4), "float64"))
+    trace = run(msgspec.structs.replace(launch, arguments=arguments, scenario=""), lambda done, of: None)
+    assert contents(trace, "c").tolist() == [[row] * 4 for row in (6, 22, 38, 54)]
+
+
+def test_the_product_of_the_documentation_that_is_not_square():
+    values = {"m": 5, "k": 23, "n": 7, "grid": "inputs", "input": "arange-ones", "dtype": "float64"}
+    trace = traced("matmul-tiled-by-gridsize", values)
+    assert trace.grid == (2, 2, 1)
+    assert contents(trace, "c").tolist() == [[row] * 7 for row in (253, 782, 1311, 1840, 2369)]
+    lost = contents(traced("matmul-tiled-by-gridsize", {**values, "grid": "c"}), "c")
+    assert lost[:, 0].tolist() == [sum(range(23 * i, 23 * i + 16)) for i in range(5)]
+
+
+# --- HSA: sizes and traps
+
+
+def test_work_items_make_16_steps_whatever_k_is():
+    trace = traced("workitem-tiled", {"m": 16, "n": 16, "k": 320})
+    assert set(trace.phase[trace.op == 1].tolist()) == set(range(0, 33, 2))
+    a = launch_of(find("workitem-tiled"), {"m": 256, "k": 256, "n": 256})
+    assert (a.grid, a.block) == ((16, 16, 1), (16, 16, 1))
+
+
+# --- notebook: 256 ones, 3s times 4s, and its arithmetic
+
+
+def test_256_ones_are_doubled_by_one_block():
+    trace = traced("vector-double")
+    assert (trace.grid, trace.block_dim) == ((1, 1, 1), (256, 1, 1))
+    assert contents(trace, "data").tolist() == [2.0] * 256
+
+
+def test_every_element_is_144():
+    trace = traced(
+        "matmul-naive-row-on-x", {"m": 24, "k": 12, "n": 22, "input": "threes-fours", "dtype": "float64"}
+    )
+    assert np.all(contents(trace, "c") == 144)
+
+
+def test_every_element_is_576_and_the_reads_are_as_the_notebook_counts():
+    values = {"m": 32, "k": 48, "n": 16, "input": "threes-fours", "dtype": "float64"}
+    trace = traced("matmul-tiled-row-on-x", values)
+    assert np.all(contents(trace, "c") == 576)
+    counters, requests = counters_of(trace, requests_of(trace)), requests_of(trace)
+    reads = {b.name: counters.mean_reads(i, requests.end) for i, b in enumerate(trace.buffers)}
+    assert reads["a"] == 16 / 16
+    assert reads["b"] == 32 / 16
+
+
+def test_the_older_form_drops_a_remainder_of_k():
+    values = {"m": 16, "k": 47, "n": 16, "input": "ones"}
+    assert np.all(contents(traced("matmul-tiled-row-on-x", values), "c") == 32)
+
+
+# --- tutorial: vectors, counters, histogram, 2s times 3s
+
+
+def test_too_few_threads_leave_the_rest_untouched():
+    data = contents(traced("vector-too-few-threads"), "data")
+    assert data.tolist() == [1.0] * 640 + [0.0] * 360
+
+
+def test_twos_times_threes_are_six():
+    trace = traced("vector-multiply", {"input": "twos-threes", "blocks": 1, "threads": 64})
+    assert set(contents(trace, "out").tolist()) == {6.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "schedule", "expected"),
+    [
+        ("count-racing", "lockstep", 1),
+        ("count-racing", "sequential", 1024),
+        ("count-atomic", "lockstep", 1024),
+        ("count-atomic", "sequential", 1024),
+        ("count-atomic", "random", 1024),
+    ],
+)
+def test_the_counter_ends_at(name, schedule, expected):
+    trace = traced(name, schedule=Schedule(schedule))
+    assert contents(trace, "counter").tolist() == [expected]
+
+
+def test_a_random_schedule_loses_some_of_the_racing_counts():
+    found = {
+        contents(traced("count-racing", schedule=Schedule("random", seed)), "counter")[0] for seed in range(5)
+    }
+    assert all(1 <= count < 1024 for count in found)
+    assert len(found) > 1
+
+
+def test_histograms_count_what_numpy_counts_and_private_bins_spare_global_atomics():
+    whole, private = traced("histogram-global"), traced("histogram-private")
+    for trace in (whole, private):
+        bins = contents(trace, "bins")
+        assert bins.shape == (150,)
+        assert 4090 <= bins.sum() <= 4096
+    buffers = [b.name for b in private.buffers]
+    atomics = [t.buffer[t.op >= 2] for t in (whole, private)]
+    assert np.sum(atomics[0] == buffers.index("bins")) == contents(whole, "bins").sum()
+    assert np.sum(atomics[1] == buffers.index("bins")) == 8 * 150
+
+
+def test_2s_times_3s_are_3072_and_c_is_loaded_and_stored_k_times():
+    trace = traced("matmul-add-into-global", {"m": 8, "k": 512, "n": 8, "tile": 8, "input": "twos-threes"})
+    assert np.all(contents(trace, "c") == 3072)
+    c = [b.name for b in trace.buffers].index("c")
+    loads, stores = (np.sum((trace.buffer == c) & (trace.op == op)) for op in (0, 1))
+    assert loads == stores == 8 * 8 * 512
+
+
+def test_the_early_return_keeps_three_quarters_of_its_blocks_idle():
+    launch = launch_of(find("matmul-tiled-early-return"), {"m": 256, "k": 512, "n": 256, "tile": 32})
+    assert (launch.grid, launch.block) == ((16, 16, 1), (32, 32, 1))
+    trace = traced(
+        "matmul-tiled-early-return", {"m": 16, "k": 32, "n": 16, "tile": 16, "input": "twos-threes"}
+    )
+    assert trace.grid == (2, 2, 1)
+    assert set(trace.block.tolist()) == {0}
+    assert np.all(contents(trace, "c") == 192)
+
+
+def test_threads_say_their_phases_in_order():
+    trace = traced("barrier-three-threads", schedule=Schedule("random", 3))
+    said = trace.value[np.argsort(trace.step)].astype(int).tolist()
+    assert [sorted(said[i : i + 3]) for i in (0, 3, 6)] == [[1, 2, 3], [-3, -2, -1], [10, 20, 30]]
+
+
+# --- transposes: the counters of an H200
+
+
+@pytest.mark.parametrize("kind", ["naive", "tile", "padded"])
+def test_transposes_ask_what_the_h200_was_asked(kind):
+    trace = traced(f"transpose-{kind}")
+    totals = totals_of(trace, requests_of(trace))
+    measured = H200["launches"][f"transpose_{kind} 64x64"]
+    assert {name: totals[name] for name in measured if name in totals} == {
+        name: count for name, count in measured.items() if name in totals
+    }
+
+
+def test_sequential_sums_avoid_the_conflicts_of_interleaved_ones():
+    wavefronts = []
+    for name in ("sum-interleaved", "sum-sequential"):
+        trace = traced(name)
+        wavefronts.append(totals_of(trace, requests_of(trace))["shared_load_wavefronts"])
+    assert wavefronts[0] > wavefronts[1]

@@ -1,0 +1,289 @@
+"""The memory view on real traces: what it draws at which moment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QImage
+
+from launching import Array, Scalar, launch, trace
+from memory_views import LOAD, SMALL, STORE, moment_of, number, point, shown
+from sessions import matmul, picture, uneven
+from tilescope.app.session import Selection, build_session
+from tilescope.app.theme import KIND_COLOURS, Theme
+from tilescope.app.views.flights import arcs
+from tilescope.app.views.frames import Part, frames_of, phase_at
+from tilescope.app.views.memory_picture import Look, MemoryPicture, Zoom
+from tilescope.app.views.memory_told import value_texts
+from tilescope.app.views.sheet import sheet_of
+
+IMAGES = Path(__file__).parent / "images"
+
+
+def colour(view, name, *place):
+    return picture(view).pixelColor(point(view, name, *place).toPoint())
+
+
+@pytest.mark.parametrize("name", ["matmul-tiled", "matmul-naive-col-on-x", "matmul-naive-row-on-x"])
+@pytest.mark.parametrize("moments", [(9, 3), (31.5, 12.25), (10**6, 0)])
+def test_a_moment_looks_the_same_wherever_one_comes_from(name, moments):
+    session, selection = matmul(name, **SMALL), Selection(5, 9)
+    view = shown(session, moments[0], selection)
+    before = picture(view)
+    view.render_moment(moments[1], selection)
+    after = picture(view)
+    assert after == picture(shown(session, moments[1], selection))
+    assert after != before
+    view.render_moment(moments[0], selection)
+    assert picture(view) == before
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (4, 4, 4), (5, 23, 7), (1, 70, 1), (64, 1, 3)])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_size_is_drawn(shape, theme):
+    values = dict(zip("mkn", shape, strict=True)) | {"tile": 8}
+    for name in ("matmul-tiled", "matmul-naive-col-on-x"):
+        session = matmul(name, **values)
+        for size, scale in (((550, 450), 1.0), ((300, 200), 1.6), ((1200, 300), 1.0)):
+            view = shown(session, session.end, size=size, theme=Theme.named(theme, scale))
+            image = picture(view)
+            last = tuple(n - 1 for n in (shape[0], shape[2]))
+            centre = point(view, "c", *last)
+            assert view.rect().contains(centre.toPoint())
+            assert image.pixelColor(centre.toPoint()) != view.theme.colour("panel")
+
+
+def test_a_block_of_a_large_product_is_drawn_as_a_part():
+    session = matmul("matmul-tiled", (37,), m=256, k=256, n=256)
+    view = shown(session, session.end, Selection(37, 0))
+    assert colour(view, "c", 200, 10) != colour(view, "c", 40, 88)  # hatched, and written by block (5, 2)
+    assert colour(view, "a", 40, 7) != colour(view, "a", 100, 7)  # read, and not read
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_read_unread_written_and_unwritten_cells_differ(theme):
+    session = matmul("matmul-naive-col-on-x", **SMALL)
+    done = int(session.requests.span_end[0].max())
+    view = shown(session, done, Selection(1, 0), theme=Theme.named(theme))
+    read, unread = colour(view, "a", 3, 20), colour(view, "a", 17, 20)
+    assert unread == view.theme.colour("cell_unread")
+    assert contrast(read, unread) > 1.4
+    assert colour(view, "c", 3, 3) != colour(view, "c", 17, 17)
+
+
+def contrast(one, other):
+    """Return the contrast ratio of WCAG 2.1."""
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def luminance(colour):
+    parts = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour.getRgbF()[:3]]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def test_cells_are_coloured_by_what_is_chosen():
+    session = matmul("matmul-tiled", **SMALL)
+    views = {choice: shown(session, session.end, colour_by=choice) for choice in ("auto", "value", "reads")}
+    assert colour(views["auto"], "a", 2, 2) == colour(views["reads"], "a", 2, 2)
+    assert colour(views["auto"], "c", 2, 2) == colour(views["value"], "c", 2, 2)
+    assert colour(views["reads"], "c", 2, 2) == views["reads"].theme.colour("cell_unread")  # C is never read
+    assert colour(views["value"], "a", 2, 2) != colour(views["reads"], "a", 2, 2)
+    with pytest.raises(ValueError, match="mood"):
+        views["auto"].colour_by = "mood"
+
+
+def test_two_panes_can_share_the_scale_of_reads():
+    naive, tiled = (shown(matmul(n, **SMALL), 10**6) for n in ("matmul-naive-col-on-x", "matmul-tiled"))
+    assert naive.most_reads() == 28 and tiled.most_reads() == 4  # N; N / tile, rounded up
+    alone = colour(tiled, "a", 2, 2)
+    assert alone == colour(naive, "a", 2, 2)
+    tiled.reads_top = naive.most_reads()
+    assert luminance(colour(tiled, "a", 2, 2)) > luminance(alone)
+
+
+@pytest.mark.parametrize(
+    ("name", "op", "buffer"), [("matmul-naive-col-on-x", LOAD, "b"), ("matmul-tiled", STORE, "tile_a")]
+)
+def test_accesses_of_the_moment_are_marked_in_the_colour_of_their_kind(name, op, buffer):
+    session = matmul(name, m=8, k=8, n=8, tile=8)
+    moment = moment_of(session, op, buffer, 0)
+    view = shown(session, moment, theme=Theme.named("light", reduced_motion=True))
+    kind = f"{session.trace.buffers[number(session, buffer)].space} {('load', 'store')[op]}"
+    assert has_colour(picture(view), KIND_COLOURS[kind])
+    view.render_moment(0, Selection())
+    assert not has_colour(picture(view), KIND_COLOURS[kind])
+
+
+def has_colour(image, wanted):
+    return np.count_nonzero(pixels(image) == QColor(wanted).rgb()) > 10
+
+
+def pixels(image):
+    image = image.convertToFormat(QImage.Format.Format_ARGB32)
+    flat = np.frombuffer(image.constBits(), np.uint32)
+    return flat.reshape(image.height(), image.bytesPerLine() // 4)[:, : image.width()]
+
+
+def test_the_frames_are_what_the_block_touches():
+    session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8)
+    trace, sheets = session.trace, {n: sheet_of(b) for n, b in enumerate(session.trace.buffers)}
+    frames = frames_of(trace, session.memory, 5, sheets)  # block (2, 1): rows 8 to 16, columns 16 to 24
+    a, b, c = (number(session, name) for name in "abc")
+    assert frames.whole[a] == (8, 0, 16, 24) and frames.whole[b] == (0, 16, 24, 24)
+    assert frames.whole[c] == (8, 16, 16, 24)
+    assert frames.at(a, 0) == (8, 0, 16, 8) and frames.at(b, 2) == (8, 16, 16, 24)
+    assert frames.at(a, 3) == frames.at(a, 2)  # it computes with what it loaded in the phase before
+    assert frames.at(c, 2) is None and frames.at(a, -1) is None
+    first = int(session.requests.span_start[5].min())
+    assert phase_at(session.requests, trace, 5, first) == -1
+    assert phase_at(session.requests, trace, 5, first + 1) == 0
+    assert phase_at(session.requests, trace, 5, session.end) == 6
+
+
+def drawn(session, moment, selection):
+    picture_of = MemoryPicture(session, Theme.named("light"))
+    look = Look(550, 450, 1.0, "auto", 0, Zoom(), moment, selection)
+    return picture_of.scene, picture_of.zoomed(look).places
+
+
+def test_a_loaded_element_flies_to_its_place_in_the_tile():
+    session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8)
+    moment, selection = moment_of(session, LOAD, "a", 4), Selection(4, 21)
+    scene, places = drawn(session, moment, selection)
+    (flight,) = scene.flights(moment, selection, places)
+    assert flight.kind == "global load" and flight.own.sum() == 32
+    (chosen,) = np.flatnonzero(
+        flight.chosen
+    )  # thread (5, 2) of block (1, 1) fetches A[10, 5] into tile_a[2, 5]
+    assert np.allclose(flight.start[chosen], places[number(session, "a")].middle(10 * 24 + 5))
+    landed = arcs(flight.start, flight.end).at(1.0)
+    assert np.allclose(landed[chosen], places[number(session, "tile_a")].middle(2 * 8 + 5))
+
+
+def test_a_loaded_element_flies_into_the_result_of_its_thread():
+    session = matmul("matmul-naive-col-on-x", m=24, k=24, n=24, tile=8)
+    moment, selection = moment_of(session, LOAD, "b", 4), Selection(4, 21)
+    scene, places = drawn(session, moment, selection)
+    (flight,) = scene.flights(moment, selection, places)
+    (chosen,) = np.flatnonzero(flight.chosen)
+    assert np.allclose(flight.start[chosen], places[number(session, "b")].middle(13))
+    assert np.allclose(flight.end[chosen], places[number(session, "c")].middle(10 * 24 + 13))
+
+
+def test_loads_move_with_time_unless_motion_is_reduced():
+    session = matmul("matmul-tiled", **SMALL)
+    moment = moment_of(session, LOAD, "a", 5)
+    views = [
+        shown(session, moment, Selection(5), theme=Theme.named("dark", 1.0, still)) for still in (False, True)
+    ]
+    pictures = [
+        [picture(v) for f in (0.25, 0.75) if v.render_moment(moment + f, Selection(5)) is None] for v in views
+    ]
+    assert pictures[0][0] != pictures[0][1]
+    assert pictures[1][0] == pictures[1][1]
+
+
+def test_large_cells_show_their_values():
+    session = matmul("matmul-naive-col-on-x", m=4, k=4, n=4, tile=8, input="arange")
+    _, places = drawn(session, session.end, Selection())
+    c = number(session, "c")
+    texts = value_texts(session, c, places[c].sheet, Part(0, 0, 4, 4), 6, session.end, Selection())
+    expected = np.arange(16.0).reshape(4, 4) @ np.arange(16.0).reshape(4, 4)
+    assert texts == [(r, k, f"{expected[r, k]:.4g}") for r in range(4) for k in range(4)]
+    from_far = shown(session, session.end, size=(160, 130))
+    assert picture(from_far) != picture(shown(session, 0, size=(160, 130)))
+
+
+def test_a_kernel_without_roles_is_drawn_and_told(tmp_path):
+    session = uneven(tmp_path)
+    view = shown(session, session.end, Selection(1, 3))
+    assert view.hover_text(point(view, "a", 65)) == "A[65] = 65\nread 5 times so far"
+    boxes = [view.position_of(n, 0) for n in range(len(session.trace.buffers))]
+    assert all(view.rect().contains(p.toPoint()) for p in boxes)
+    assert "out[0]" in view.hover_text(point(view, "out", 0))
+
+
+@pytest.mark.parametrize("dtype", ["f4,i2", "complex64", "bool", "uint8", ""])
+def test_buffers_of_any_type_are_drawn_and_a_launch_without_any(tmp_path, dtype):
+    field = "['f0']" if "," in dtype else ""
+    source = f"@cuda.jit\ndef kernel(a):\n    {f'a[0]{field} = 1' if dtype else 'pass'}\n"
+    arguments = (Array((3,), dtype=dtype, fill="empty") if dtype else Scalar(1),)
+    session = build_session(launch(tmp_path, source, arguments), trace(tmp_path, source, arguments), None)
+    view = shown(session, session.end)
+    assert len(np.unique(pixels(picture(view)))) > 2
+    texts = [view.hover_text(view.position_of(n, 0)) for n in range(len(session.trace.buffers))]
+    assert any("written by thread 0 of block 0" in text for text in texts) == bool(dtype)
+
+
+def test_it_describes_itself_for_screen_readers():
+    session = matmul("matmul-tiled", **SMALL)
+    view = shown(session, moment_of(session, LOAD, "a", 0))
+    assert view.accessibleName() == "Memory"
+    assert (
+        "Warp 0 of block (0, 0): reads 32 elements of A from global memory." in view.accessibleDescription()
+    )
+    view.render_moment(session.end, Selection())
+    assert view.accessibleDescription().endswith("its block is done.")
+    view.render_moment(0, Selection(7))
+    assert view.accessibleDescription().endswith("its block has not begun.")
+    assert view.focusPolicy() & Qt.FocusPolicy.TabFocus
+
+
+def test_without_a_session_it_says_so():
+    session = matmul("matmul-tiled", **SMALL)
+    empty = picture(shown(None))
+    view = shown(session, 20)
+    view.load(None)
+    assert picture(view) == empty
+    assert len(np.unique(pixels(empty))) > 2  # words, not an empty page
+    assert view.accessibleDescription() == "Nothing traced yet"
+    assert view.hover_text(QPointF(200, 200)) == ""
+
+
+def test_a_new_theme_draws_what_a_view_of_that_theme_draws():
+    session, dark = matmul("matmul-tiled", **SMALL), Theme.named("dark", 1.3)
+    view = shown(session, 33, Selection(2, 5))
+    picture(view)
+    view.set_theme(dark)
+    assert picture(view) == picture(shown(session, 33, Selection(2, 5), theme=dark))
+
+
+# Scenario, theme, text scale, and a moment: so many after block 6 first reads this buffer.
+REFERENCES = {
+    "tiled-light": ("matmul-tiled", "light", 1.0, "b", 0),
+    "tiled-dark-large-text": ("matmul-tiled", "dark", 1.6, "tile_a", 4.5),
+    "naive-light": ("matmul-naive-col-on-x", "light", 1.0, "a", 40),
+    "naive-dark": ("matmul-naive-row-on-x", "dark", 1.0, "a", 24.5),
+}
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_it_looks_as_approved(name, tmp_path):
+    """Compare with a picture that a person approved; to approve another, copy the one that the failure names."""
+    scenario, theme, scale, buffer, after = REFERENCES[name]
+    session = matmul(scenario, m=32, k=32, n=32, tile=8, input="arange")
+    view = shown(
+        session,
+        moment_of(session, LOAD, buffer, 6) + after,
+        Selection(6, 37),
+        theme=Theme.named(theme, scale),
+    )
+    image, made = picture(view), tmp_path / f"memory-{name}.png"
+    image.save(str(made))
+    approved = QImage(str(IMAGES / made.name))
+    assert not approved.isNull(), f"no picture approved; see {made}"
+    assert difference(image, approved) < 0.05, f"see {made}"
+    view.render_moment(20, Selection(1, 3))
+    assert difference(picture(view), approved) > 0.05  # the comparison can tell
+
+
+def difference(one, other):
+    """Return the share of pixels whose colours differ clearly: fonts differ from machine to machine."""
+    if one.size() != other.size():
+        return 1.0
+    channels = [pixels(i).view(np.uint8).reshape(i.height(), i.width(), 4).astype(int) for i in (one, other)]
+    return float((np.abs(channels[0] - channels[1]).max(axis=2) > 40).mean())

@@ -1,0 +1,166 @@
+"""What the window runs: sizes, blocks, panes; and how it stops, fails and ends."""
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from tilescope.app.bookmark import Setup
+from tilescope.kernels.catalogue import scenarios
+from windows import SMALL, enter, field, opened, press, reset, settle, until
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with opened() as made:
+        yield made
+
+
+@pytest.fixture
+def window(shared):
+    reset(shared)
+    return shared
+
+
+def test_a_typed_size_is_run_after_the_typing_and_the_old_picture_stays():
+    with opened() as fresh:
+        enter(fresh, "m", "24")
+        assert fresh.stage.sessions[0].trace.buffers[0].shape == (16, 16)
+        until(lambda: fresh.stage.setups[0].values["m"] == 24)
+        settle(fresh)
+        assert [session.trace.buffers[0].shape for session in fresh.stage.sessions] == [(24, 16), (24, 16)]
+        assert fresh.frame.panes[1].memory.session is fresh.stage.sessions[1]
+        assert field(fresh, "m").hasFocus()
+
+
+@pytest.mark.parametrize("text", ["", "0", "-4", "x", "1.5", "99999"])
+def test_an_unusable_size_is_marked_and_told_and_nothing_is_lost(window, text):
+    shown = window.stage.sessions[0]
+    entry = field(window, "m")
+    entry.setFocus()
+    entry.selectAll()
+    QTest.keyClick(entry, Qt.Key.Key_Delete)
+    QTest.keyClicks(entry, text)
+    until(lambda: bool(entry.property("invalid")))
+    assert window.notice.kind == "error"
+    assert "from 1 to 4096" in window.notice.sentence.text()
+    assert (entry.text(), window.stage.sessions[0]) == (text, shown)
+    assert entry.hasFocus()
+    enter(window, "m", "16")
+    until(lambda: not entry.property("invalid"))
+    assert not window.notice.isVisible()
+
+
+def test_blocks_that_are_not_there_are_told(window):
+    blocks = window.toolbar.options["blocks"]
+    blocks.setText("0 99")
+    window.toolbar.ask()
+    assert "99" in window.notice.sentence.text()
+    blocks.setText("two")
+    window.toolbar.ask()
+    assert "0 3 5-8" in window.notice.sentence.text()
+    blocks.setText("all")
+    window.toolbar.ask()
+    assert window.notice.isHidden()
+
+
+def test_chosen_blocks_are_run_and_called_a_part():
+    with opened((f"matmul-tiled:{SMALL},blocks=1+2",)) as fresh:
+        assert fresh.stage.sessions[0].trace.blocks.tolist() == [1, 2]
+        assert "2 of 4" in fresh.frame.panes[0].part.text()
+        assert fresh.stage.selections[0].block == 1
+
+
+def test_one_pane_and_two_again(window):
+    two = window.stage.setups
+    window.toolbar.pick(1, None)
+    assert [pane.isVisible() for pane in window.frame.panes] == [True]
+    assert len(window.stage.sessions) == len(window.frame.timelines) == 1
+    window.toolbar.pick(1, "matmul-tiled")
+    settle(window)
+    assert window.stage.setups == two
+    assert window.frame.panes[1].session.scenario.name == "matmul-tiled"
+
+
+def test_panes_can_differ_when_they_are_not_changed_alike():
+    with opened((f"matmul-tiled:{SMALL}", "matmul-tiled:m=16,k=16,n=16,tile=16")) as fresh:
+        assert not fresh.toolbar.same.isChecked()
+        fresh.stage.set_focus(0)
+        assert field(fresh, "tile").text() == "8"
+        enter(fresh, "k", "8")
+        until(lambda: fresh.stage.setups[0].values["k"] == 8)
+        settle(fresh)
+        assert [setup.values["k"] for setup in fresh.stage.setups] == [8, 16]
+        assert [setup.values["tile"] for setup in fresh.stage.setups] == [8, 16]
+
+
+def test_escape_cancels_and_goes_back_to_what_is_shown():
+    with opened() as fresh:
+        before, shown = fresh.stage.setups, list(fresh.stage.sessions)
+        long = tuple(msgspec.structs.replace(s, values=s.values | {"m": 2048, "k": 2048}) for s in before)
+        fresh.change_setups(long)
+        until(
+            lambda: fresh.frame.panes[0].veil.bar.maximum() > 0 or fresh.frame.panes[1].veil.bar.maximum() > 0
+        )
+        assert fresh.frame.panes[0].veil.isVisible()
+        press(fresh, "Escape")
+        assert [pane.veil.isVisible() for pane in fresh.frame.panes] == [False, False]
+        assert (fresh.stage.setups, fresh.stage.sessions) == (before, shown)
+        assert "cancelled" in fresh.notice.sentence.text()
+        assert field(fresh, "m").text() == "16"
+
+
+def test_a_worker_that_dies_is_told_and_the_next_run_works():
+    with opened() as fresh:
+        long = tuple(
+            msgspec.structs.replace(s, values=s.values | {"m": 2048, "k": 2048})
+            for s in fresh.stage.setups[:1]
+        )
+        fresh.change_setups(long)
+        until(lambda: fresh.frame.panes[0].veil.bar.maximum() > 0)
+        for process in fresh.stage.jobs.worker._alive:
+            process.kill()
+        until(lambda: fresh.notice.kind == "error")
+        assert fresh.stage.sessions[0] is not None
+        fresh.travel(-1)
+        settle(fresh)
+        assert len(fresh.stage.sessions) == 2
+
+
+def test_closing_while_tracing_is_quick_and_remembers_what_was_shown(tmp_path):
+    with opened(settings=tmp_path / "window.json") as fresh:
+        before = fresh.stage.setups
+        worker = fresh.stage.jobs.worker
+        fresh.change_setups((Setup("matmul-tiled", {"m": 2048, "k": 2048, "n": 2048}),))
+        until(lambda: fresh.frame.panes[0].veil.bar.maximum() > 0)
+        fresh.close()
+        assert all(process.poll() is not None for process in worker._alive)
+    assert b"2048" not in (tmp_path / "window.json").read_bytes()
+    assert before
+
+
+def test_another_scenario_keeps_the_parameters_that_it_knows_and_drops_the_others():
+    with opened() as fresh:
+        kept = fresh.stage.setups[1].values
+        fresh.toolbar.pick(1, "transpose-tile")
+        settle(fresh)
+        assert fresh.notice.isHidden()
+        assert fresh.frame.panes[1].title.text() == "Transpose, tile"
+        assert {"m", "rows"} <= set(fresh.toolbar.fields)
+        fresh.toolbar.pick(1, "matmul-tiled")
+        settle(fresh)
+        assert set(fresh.stage.setups[1].values) <= set(kept)
+
+
+def test_every_scenario_is_offered_once_and_headings_cannot_be_chosen(window):
+    combo = window.toolbar.sides[0]
+    flags = [combo.model().flags(combo.model().index(i, 0)) for i in range(combo.count())]
+    choosable = [combo.itemData(i) for i in range(combo.count()) if flags[i] & Qt.ItemFlag.ItemIsEnabled]
+    assert sorted(choosable) == sorted(scenario.name for scenario in scenarios())
+    assert len(choosable) < combo.count()
+
+
+def test_every_control_of_the_bar_has_the_size_of_its_text(window):
+    for combo in window.toolbar.sides:
+        text = combo.fontMetrics().horizontalAdvance(combo.currentText())
+        assert text < combo.width() < text + 60

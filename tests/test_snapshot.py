@@ -1,0 +1,100 @@
+"""Pictures of the window, drawn without a screen, whole or not at all."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from PySide6.QtGui import QImage
+
+from tilescope.app.files import store_picture
+from tilescope.app.pictures import PictureError, write_png
+from tilescope.app.snapshot import snapshot
+from tilescope.kernels.catalogue import CatalogueError
+from windows import PAIR, opened
+
+SIZE = (1280, 800)
+
+
+def brightness(image):
+    return image.scaled(1, 1).pixelColor(0, 0).lightness()
+
+
+def draw(path, **options):
+    snapshot(PAIR, path, **{"size": SIZE, **options})
+    image = QImage(str(path))
+    assert not image.isNull()
+    return image
+
+
+def test_a_moment_and_a_phase_are_the_last_scenarios_and_the_end_is_the_end(tmp_path):
+    with opened() as window:
+        end = window.stage.ends()[-1]
+    start = draw(tmp_path / "start.png", moment=0)
+    last = draw(tmp_path / "last.png", moment=end)
+    assert (start.width(), start.height()) == SIZE
+    assert start != last
+    assert draw(tmp_path / "beyond.png", moment=10**9) == last
+    assert draw(tmp_path / "no-such-phase.png", phase=99) == last
+    assert draw(tmp_path / "phase.png", phase=1) not in (start, last)
+
+
+def test_both_themes_and_the_text_size(tmp_path):
+    light, dark = draw(tmp_path / "a.png", theme="light"), draw(tmp_path / "b.png", theme="dark")
+    assert brightness(light) > 200
+    assert brightness(dark) < 60
+    assert draw(tmp_path / "c.png", theme="light", text_size=1.6) != light
+
+
+def test_twice_the_pixels_are_no_blown_up_pixels(tmp_path):
+    sharp = draw(tmp_path / "sharp.png", scale=2.0)
+    assert (sharp.width(), sharp.height()) == (2 * SIZE[0], 2 * SIZE[1])
+    blown = sharp.scaled(*SIZE).scaled(sharp.size())
+    assert blown != sharp
+
+
+def test_scenarios_that_do_not_exist_are_refused(tmp_path):
+    with pytest.raises(CatalogueError, match="no-such"):
+        snapshot(["no-such"], tmp_path / "a.png")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_not_there_is_one_sentence(tmp_path):
+    path = tmp_path / "missing" / "a.png"
+    with pytest.raises(PictureError, match="missing"):
+        draw(path)
+
+
+def test_a_picture_that_fails_leaves_the_old_one(tmp_path):
+    old = tmp_path / "a.png"
+    old.write_bytes(b"old")
+    with pytest.raises(PictureError):
+        write_png(QImage(), old)
+    assert old.read_bytes() == b"old"
+    folder = tmp_path / "b.png"
+    folder.mkdir()
+    with pytest.raises(PictureError, match=r"b\.png"):
+        write_png(QImage(4, 4, QImage.Format.Format_RGB32), folder)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "b.png"]
+
+
+def test_the_windows_own_picture_has_twice_its_size(tmp_path):
+    with opened() as window:
+        store_picture(window, tmp_path / "mine.png")
+        assert QImage(str(tmp_path / "mine.png")).size() == window.size() * 2
+        assert "mine.png" in window.notice.sentence.text()
+        store_picture(window, tmp_path / "no" / "mine.png")
+        assert window.notice.kind == "error"
+
+
+def test_it_needs_no_display(tmp_path):
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    code = "import sys; from tilescope.app.snapshot import snapshot; snapshot(sys.argv[2:], sys.argv[1], scale=2.0)"
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    path = tmp_path / "a.png"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path), *PAIR], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    image = QImage(str(path))
+    assert (image.width(), image.height()) == (3200, 1800)

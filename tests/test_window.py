@@ -1,0 +1,298 @@
+"""The window as its users meet it: time, keys, look and access; and once on a real X server."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit
+
+from tilescope.app.actions import keys
+from tilescope.app.session import Selection
+from windows import PAIR, field, opened, press, reset, until
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with opened() as made:
+        yield made
+
+
+@pytest.fixture
+def window(shared):
+    reset(shared)
+    return shared
+
+
+# Time
+
+
+def test_it_starts_paused_where_every_pane_has_loaded_something():
+    with opened() as fresh:
+        assert not fresh.playhead.playing
+        counts = [
+            s.counters.at(int(m)) for s, m in zip(fresh.stage.sessions, fresh.stage.moments(), strict=True)
+        ]
+        assert all(count["global_load_sectors"] > 0 for count in counts)
+
+
+def test_space_plays_and_pauses(window):
+    press(window, "Space")
+    assert window.playhead.playing
+    until(lambda: window.stage.moments()[1] > 4)
+    press(window, "Space")
+    assert not window.playhead.playing
+
+
+def test_keys_step_in_moments_of_the_pane_in_focus(window):
+    press(window, "Right", "Right", "Left", "Right")
+    assert window.stage.moments()[1] == 5
+    press(window, "F6")
+    before = window.stage.moments()[0]
+    press(window, "Right")
+    assert window.stage.moments()[0] == np.floor(before) + 1
+    press(window, "End")
+    assert window.stage.moments() == tuple(window.stage.ends())
+    press(window, "Home")
+    assert window.stage.moments() == (0, 0)
+
+
+def test_keys_go_through_phases_and_blocks(window):
+    session = window.stage.sessions[1]
+    press(window, "Shift+Right")
+    assert window.stage.moments()[1] == session.requests.span_start[0, 1] + 1
+    press(window, "Shift+Left")
+    assert window.stage.moments()[1] == 1
+    press(window, "Ctrl+Right", "Ctrl+Right")
+    assert window.stage.selections[1].block == 2
+    assert window.stage.moments()[1] == session.requests.span_start[2, 0] + 1
+    press(window, "Ctrl+Left")
+    assert window.stage.selections[1].block == 1
+
+
+def test_both_panes_go_to_a_block_together(window):
+    for block in range(4):
+        window.stage.select(1, Selection(block, 5))
+        assert [selection.block for selection in window.stage.selections] == [block, block]
+        assert [selection.thread for selection in window.stage.selections] == [5, 5]
+
+
+def test_keys_work_from_every_control_but_a_text_field(window):
+    for widget in [*window.findChildren(QAbstractButton), *window.findChildren(QComboBox)]:
+        if widget.isVisible() and widget.isEnabled() and widget.window() is window:
+            window.stage.seek(1, 3)
+            widget.setFocus()
+            press(window, "Right")
+            assert window.stage.moments()[1] == 4, widget.accessibleName()
+    entry = field(window, "m")
+    entry.setFocus()
+    entry.setCursorPosition(0)
+    window.stage.seek(1, 3)
+    press(window, "Right")
+    assert (window.stage.moments()[1], entry.cursorPosition()) == (3, 1)
+
+
+def test_return_presses_the_button_in_focus(window):
+    window.frame.transport.play.setFocus()
+    press(window, "Return")
+    assert window.playhead.playing
+
+
+def test_links(window):
+    window.stage.set_link("moment")
+    window.playhead.seek(window.playhead.end)
+    assert window.stage.moments() == tuple(window.stage.ends())
+    window.playhead.seek(7)
+    assert window.stage.moments() == (7, 7)
+    window.stage.set_link("progress")
+    assert window.stage.moments()[1] == 7
+
+
+def test_scrubbing_draws_the_last_moment_once(window):
+    drawn = []
+    window.frame.draw, real = (lambda: drawn.append(window.playhead.moment)), window.frame.draw
+    try:
+        for moment in range(50):
+            window.playhead.seek(moment)
+        QApplication.processEvents()
+    finally:
+        window.frame.draw = real
+    assert drawn == [49]
+
+
+def test_a_hint_says_how_to_play_until_the_time_moves():
+    with opened() as fresh:
+        assert fresh.frame.transport.position.quiet == "Space plays"
+        press(fresh, "Right")
+        press(fresh, "Left")
+        assert fresh.frame.transport.position.quiet == "block (0, 0) · phase 0"
+
+
+def test_the_place_is_said_in_words(window):
+    window.stage.step_block(1)
+    window.draw()
+    position = window.frame.transport.position
+    moment, end = int(window.stage.moments()[1]), window.stage.ends()[1]
+    assert position.strong == f"moment {moment} of {end}"
+    assert position.quiet == "block (1, 0) · phase 0"
+
+
+# Look and access
+
+
+def test_every_control_has_a_name_and_can_be_reached_by_tab(window):
+    controls = [c for kind in (QAbstractButton, QComboBox, QLineEdit) for c in window.findChildren(kind)]
+    shown = [
+        c
+        for c in controls
+        if c.isVisible() and c.window() is window and not isinstance(c.parent(), QComboBox)
+    ]
+    nameless = [
+        c for c in shown if not (c.accessibleName() or (hasattr(c, "text") and c.text())) and _is_ours(c)
+    ]
+    assert nameless == []
+    start = window.frame.transport.play
+    reached, widget = set(), start.nextInFocusChain()
+    while widget is not start:
+        reached.add(widget)
+        widget = widget.nextInFocusChain()
+    assert all(c in reached or c is start for c in shown)
+    ours = [c for c in shown if window.toolbar.isAncestorOf(c) or window.frame.transport.isAncestorOf(c)]
+    assert all(c.focusPolicy() & Qt.FocusPolicy.TabFocus for c in ours)
+
+
+def _is_ours(control):
+    return type(control).__module__.startswith("tilescope") or not control.objectName().startswith("qt_")
+
+
+def test_text_size_scales_everything_within_bounds(window):
+    before = window.frame.transport.play.height(), field(window, "m").width()
+    press(window, "Ctrl+Plus", "Ctrl+Plus", "Ctrl+Plus", "Ctrl+Plus")
+    assert window.theme.scale == pytest.approx(1.4)
+    assert window.frame.transport.play.height() > before[0]
+    assert field(window, "m").width() > before[1]
+    for _ in range(20):
+        press(window, "Ctrl+Minus")
+    assert window.theme.scale == pytest.approx(0.8)
+    press(window, "Ctrl+0")
+    assert window.theme.scale == 1
+    assert (window.frame.transport.play.height(), field(window, "m").width()) == before
+
+
+def test_light_and_dark_change_every_pixel_region(window):
+    window.look.use("light")
+    light = window.grab().toImage()
+    press(window, "Ctrl+T")
+    dark = window.grab().toImage()
+    for x, y in ((5, 5), (640, 5), (200, 700), (1270, 790)):
+        assert light.pixelColor(x, y).lightness() > 180 > 90 > dark.pixelColor(x, y).lightness(), (x, y)
+    window.look.use("light")
+
+
+def test_nothing_is_cut_or_overlaps_at_any_size_and_text_scale(window):
+    for scale in (1.0, 1.6):
+        window.look.show("light", scale, False)
+        for size in ((1280, 800), (1920, 1080)):
+            window.resize(*size)
+            QApplication.processEvents()
+            assert (window.width(), window.height()) == size
+            for bar in (window.toolbar, window.frame.transport):
+                placed = [
+                    item.geometry()
+                    for item in map(bar.flow.itemAt, range(bar.flow.count()))
+                    if not item.isEmpty()
+                ]
+                assert all(bar.rect().contains(one) for one in placed)
+                assert not any(a.intersects(b) for i, a in enumerate(placed) for b in placed[i + 1 :])
+    window.look.show("light", 1.0, False)
+    window.resize(1280, 800)
+
+
+def test_the_keys_are_listed_and_no_key_means_two_things(window):
+    listed = [key for _, _, shown in keys(window) for key in shown.split(" or ")]
+    assert len(listed) == len(set(listed))
+    assert {"Space", "Left", "Shift+Left", "Ctrl+Left", "Home", "F11", "Ctrl+E", "Ctrl+Shift+C", "F1"} <= set(
+        listed
+    )
+    window.commands["Keys"].trigger()
+    shown = next(w for w in QApplication.topLevelWidgets() if w.windowTitle() == "Keys")
+    assert not shown.isModal()
+    shown.close()
+
+
+def test_full_screen_and_escape(window):
+    press(window, "F11")
+    assert window.isFullScreen()
+    press(window, "Escape")
+    assert not window.isFullScreen()
+
+
+def test_a_click_in_a_pane_turns_to_it(window):
+    assert window.stage.focus == 1
+    QTest.mouseClick(window.frame.panes[0], Qt.MouseButton.LeftButton, pos=QPoint(20, 12))
+    assert window.stage.focus == 0
+    QApplication.processEvents()
+    assert window.side.session is window.stage.sessions[0]
+
+
+# A real screen
+
+
+@pytest.fixture
+def screen(tmp_path):
+    """An X server of its own; returns its DISPLAY."""
+    server = shutil.which("Xvfb")
+    if server is None:
+        pytest.skip("Xvfb is not installed: the window is not tried on a real X server")
+    read, write = os.pipe()
+    command = [server, "-displayfd", str(write), "-screen", "0", "1600x900x24", "-nolisten", "tcp"]
+    process = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
+    os.close(write)
+    with os.fdopen(read) as told:
+        number = told.readline().strip()
+    yield f":{number}"
+    process.terminate()
+    process.wait(10)
+
+
+def _environment(screen, home):
+    own = {"DISPLAY": screen, "QT_QPA_PLATFORM": "xcb", "TILESCOPE_HOME": str(home), "PYTHONPATH": str(HERE)}
+    return os.environ | own
+
+
+def test_a_real_window_is_started_played_scrubbed_and_closed(screen, tmp_path):
+    command = [sys.executable, str(HERE / "screen_play.py"), *PAIR]
+    done = subprocess.run(
+        command, env=_environment(screen, tmp_path), capture_output=True, text=True, timeout=180, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout.splitlines()[-1])
+    assert "failed" not in seen, seen
+    assert seen["platform"] == "xcb"
+    assert seen["paused at"] >= 1
+    assert seen["played"] > 2
+    assert not seen["playing"]
+    assert seen["scrubbed"] == sorted(set(seen["scrubbed"]))
+    assert seen["status"] == 0
+    assert (tmp_path / "config" / "window.json").exists()
+
+
+def test_ctrl_c_in_the_terminal_ends_it(screen, tmp_path):
+    code = "import sys; from tilescope.app.window import run_window; print('up', flush=True); sys.exit(run_window([]))"
+    command, environment = [sys.executable, "-c", code], _environment(screen, tmp_path)
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdout.readline() == b"up\n"
+        until(lambda: (tmp_path / "cache").exists() or process.poll() is not None)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0

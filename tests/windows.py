@@ -1,0 +1,107 @@
+"""Windows for tests: opened on small launches, with a worker of their own and one cache for all."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from tilescope.app.bookmark import Bookmark
+from tilescope.app.jobs import Jobs
+from tilescope.app.main_window import MainWindow
+from tilescope.app.run import application
+from tilescope.app.window import first_bookmark
+from tilescope.tracer.cache import TraceCache
+from tilescope.tracer.client import Worker
+
+SMALL = "m=16,k=16,n=16,tile=8"
+PAIR = (f"matmul-naive-col-on-x:{SMALL}", f"matmul-tiled:{SMALL}")
+HELD = {
+    "Shift": Qt.KeyboardModifier.ShiftModifier,
+    "Ctrl": Qt.KeyboardModifier.ControlModifier,
+    "Alt": Qt.KeyboardModifier.AltModifier,
+}
+PATIENCE = 60.0  # seconds after which something that should happen has not
+
+
+@contextmanager
+def opened(
+    specs: tuple[str, ...] = PAIR,
+    settings: Path | None = None,
+    mark: Bookmark | None = None,
+    wait: bool = True,
+) -> Iterator[MainWindow]:
+    """Show a window on scenarios, or on a bookmark, with its traces there; close it afterwards."""
+    application()
+    cache = TraceCache(Path(os.environ["TILESCOPE_HOME"]) / "window-tests")
+    window = MainWindow(Jobs(Worker(), cache), settings)
+    window.resize(1280, 800)
+    window.show()
+    window.activateWindow()
+    QTest.qWaitForWindowActive(window)
+    window.show_bookmark(mark or first_bookmark(specs, None))
+    try:
+        if wait:
+            settle(window)
+        yield window
+    finally:
+        window.close()
+        window.deleteLater()
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def settle(window: MainWindow) -> None:
+    """Wait until nothing is being made and everything is drawn."""
+    until(window.stage.is_settled)
+    QApplication.processEvents()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Let the window live until a condition holds; fail when it never does."""
+    last = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < last, "it never happened"
+        QTest.qWait(5)
+
+
+def reset(window: MainWindow) -> None:
+    """Put a window that several tests share where each of them begins: moment 3 of the right pane, no message."""
+    window.playhead.pause()
+    window.notice.clear()
+    window.stage.set_focus(1)
+    window.stage.seek(1, 3)
+    window.frame.transport.play.setFocus()
+    window.draw()
+    window.activateWindow()
+    QTest.qWaitForWindowActive(window)
+
+
+def press(window: MainWindow, *names: str) -> None:
+    """Press keys, as "Shift+Left", where the focus is."""
+    for name in names:
+        *held, key = name.split("+")
+        modifiers = Qt.KeyboardModifier.NoModifier
+        for word in held:
+            modifiers |= HELD[word]
+        QTest.keyClick(QApplication.focusWidget() or window, getattr(Qt.Key, f"Key_{key}"), modifiers)
+    QApplication.processEvents()
+
+
+def field(window: MainWindow, name: str) -> QWidget:
+    """Return the field of a parameter."""
+    return window.toolbar.fields[name]
+
+
+def enter(window: MainWindow, name: str, text: str) -> None:
+    """Type a text into a field in place of what stands there."""
+    entry = field(window, name)
+    entry.setFocus()
+    QTest.keyClick(entry, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(entry, Qt.Key.Key_Delete)
+    QTest.keyClicks(entry, text)

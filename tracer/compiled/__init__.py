@@ -1,0 +1,1 @@
+"""The compiled engine: a kernel rewritten to a Numba CPU generator that records its accesses."""

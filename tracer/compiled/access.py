@@ -1,0 +1,172 @@
+"""Loads and stores of elements, each of which writes a row: what compiled kernels call instead of indexing."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.extending import intrinsic
+
+from .cells import I8, I32, I64, Cells, at, key_of, load_word, word
+from .state import Event, Word
+
+ROW_BYTES = 32
+_CALL = ir.FunctionType(I64, [I64])
+
+
+def parts_of(index: Any) -> tuple[Any, ...]:
+    """Return the types of an index's parts."""
+    return tuple(index) if isinstance(index, types.BaseTuple) else (index,)
+
+
+def is_element(cells: Cells, index: Any) -> bool:
+    """Return whether an index of this type names one element."""
+    parts = parts_of(index)
+    return len(parts) == cells.ndim and all(isinstance(p, types.Integer) for p in parts)
+
+
+def numbers(context: Any, builder: Any, kind: Any, index: Any) -> list[Any]:
+    """Return the parts of an index of integers as 64-bit values."""
+    values = cgutils.unpack_tuple(builder, index) if isinstance(kind, types.BaseTuple) else [index]
+    kinds = parts_of(kind)
+    return [context.cast(builder, v, k, types.int64) for v, k in zip(values, kinds, strict=True)]
+
+
+class Element:
+    """One element of cells: `inside` says whether it is; `address` and `place` (its index) are as if it were."""
+
+    def __init__(self, context: Any, builder: Any, kind: Cells, cells: Any, parts: Sequence[Any]) -> None:
+        self.context, self.builder, self.kind, self.parts = context, builder, kind, parts
+        struct = cgutils.create_struct_proxy(kind)(context, builder, cells)
+        self.region = struct.region
+        self.inside: Any = ir.IntType(1)(1)
+        self.address = struct.data
+        shape = cgutils.unpack_tuple(builder, struct.shape)
+        strides = cgutils.unpack_tuple(builder, struct.strides)
+        for part, length, stride in zip(parts, shape, strides, strict=True):
+            self._step(part, length, stride)
+        shift = kind.itemsize.bit_length() - 1
+        self.place = builder.ashr(builder.sub(self.address, struct.start), I64(shift))
+
+    def _step(self, part: Any, length: Any, stride: Any) -> None:
+        """A negative index wraps once, as in Python: Numba compiles that rule for the GPU too."""
+        b = self.builder
+        wrapped = b.select(b.icmp_signed("<", part, I64(0)), b.add(part, length), part)
+        self.inside = b.and_(self.inside, b.icmp_unsigned("<", wrapped, length))
+        self.address = b.add(self.address, b.mul(wrapped, stride))
+
+    def pointer(self, otherwise: Any) -> Any:
+        """Return a pointer to the element, or to an address where it is outside."""
+        data = self.context.get_data_type(self.kind.dtype)
+        return at(self.builder, self.builder.select(self.inside, self.address, otherwise), data)
+
+    def poison(self, state: Any) -> Any:
+        """Return the address of poison of this dtype."""
+        return self.builder.add(load_word(self.builder, state, Word.POISON), I64(self.kind.code * 16))
+
+    def record(self, state: Any, site: Any, value: Any) -> None:
+        """Write a row for this access, whose value is given as data of the dtype; for a miss, tell the driver."""
+        b = self.builder
+        here = word(b, state, Word.ROW)
+        row = b.load(here)
+        b.store(self.place, at(b, row, I64))
+        b.store(key_of(b, self.region, self.kind.code, site), at(b, row, I32, I64(2)))
+        b.store(b.trunc(load_word(b, state, Word.CONTEXT), I32), at(b, row, I32, I64(3)))
+        b.store(value, at(b, b.add(row, I64(16)), value.type))
+        after = b.add(row, b.select(self.inside, I64(ROW_BYTES), I64(0)))
+        b.store(after, here)
+        full = b.icmp_signed("==", after, load_word(b, state, Word.END))
+        with cgutils.if_unlikely(b, b.or_(full, b.not_(self.inside))):
+            self._call(state)
+
+    def _call(self, state: Any) -> None:
+        b = self.builder
+        with b.if_then(b.not_(self.inside)):
+            b.store(I64(len(self.parts)), word(b, state, Word.PARTS_GIVEN))
+            parts = load_word(b, state, Word.PARTS)
+            for place, part in enumerate(self.parts):
+                b.store(part, at(b, parts, I64, I64(place)))
+        call = b.inttoptr(load_word(b, state, Word.CALL), _CALL.as_pointer())
+        event = b.select(self.inside, I64(Event.FULL), I64(Event.MISS))
+        with cgutils.if_unlikely(b, b.icmp_signed("!=", b.call(call, [event]), I64(0))):
+            self.context.call_conv.return_user_exc(b, InterruptedError, ("stopped",))
+
+
+def _element(context: Any, builder: Any, kinds: Any, cells: Any, index: Any) -> Element:
+    kind, index_kind = kinds
+    return Element(context, builder, kind, cells, numbers(context, builder, index_kind, index))
+
+
+def to_data(context: Any, builder: Any, kind: Cells, value: Any) -> Any:
+    """Return a loaded element as it lies in memory."""
+    if kind.dtype == types.float16:
+        return builder.bitcast(builder.fptrunc(value, ir.HalfType()), ir.IntType(16))
+    return context.data_model_manager[kind.dtype].as_data(builder, value)
+
+
+def from_data(context: Any, builder: Any, kind: Cells, data: Any) -> Any:
+    """Return an element as it lies in memory as the value to compute with."""
+    if kind.dtype == types.float16:
+        return builder.fpext(builder.bitcast(data, ir.HalfType()), ir.FloatType())
+    return context.data_model_manager[kind.dtype].from_data(builder, data)
+
+
+def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
+    """Load an element and record it; of a tuple, just index."""
+    if isinstance(cells, types.BaseTuple):
+        return _of_tuple(typing, state, cells, index, site)
+    if not isinstance(cells, Cells):
+        return None
+    if not is_element(cells, index):
+        from .views import view_typer
+
+        return view_typer(state, cells, index, site)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        state, value, place, site = args
+        element = _element(context, builder, (cells, index), value, place)
+        data = builder.load(element.pointer(element.poison(state)))
+        element.record(state, site, data)
+        return from_data(context, builder, cells, data)
+
+    return cells.value(state, cells, index, site), generate
+
+
+def _of_tuple(typing: Any, state: Any, kind: Any, index: Any, site: Any) -> Any:
+    inner = typing.resolve_function_type(operator.getitem, (kind, index), {})
+    if inner is None:
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_function(operator.getitem, inner)(builder, (args[1], args[2]))
+
+    return inner.return_type(state, kind, index, site), generate
+
+
+def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: Any) -> Any:
+    """Store a value to an element, converted to its type, and record it."""
+    if not isinstance(cells, Cells):
+        return None
+    if not is_element(cells, index):
+        from .views import fill_typer
+
+        return fill_typer(state, value, cells, index, site)
+    if not typing.can_convert(value, cells.value):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        state, given, array, place, site = args
+        element = _element(context, builder, (cells, index), array, place)
+        data = to_data(context, builder, cells, context.cast(builder, given, value, cells.value))
+        builder.store(data, element.pointer(load_word(builder, state, Word.TRASH)))
+        element.record(state, site, data)
+        return context.get_dummy_value()
+
+    return types.none(state, value, cells, index, site), generate
+
+
+load, store = intrinsic(_load), intrinsic(_store)
+__all__ = ["I8", "load", "store"]

@@ -1,0 +1,210 @@
+"""The arrays of compiled kernels, as Numba sees them: a type of its own, so that no access goes unrecorded.
+
+Whatever is not defined for it here (a sum, an array expression) does not compile, and the simulator takes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.core.extending import (
+    intrinsic,
+    make_attribute_wrapper,
+    overload,
+    overload_attribute,
+    register_model,
+    typeof_impl,
+)
+from numba.np import numpy_support
+
+from .state import CODES, REGION_SHIFT, SITE_BITS, Word
+
+I64, I32, I8 = ir.IntType(64), ir.IntType(32), ir.IntType(8)
+
+
+class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
+    """An array, or a view into one: where it is, in which buffer, its shape and strides (in bytes)."""
+
+    def __init__(self, dtype: Any, ndim: int) -> None:
+        self.dtype, self.ndim = dtype, ndim
+        self.numpy = numpy_support.as_dtype(dtype)
+        super().__init__(name=f"Cells({dtype}, {ndim})")
+
+    @property
+    def code(self) -> int:
+        """The dtype's place in DTYPES."""
+        return CODES[self.numpy]
+
+    @property
+    def value(self) -> Any:
+        """The type of an element once loaded: CPUs compute half precision as single."""
+        return types.float32 if self.dtype == types.float16 else self.dtype
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return int(self.numpy.itemsize)
+
+
+class _CellsModel(models.StructModel):  # type: ignore[misc]
+    """data: address of the first element; start: of the buffer; region: its number, where a key has it."""
+
+    def __init__(self, manager: Any, fe_type: Cells) -> None:
+        lengths = types.UniTuple(types.int64, fe_type.ndim)
+        super().__init__(
+            manager, fe_type,
+            [("data", types.int64), ("start", types.int64), ("region", types.uint32), ("shape", lengths), ("strides", lengths)],
+        )  # fmt: skip
+
+
+register_model(Cells)(_CellsModel)
+make_attribute_wrapper(Cells, "shape", "shape")
+make_attribute_wrapper(Cells, "strides", "strides")
+
+
+def _attribute(name: str, value: Any) -> None:
+    """Define an attribute from a function of the type that returns the function to compile."""
+
+    def define(cells: Any) -> Any:
+        return value(cells)
+
+    overload_attribute(Cells, name, inline="never")(define)
+
+
+def _constant(of: Any) -> Any:
+    def implement(cells: Any) -> Any:
+        value = of(cells)
+        return lambda cells: value
+
+    return implement
+
+
+def _size(cells: Any) -> Any:
+    def size(cells: Any) -> Any:
+        count = 1
+        for length in cells.shape:
+            count *= length
+        return count
+
+    return size
+
+
+_attribute("ndim", _constant(lambda cells: cells.ndim))
+_attribute("itemsize", _constant(lambda cells: cells.itemsize))
+_attribute("size", _size)
+_attribute("nbytes", lambda cells: lambda cells: cells.size * cells.itemsize)
+
+
+@overload(len)
+def _len(cells: Any) -> Any:
+    if isinstance(cells, Cells):
+        return lambda cells: cells.shape[0]
+    return None
+
+
+def word(builder: Any, state: Any, place: int) -> Any:
+    """Return a pointer to a word of the table of state."""
+    return builder.gep(builder.inttoptr(state, I64.as_pointer()), [I64(place)])
+
+
+def load_word(builder: Any, state: Any, place: int) -> Any:
+    """Load a word of the table of state."""
+    return builder.load(word(builder, state, place))
+
+
+def at(builder: Any, address: Any, element: Any, index: Any = None) -> Any:
+    """Return a pointer to the index-th element at an address."""
+    pointer = builder.inttoptr(address, element.as_pointer())
+    return pointer if index is None else builder.gep(pointer, [index])
+
+
+def build(
+    context: Any, builder: Any, kind: Cells, data: Any, start: Any, region: Any, shape: Sequence[Any],
+    strides: Sequence[Any],
+) -> Any:  # fmt: skip
+    """Return the value of some cells."""
+    made = cgutils.create_struct_proxy(kind)(context, builder)
+    made.data, made.start, made.region = data, start, region
+    made.shape = cgutils.pack_array(builder, shape, I64)
+    made.strides = cgutils.pack_array(builder, strides, I64)
+    return made._getvalue()
+
+
+def contiguous(shape: Sequence[int], itemsize: int) -> list[int]:
+    """Return the strides, in bytes, of a C-contiguous array."""
+    strides = [itemsize] * len(shape)
+    for axis in range(len(shape) - 2, -1, -1):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    return strides
+
+
+def cells_type(dtype: Any, ndim: int) -> Cells:
+    """Return the type of arrays of a NumPy dtype."""
+    return Cells(numpy_support.from_dtype(dtype), ndim)
+
+
+def argument(dtype: Any, ndim: int, place: int, region: int) -> Any:
+    """Return what gives compiled code an argument, described from a word of the table of arguments on."""
+    kind = cells_type(dtype, ndim)
+
+    def typer(typing: Any, state: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            table = load_word(builder, args[0], Word.ARGUMENTS)
+            words = [builder.load(at(builder, table, I64, I64(place + i))) for i in range(1 + 2 * ndim)]
+            where, shape, strides = words[0], words[1 : 1 + ndim], words[1 + ndim :]
+            number = I32(region << REGION_SHIFT)
+            return build(context, builder, kind, where, where, number, shape, strides)
+
+        return kind(types.int64), generate
+
+    return intrinsic(typer)
+
+
+def declared(dtype: Any, shape: tuple[int, ...] | None, place: int, region: int, each: int) -> Any:
+    """Return what gives compiled code a declared array: its place in the table of memory, bytes of each thread's own.
+
+    A shape of None is that of dynamic shared memory.
+    """
+    kind = cells_type(dtype, 1 if shape is None else len(shape))
+
+    def typer(typing: Any, state: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            state = args[0]
+            see(builder, state, place)
+            where = builder.load(at(builder, load_word(builder, state, Word.MEMORY), I64, I64(place)))
+            if each:
+                where = builder.add(where, builder.mul(load_word(builder, state, Word.THREAD), I64(each)))
+            strides = [I64(s) for s in contiguous(shape or (0,), kind.itemsize)]
+            lengths = [I64(n) for n in shape] if shape is not None else [_dynamic(builder, state, kind.itemsize)]
+            return build(context, builder, kind, where, where, I32(region << REGION_SHIFT), lengths, strides)
+
+        return kind(types.int64), generate
+
+    return intrinsic(typer)
+
+
+def _dynamic(builder: Any, state: Any, itemsize: int) -> Any:
+    return builder.udiv(load_word(builder, state, Word.DYNAMIC), I64(itemsize))
+
+
+def see(builder: Any, state: Any, place: int) -> None:
+    """Number a declaration, the first time that it is executed."""
+    seen = at(builder, load_word(builder, state, Word.SEEN), I64, I64(place))
+    with cgutils.if_unlikely(builder, builder.icmp_signed("==", builder.load(seen), I64(0))):
+        count = word(builder, state, Word.DECLARED)
+        number = builder.add(builder.load(count), I64(1))
+        builder.store(number, count)
+        builder.store(number, seen)
+
+
+def key_of(builder: Any, region: Any, code: int, site: Any) -> Any:
+    """Return the key of an access: region and dtype of the array, and the site."""
+    low = builder.or_(builder.trunc(site, I32), I32(code << SITE_BITS))
+    return builder.or_(region, low)
+
+
+__all__ = ["Cells", "typeof_impl"]

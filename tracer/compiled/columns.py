@@ -1,0 +1,46 @@
+"""Columns that grow without being copied: room for as many rows as may be kept, which costs nothing until used."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..recorder import Columns
+
+
+class Growing:
+    """The columns of up to `limit` rows.
+
+    The memory that `numpy.empty` returns is not taken from the machine before it is written to.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._columns: Columns = {}
+        self._rows = 0
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def append(self, columns: Columns) -> None:
+        """Add rows; a column whose type is too narrow for them is made wider."""
+        end = self._rows + len(columns["op"])
+        for name, values in columns.items():
+            column = self._fitting(name, values)
+            column[self._rows : end] = values
+        self._rows = end
+
+    def _fitting(self, name: str, values: NDArray[np.generic]) -> NDArray[np.generic]:
+        column = self._columns.get(name)
+        if column is None:
+            column = np.empty(self._limit, values.dtype)
+        elif np.result_type(column, values) != column.dtype:
+            wider = np.empty(self._limit, np.result_type(column, values))
+            wider[: self._rows] = column[: self._rows]
+            column = wider
+        self._columns[name] = column
+        return column
+
+    def columns(self) -> Columns:
+        """Return the rows so far, which are not copied."""
+        return {name: column[: self._rows] for name, column in self._columns.items()}

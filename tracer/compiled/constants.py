@@ -1,0 +1,56 @@
+"""Values known at launch, as expressions of compiled code."""
+
+from __future__ import annotations
+
+import ast
+import math
+from types import BuiltinFunctionType
+from typing import Any
+
+import numpy as np
+
+from .program import Program
+
+_FUNCTIONS = (abs, bool, complex, divmod, enumerate, float, int, len, max, min, pow, range, round, zip)
+
+
+def constant(program: Program, value: Any, stem: str) -> ast.expr | None:
+    """Return an expression for a value, or None where compiled code can't have it."""
+    if type(value) in (int, bool, complex, str, type(None)) or (type(value) is float and math.isfinite(value)):
+        return ast.Constant(value)
+    if isinstance(value, tuple):
+        parts = [constant(program, v, stem) for v in value]
+        return None if None in parts else ast.Tuple([p for p in parts if p], ast.Load())
+    if isinstance(value, float | np.generic):
+        return _named(program, value, stem, f"{type(value).__name__}({value})")
+    if any(value is f for f in _FUNCTIONS):
+        return ast.Name(value.__name__, ast.Load())
+    if is_type(value):
+        return _named(program, numba_type(value), stem, str(value))
+    if _is_library(value) or (isinstance(value, type) and issubclass(value, BaseException)):
+        return _named(program, value, stem, f"{value.__module__}.{value.__name__}")
+    return None
+
+
+def _named(program: Program, value: Any, stem: str, fact: str) -> ast.expr:
+    return ast.Name(program.name(value, stem, fact), ast.Load())
+
+
+def is_type(value: Any) -> bool:
+    """Return whether a value is a type of numba's or of numba-cuda's."""
+    return type(value).__module__.startswith("numba") and hasattr(value, "cast_python_value")
+
+
+def numba_type(value: Any) -> Any:
+    """Return numba's own type for one that may be numba-cuda's."""
+    from numba import types
+
+    return getattr(types, str(value), value)
+
+
+def _is_library(value: Any) -> bool:
+    """Return whether a value is a function or type of math, operator or NumPy."""
+    module = getattr(value, "__module__", None) or ""
+    known = module in ("math", "cmath", "operator", "_operator") or module.split(".")[0] == "numpy"
+    kinds = BuiltinFunctionType | np.ufunc | type
+    return known and (isinstance(value, kinds) or callable(value)) and hasattr(value, "__name__")

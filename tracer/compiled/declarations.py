@@ -1,0 +1,73 @@
+"""Shared, local and constant arrays that a kernel declares."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .names import CudaPath, Unknown
+from .program import Declared
+from .state import CODES
+
+if TYPE_CHECKING:
+    from .rewrite import Rewriter
+
+SPACES = {"shared.array": "shared", "local.array": "local", "const.array_like": "constant"}
+
+
+def declaration(rewriter: Rewriter, path: CudaPath, node: ast.Call) -> ast.expr | None:
+    """Return the call that gives a declared array, or None for a call of another kind."""
+    if path not in SPACES:
+        return None
+    given = dict(zip(("shape", "dtype", "alignment"), node.args, strict=False))
+    given |= {k.arg: k.value for k in node.keywords if k.arg}
+    array = _constant(rewriter, given, node) if path == "const.array_like" else _array(rewriter, path, given, node)
+    line, column = node.lineno, node.col_offset
+    key = (array.space, rewriter.source.file, line, column)
+    if array.shape is None:
+        key = ("dynamic", array.dtype)  # type: ignore[assignment]
+    place = rewriter.program.declare(key, array)
+    return rewriter.call(f"_ts_declared_{place}", [], node)
+
+
+def _array(rewriter: Rewriter, path: str, given: dict[str, ast.expr], node: ast.Call) -> Declared:
+    shape = _static(rewriter, given, "shape", node)
+    shape = shape if isinstance(shape, tuple) else (shape,)
+    if not all(isinstance(n, int | np.integer) and n >= 0 for n in shape):
+        rewriter.refuse(node, f"a shape of {shape}")
+    dtype = as_dtype(_static(rewriter, given, "dtype", node))
+    if dtype not in CODES:
+        rewriter.refuse(node, f"an array of {given['dtype'] if dtype is None else dtype}")
+    assert dtype is not None
+    dynamic = path == "shared.array" and shape == (0,)
+    lengths = None if dynamic else tuple(map(int, shape))
+    return Declared(rewriter.targets.get(id(node), ""), SPACES[path], dtype, lengths)
+
+
+def _static(rewriter: Rewriter, given: dict[str, ast.expr], name: str, node: ast.Call) -> Any:
+    if name not in given:
+        rewriter.refuse(node, f"an array without {name}")
+    try:
+        return rewriter.names.static(given[name])
+    except Unknown:
+        return rewriter.refuse(node, f"a {name} that is not constant, {ast.unparse(given[name])}")
+
+
+def _constant(rewriter: Rewriter, given: dict[str, ast.expr], node: ast.Call) -> Declared:
+    content = _static(rewriter, given, "shape", node)
+    content = np.asarray(content)
+    if content.dtype not in CODES or not content.flags.c_contiguous:
+        rewriter.refuse(node, f"a constant array of {content.dtype}")
+    return Declared(rewriter.targets.get(id(node), "constant"), "constant", content.dtype, content.shape, content)
+
+
+def as_dtype(dtype: Any) -> np.dtype[Any] | None:
+    """Return the NumPy dtype of a numba type (numba's or numba-cuda's), or of what NumPy takes for one."""
+    if type(dtype).__module__.startswith("numba"):
+        dtype = str(dtype)
+    try:
+        return np.dtype(dtype)
+    except TypeError:
+        return None

@@ -1,0 +1,143 @@
+"""What the names in a kernel's source mean: its closure, its module's globals, and the paths under `cuda`."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import linecache
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any
+
+
+class NotCompilable(Exception):
+    """What this engine can't take: one sentence that names the line and the construct."""
+
+
+class CudaPath(str):
+    """What a name under `cuda` means, as "shared.array"; "" is `cuda` itself."""
+
+
+class Unknown(Exception):
+    """A name or expression whose value is known at run time only."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A function's source: the function itself, its tree, and the text of its file."""
+
+    function: FunctionType
+    tree: ast.FunctionDef
+    lines: tuple[str, ...]
+
+    @property
+    def file(self) -> str:
+        """The file that it stands in."""
+        return self.function.__code__.co_filename
+
+    def column(self, line: int, offset: int) -> int:
+        """Return an offset in UTF-8 bytes, as trees give it, in characters."""
+        return len(self.lines[line - 1].encode()[:offset].decode(errors="ignore"))
+
+
+def source_of(function: FunctionType) -> Source:
+    """Return the source of a function; raises NotCompilable where there is none."""
+    code = function.__code__
+    lines = tuple(linecache.getlines(code.co_filename))
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError as error:
+        raise NotCompilable(f"{code.co_filename} has no source that can be read: {error.msg}.") from error
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            if first == code.co_firstlineno:
+                return Source(function, node, lines)
+    raise NotCompilable(f"line {code.co_firstlineno}: {code.co_name} has no source of its own.")
+
+
+class Names:
+    """The values that a function's names have at launch."""
+
+    def __init__(self, source: Source) -> None:
+        function = source.function
+        code = function.__code__
+        self.locals = {*code.co_varnames, *code.co_cellvars}
+        self._closure = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        self._globals = function.__globals__
+        self._constants = _constant_locals(source.tree)
+
+    def value(self, node: ast.expr) -> Any:
+        """Return the value of a name or of attributes of one; raises Unknown."""
+        if isinstance(node, ast.Name):
+            return self._name(node.id)
+        if isinstance(node, ast.Attribute):
+            return _attribute(self.value(node.value), node.attr)
+        raise Unknown
+
+    def _name(self, name: str) -> Any:
+        if name in self.locals:
+            raise Unknown
+        if name in self._closure:
+            return _cuda_or(self._closure[name].cell_contents)
+        if name in self._globals:
+            return _cuda_or(self._globals[name])
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        raise Unknown
+
+    def static(self, node: ast.expr) -> Any:
+        """Return the value of an expression of constants; raises Unknown."""
+        if isinstance(node, ast.Name) and node.id in self._constants:
+            return self.static(self._constants[node.id])
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Tuple | ast.List):
+            return tuple(map(self.static, node.elts))
+        if isinstance(node, ast.BinOp):
+            return _computed(type(node.op), self.static(node.left), self.static(node.right))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -self.static(node.operand)
+        return self.value(node)
+
+
+def _computed(operation: type[ast.operator], left: Any, right: Any) -> Any:
+    if operation not in _OPERATIONS:
+        raise Unknown
+    return _OPERATIONS[operation](left, right)
+
+
+_OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
+    ast.FloorDiv: lambda a, b: a // b, ast.Mod: lambda a, b: a % b, ast.Pow: lambda a, b: a**b,
+    ast.LShift: lambda a, b: a << b, ast.RShift: lambda a, b: a >> b,
+}  # fmt: skip
+
+
+def _constant_locals(tree: ast.FunctionDef) -> dict[str, ast.expr]:
+    """Return the variables that are assigned once, and what."""
+    given: dict[str, list[ast.expr | None]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            given.setdefault(node.id, []).append(None)
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            given.setdefault(node.targets[0].id, []).append(node.value)
+    arguments = {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)}
+    stored = {n: [v for v in values if v is not None] for n, values in given.items()}
+    return {n: v[0] for n, v in stored.items() if len(v) == 1 and len(given[n]) == 2 and n not in arguments}
+
+
+def _cuda_or(value: Any) -> Any:
+    return CudaPath() if value is sys.modules.get("numba.cuda") else value
+
+
+def _attribute(value: Any, name: str) -> Any:
+    if isinstance(value, CudaPath):
+        return CudaPath(f"{value}.{name}" if value else name)
+    if not isinstance(value, ModuleType | type):
+        raise Unknown
+    if not hasattr(value, name):
+        raise Unknown
+    return _cuda_or(getattr(value, name))

@@ -1,0 +1,94 @@
+"""A program: what a kernel is rewritten to, and the sites and declared arrays in it."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import math
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..trace import Site
+from .state import SITES
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An array that a kernel declares. A shape of None is that of dynamic shared memory.
+
+    content: of a constant array.
+    """
+
+    name: str
+    space: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...] | None
+    content: Any = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of one copy of it; 0 for dynamic shared memory."""
+        return 0 if self.shape is None else math.prod(self.shape) * self.dtype.itemsize
+
+
+@dataclass
+class Program:
+    """The functions that compiled code is made of, in the order in which they are defined, kernel last.
+
+    values: what their global names mean. facts: what the text of the functions does not tell of these.
+    site_kinds: the Op of each site, or BARRIER.
+    """
+
+    functions: list[ast.FunctionDef] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
+    facts: list[str] = field(default_factory=list)
+    sites: list[Site] = field(default_factory=list)
+    site_kinds: list[int] = field(default_factory=list)
+    declared: list[Declared] = field(default_factory=list)
+    _sites: dict[tuple[Site, int], int] = field(default_factory=dict)
+    _declared: dict[Any, int] = field(default_factory=dict)
+    _names: dict[int, str] = field(default_factory=dict)
+    devices: dict[FunctionType, str] = field(default_factory=dict)
+
+    def site(self, site: Site, kind: int, *others: int) -> int:
+        """Return the number of a site that makes accesses of a kind, and the next numbers for other kinds."""
+        if (site, kind) not in self._sites:
+            self._sites[site, kind] = len(self.sites)
+            self.sites += [site] * (1 + len(others))
+            self.site_kinds += [kind, *others]
+            if len(self.sites) > SITES:
+                raise OverflowError(f"more than {SITES:,} places that access memory")
+        return self._sites[site, kind]
+
+    def declare(self, key: Any, array: Declared) -> int:
+        """Return the number of an array declared at a place in the source."""
+        if key not in self._declared:
+            self._declared[key] = len(self.declared)
+            self.declared.append(array)
+        return self._declared[key]
+
+    def name(self, value: Any, stem: str, fact: str) -> str:
+        """Return the global name of a value; `fact` says all of it that can differ."""
+        if id(value) not in self._names:
+            self._names[id(value)] = f"_ts_{stem}_{len(self._names)}"
+            self.values[self._names[id(value)]] = value
+            self.facts.append(f"{self._names[id(value)]} = {fact}")
+        return self._names[id(value)]
+
+    def temporary(self) -> str:
+        """Return the name of a new variable."""
+        self._count = getattr(self, "_count", 0) + 1
+        return f"_ts_{self._count}"
+
+    def text(self) -> str:
+        """Return everything that decides what compiled code does, as Python source."""
+        facts = "".join(f"# {fact}\n" for fact in self.facts)
+        return facts + "\n\n".join(map(ast.unparse, self.functions)) + "\n"
+
+
+def digest(text: str) -> str:
+    """Return a name for a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:40]

@@ -1,0 +1,88 @@
+"""What compiled code and its driver share: a table of 64-bit words, and rows of accesses. NumPy alone."""
+
+from __future__ import annotations
+
+from enum import IntEnum, auto
+
+import numpy as np
+
+# The element types that the engine takes; a place in this tuple is the type's code.
+DTYPES = tuple(
+    np.dtype(name)
+    for name in (
+        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+        "float16", "float32", "float64", "complex64", "complex128",
+    )
+)  # fmt: skip
+CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
+
+# A key says what makes an access: site in the low bits, then the code of the dtype, then the region.
+SITE_BITS, CODE_BITS = 16, 5
+REGION_SHIFT = SITE_BITS + CODE_BITS
+REGIONS = 1 << (32 - REGION_SHIFT)
+SITES = 1 << SITE_BITS
+
+# One access: index in its buffer, key, context (sweep * threads + thread), value (raw bits, up to 16 bytes).
+ROW = np.dtype([("index", "<i8"), ("key", "<u4"), ("context", "<u4"), ("value", "V16")])
+PARTS = 8  # indices that a missed access may have
+
+
+class Word(IntEnum):
+    """Places in the table of state, each 8 bytes."""
+
+    ROW = 0  # address of the next row
+    END = auto()  # address behind the last row
+    BEGIN = auto()  # address of the first row
+    BASE = auto()  # accesses made before the first row
+    CONTEXT = auto()  # of the current thread: sweep * threads + thread
+    SWEEP = auto()  # sweep * threads
+    CALL = auto()  # address of the function that empties the rows, or takes a miss
+    POISON = auto()  # address of a poisoned element of each dtype, 16 bytes apart
+    TRASH = auto()  # address where stores go that are not made
+    SITE = auto()  # of the barrier or warp operation where the current thread stands
+    PARTS_GIVEN = auto()  # of the missed access
+    PARTS = auto()  # address of the indices of the missed access
+    THREAD = auto()
+    TX = auto()
+    TY = auto()
+    TZ = auto()
+    BX = auto()
+    BY = auto()
+    BZ = auto()
+    DX = auto()
+    DY = auto()
+    DZ = auto()
+    GX = auto()
+    GY = auto()
+    GZ = auto()
+    COUNT = auto()  # threads to run in this sweep
+    ORDER = auto()  # address of their numbers
+    WHY = auto()  # address, per thread: why it stopped
+    WHERE = auto()  # address, per thread: the site where it stopped
+    WHEN = auto()  # address, per thread: accesses made when it stopped
+    OUT = auto()  # address, per thread: what it brought to a barrier or warp operation
+    IN = auto()  # address, per thread: what it takes from there
+    MASK = auto()  # address, per thread: lanes it meets
+    EXTRA = auto()  # address, per thread: the lane or distance of a shuffle
+    FRAMES = auto()  # address of the generators
+    FRAME = auto()  # bytes of one
+    ARGUMENTS = auto()  # address of the arguments: of each array its address, shape and strides
+    MEMORY = auto()  # address, per declared array: where it is
+    SEEN = auto()  # address, per declared array: the number of its first declaration, or 0
+    DECLARED = auto()  # declarations seen
+    DYNAMIC = auto()  # bytes of dynamic shared memory
+
+
+class Why(IntEnum):
+    """Why a thread stopped; from WARP on: a warp operation."""
+
+    DONE = 0
+    BARRIER = 1
+    WARP = 2
+
+
+class Event(IntEnum):
+    """What compiled code calls its driver for."""
+
+    FULL = 0
+    MISS = 1

@@ -1,0 +1,231 @@
+"""Views of cells: slices, transposes, other shapes and types; and assignments to slices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numba.core import cgutils, types
+from numba.core.extending import intrinsic, overload, overload_attribute
+from numba.cpython import slicing
+from numba.cpython.unsafe.tuple import tuple_setitem
+from numba.np import numpy_support
+
+from .access import load, parts_of, store
+from .cells import I64, Cells, build
+from .names import NotCompilable
+from .state import CODES
+
+
+def view_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
+    """Type an index that names no single element; such an index makes no access."""
+    parts = parts_of(index)
+    known = all(isinstance(p, types.Integer | types.SliceType) for p in parts)
+    if not known or len(parts) > cells.ndim:
+        return None
+    kept = cells.ndim - sum(isinstance(p, types.Integer) for p in parts)
+    kind = Cells(cells.dtype, kept)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values = cgutils.unpack_tuple(builder, args[2]) if isinstance(index, types.BaseTuple) else [args[2]]
+        return _view(context, builder, (cells, kind), args[1], list(zip(parts, values, strict=True)))
+
+    return kind(state, cells, index, site), generate
+
+
+def _view(context: Any, builder: Any, kinds: Any, value: Any, parts: Sequence[tuple[Any, Any]]) -> Any:
+    """Return the view that some parts of an index, (type, value) each, name; raises NotCompilable outside."""
+    cells, kind = kinds
+    struct = cgutils.create_struct_proxy(cells)(context, builder, value)
+    shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
+    data, lengths, steps = struct.data, [], []
+    for axis, (part, given) in enumerate(parts):
+        if isinstance(part, types.SliceType):
+            offset, length, step = _sliced(context, builder, part, given, shape[axis], strides[axis])
+            lengths.append(length)
+            steps.append(step)
+        else:
+            offset = _row(context, builder, context.cast(builder, given, part, types.int64), shape[axis], strides[axis])
+        data = builder.add(data, offset)
+    rest = len(parts)
+    return build(
+        context, builder, kind, data, struct.start, struct.region, [*lengths, *shape[rest:]], [*steps, *strides[rest:]]
+    )
+
+
+def _sliced(context: Any, builder: Any, part: Any, given: Any, length: Any, stride: Any) -> tuple[Any, Any, Any]:
+    """Return the bytes to a slice's first element, its length, and the bytes between its elements."""
+    piece = context.make_helper(builder, part, given)
+    slicing.guard_invalid_slice(context, builder, part, piece)
+    slicing.fix_slice(builder, piece, length)
+    count = slicing.get_slice_length(builder, piece)
+    return builder.mul(piece.start, stride), count, slicing.fix_stride(builder, piece, stride)
+
+
+def _row(context: Any, builder: Any, place: Any, length: Any, stride: Any) -> Any:
+    wrapped = builder.select(builder.icmp_signed("<", place, I64(0)), builder.add(place, length), place)
+    with cgutils.if_unlikely(builder, builder.icmp_unsigned(">=", wrapped, length)):
+        context.call_conv.return_user_exc(builder, NotCompilable, ("a view outside its array",))
+    return builder.mul(wrapped, stride)
+
+
+def fill_typer(state: Any, value: Any, cells: Cells, index: Any, site: Any) -> Any:
+    """Type an assignment to a slice: all loads first, then the stores, element by element."""
+    view = view_typer(state, cells, index, site)
+    if view is None:
+        return None
+    kind = view[0].return_type
+    if isinstance(value, Cells) and value.ndim <= kind.ndim:
+        implement = _copy
+    elif isinstance(value, types.Number | types.Boolean):
+        implement = _fill
+    else:
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        target = view[1](context, builder, view[0], [args[0], args[2], args[3], args[4]])
+        inner = types.none(types.int64, value, kind, types.int64)
+        return context.compile_internal(builder, implement, inner, [args[0], args[1], target, args[4]])
+
+    return types.none(state, value, cells, index, site), generate
+
+
+def _fill(state: Any, value: Any, target: Any, site: Any) -> None:
+    for place in np.ndindex(target.shape):
+        store(state, value, target, place, site)
+
+
+def _copy(state: Any, value: Any, target: Any, site: Any) -> None:
+    loaded = np.empty(value.shape, dtype_like(value))
+    for place in np.ndindex(value.shape):
+        loaded[place] = load(state, value, place, site + 1)
+    spread = np.broadcast_to(loaded, target.shape)
+    for place in np.ndindex(target.shape):
+        store(state, spread[place], target, place, site)
+
+
+def dtype_like(cells: Any) -> Any:
+    """Return the NumPy dtype of loaded elements, in compiled code."""
+    raise NotImplementedError
+
+
+def _dtype_like(typing: Any, cells: Any) -> Any:
+    kind = types.DType(cells.value)
+    return kind(cells), lambda context, builder, signature, args: context.get_dummy_value()
+
+
+dtype_like = intrinsic(_dtype_like)
+
+
+def _turned(typing: Any, cells: Any) -> Any:
+    """Type the transpose."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
+        shape, strides = (cgutils.unpack_tuple(builder, t)[::-1] for t in (struct.shape, struct.strides))
+        return build(context, builder, cells, struct.data, struct.start, struct.region, shape, strides)
+
+    return cells(cells), generate
+
+
+def _reshaped(typing: Any, cells: Any, shape: Any) -> Any:
+    """Type a view of another shape, whose lengths have been checked."""
+    kind = Cells(cells.dtype, len(shape))
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
+        lengths = cgutils.unpack_tuple(builder, args[1])
+        steps = [I64(cells.itemsize)]
+        for length in lengths[:0:-1]:
+            steps.insert(0, builder.mul(steps[0], length))
+        return build(context, builder, kind, struct.data, struct.start, struct.region, lengths, steps)
+
+    return kind(cells, shape), generate
+
+
+def _viewed(typing: Any, cells: Any, dtype: Any, length: Any) -> Any:
+    """Type the same bytes seen as another dtype, with the last dimension's length given."""
+    kind = Cells(dtype.dtype, cells.ndim)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
+        shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
+        shape, strides = [*shape[:-1], args[2]], [*strides[:-1], I64(kind.itemsize)]
+        return build(context, builder, kind, struct.data, struct.start, struct.region, shape, strides)
+
+    return kind(cells, dtype, length), generate
+
+
+turned, reshaped, viewed = intrinsic(_turned), intrinsic(_reshaped), intrinsic(_viewed)
+
+
+def _transpose(cells: Any) -> Any:
+    return lambda cells: turned(cells)
+
+
+overload_attribute(Cells, "T", inline="never")(_transpose)
+
+
+def reshape(cells: Any, shape: Any) -> Any:
+    """Return a view of another shape, a number or a tuple of them, one of which may be -1 (compiled code)."""
+    raise NotImplementedError
+
+
+def _reshape(cells: Any, shape: Any) -> Any:
+    if not isinstance(cells, Cells):
+        return None
+    if isinstance(shape, types.Integer):
+        return lambda cells, shape: reshape(cells, (shape,))
+    if not isinstance(shape, types.BaseTuple) or not all(isinstance(n, types.Integer) for n in shape):
+        return None
+    return _reshape_to
+
+
+def _reshape_to(cells: Any, shape: Any) -> Any:
+    expected = cells.itemsize
+    for axis in range(cells.ndim - 1, -1, -1):
+        if cells.shape[axis] > 1 and cells.strides[axis] != expected:
+            raise NotCompilable("reshape of a view that has gaps")
+        expected *= cells.shape[axis]
+    known, free = 1, -1
+    for axis, length in enumerate(shape):
+        if length < 0:
+            free = axis
+        else:
+            known *= length
+    lengths = shape
+    if free >= 0:
+        lengths = tuple_setitem(shape, free, cells.size // max(1, known))
+        known *= cells.size // max(1, known)
+    if known != cells.size:
+        raise NotCompilable("reshape to another size")
+    return reshaped(cells, lengths)
+
+
+overload(reshape)(_reshape)
+
+
+def view(cells: Any, dtype: Any) -> Any:
+    """Return the same bytes as another dtype (compiled code)."""
+    raise NotImplementedError
+
+
+def _view_as(cells: Any, dtype: Any) -> Any:
+    if not isinstance(cells, Cells) or not cells.ndim or not hasattr(dtype, "dtype"):
+        return None
+    if numpy_support.as_dtype(dtype.dtype) not in CODES:
+        return None
+    size = numpy_support.as_dtype(dtype.dtype).itemsize
+    last = cells.ndim - 1
+
+    def implement(cells: Any, dtype: Any) -> Any:
+        nbytes = cells.shape[last] * cells.itemsize
+        if cells.strides[last] != cells.itemsize or nbytes % size:
+            raise NotCompilable("a view as another type of an array with gaps")
+        return viewed(cells, dtype, nbytes // size)
+
+    return implement
+
+
+overload(view)(_view_as)

@@ -1,0 +1,48 @@
+"""CUDA C kernels: their source, compiled by NVRTC through cuda-core when they are first needed."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from ..kernels.catalogue import CudaC, Values
+from .launch import Launch
+
+FOLDER = Path(__file__).resolve().parent.parent / "kernels" / "cuda_c"
+
+
+def source_of(kernel: CudaC) -> tuple[Path, str]:
+    """Return the file of a CUDA C kernel and its text."""
+    path = FOLDER / kernel.file
+    return path, path.read_text(encoding="utf-8")
+
+
+def function_of(kernel: CudaC, values: Values) -> str:
+    """Return the name of the function, its template parameters filled in."""
+    return kernel.function.format(**values)
+
+
+class CudaCKernel:
+    """A CUDA C kernel, compiled for the current device, to be launched on one stream."""
+
+    def __init__(self, kernel: CudaC, values: Values, launch: Launch, stream: int) -> None:
+        import cuda.core as core  # numba-cuda launches through the same
+
+        function = function_of(kernel, values)
+        options = core.ProgramOptions(std="c++17", define_macro=[("TILE", str(values.get("tile", "")))])
+        program = core.Program(source_of(kernel)[1], "c++", options)
+        names = (function,) if "<" in function else ()
+        code = program.compile("cubin", name_expressions=names)
+        shared = launch.shared_bytes if kernel.dynamic else 0
+        config = core.LaunchConfig(grid=launch.grid, block=launch.block, shmem_size=shared)
+        self._numbers = [ctypes.c_int(int(values[name])) for name in kernel.numbers]
+        self._code = code  # keeps the kernel's module loaded
+        self._launch = partial(
+            core.launch, core.Stream.from_handle(stream), config, code.get_kernel(function)
+        )
+
+    def enqueue(self, pointers: Sequence[int]) -> None:
+        """Launch with the addresses of the arrays."""
+        self._launch(*pointers, *self._numbers)

@@ -1,0 +1,162 @@
+"""Plain Python programs that play a launch (kernels/emulation.py), traced as what they are.
+
+A program without threads is one thread a block, its accesses in their order; each sweep over the threads of a
+block is a phase. Where it starts Python threads these are the block's threads and a Barrier parts the phases.
+They are played in turns, from barrier to barrier, in the order of the schedule: their own order is another
+each time.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Iterator
+from threading import BrokenBarrierError
+from types import SimpleNamespace
+from typing import Any
+
+import greenlet
+
+from .execution import Run
+from .launch import Launch, Schedule
+from .loading import arrays_of, load_function
+from .recorder import Recorder, TooLarge
+from .scheduler import Index3, Scheduler, Stop
+from .trace import Dim3, unravel
+
+MODULE = "tilescope.kernels.emulation"
+
+
+def is_program(launch: Launch) -> bool:
+    """Return whether a launch is one of a plain Python program."""
+    return launch.kernel.partition(":")[0] == MODULE
+
+
+def run_program(launch: Launch, report: Callable[[int, int], None]) -> tuple[Run, str]:
+    """Run a program on recording arrays and return its recorded run and its file; raises LoadError."""
+    module, program = load_function(launch)
+    arguments, names = arrays_of(launch, SimpleNamespace(py_func=program))
+    run = Run(launch, names, report)
+    stage = Stage(run.recorder, launch.schedule)
+    run.scheduler = stage
+    module_blocks, module_threads = module.blocks, module.threads
+    played = {
+        "blocks": lambda grid: stage.sweep_blocks(module_blocks(grid)),
+        "threads": lambda block: stage.sweep_threads(module_threads(block)),
+        "shared_array": lambda shape, dtype: _shared(run, stage, shape, dtype),
+        "Thread": stage.thread,
+        "Barrier": stage.barrier_of,
+    }
+    module.__dict__.update(played)
+    run.execute(program, launch.grid, launch.block, tuple(arguments), debug=False)
+    return run, str(module.__file__)
+
+
+def _shared(run: Run, stage: Stage, shape: Any, dtype: Any) -> Any:
+    """Return shared memory for the block under way, filled with zeros as the program's is."""
+    array = run.declared("shared", shape, dtype, stage.shared)
+    array._memory.cells[:] = 0
+    return array
+
+
+class Stage(Scheduler):
+    """Stands where the scheduler stands: `current` is who acts, and nobody is interrupted."""
+
+    def __init__(self, recorder: Recorder, schedule: Schedule) -> None:
+        super().__init__(recorder, Schedule("sequential"), 1)
+        self.shared: dict[Any, Any] = {}
+        self.team: list[PlayedThread] = []
+        self._dice = random.Random(schedule.seed) if schedule.kind == "random" else None
+        self._block = self._phase = -1
+
+    def run(
+        self, kernel: Callable[..., Any], arguments: tuple[Any, ...], grid: Dim3, dim: Dim3,
+        blocks: list[int], report: Callable[[int, int], None],
+    ) -> None:  # fmt: skip
+        """Run the program; raises Stop when it raises."""
+        self._grid, self._chosen, self._report = grid, blocks, report
+        try:
+            kernel(*arguments)
+        except TooLarge:
+            raise
+        except Exception as error:  # whatever the program raises is shown to its author
+            raise Stop(self.current, error) from error
+
+    def sweep_blocks(self, places: Iterator[Any]) -> Iterator[Any]:
+        """Yield the places of the blocks that are to be run, and note when each begins and ends."""
+        done = 0
+        for number, place in enumerate(places):
+            if number not in self._chosen:
+                continue
+            self._block, self._phase, self.shared = number, -1, {}
+            yield place
+            self.recorder.finish_block(number)
+            done += 1
+            self._report(done, len(self._chosen))
+
+    def sweep_threads(self, places: Iterator[Any]) -> Iterator[Any]:
+        """Yield the places of a block's threads: another phase of the block."""
+        self._phase += 1
+        self.team = []
+        self.act(0, self._phase)
+        yield from places
+
+    def act(self, thread: int, phase: int) -> None:
+        """Let a thread of the block act in a phase."""
+        block = SimpleNamespace(index=Index3(*unravel(self._block, self._grid)))
+        context = self.recorder.context(self._block, thread, phase)
+        self.current = SimpleNamespace(context=context, number=thread, block=block)
+
+    def thread(self, target: Callable[..., Any], args: tuple[Any, ...] = ()) -> PlayedThread:
+        """Return what stands for a Python thread, the next of the block's team."""
+        self.team.append(PlayedThread(self, len(self.team), target, args))
+        return self.team[-1]
+
+    def barrier_of(self, parties: int) -> PlayedBarrier:
+        """Return what stands for a Barrier."""
+        return PlayedBarrier(self, parties)
+
+    def play(self) -> None:
+        """Run the team from barrier to barrier until all have ended."""
+        while left := [thread for thread in self.team if not thread.body.dead]:
+            if self._dice:
+                self._dice.shuffle(left)
+            for thread in left:
+                self.act(thread.number, thread.phase)
+                thread.body.switch()
+
+
+class PlayedThread:
+    """A Python thread as far as the programs use one."""
+
+    def __init__(self, stage: Stage, number: int, target: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self.stage, self.number, self.phase = stage, number, 0
+        self.body = greenlet.greenlet(lambda: target(*args))
+
+    def start(self) -> None:
+        """Do nothing yet: all are played once one is waited for."""
+
+    def join(self) -> None:
+        """Return when the thread has ended."""
+        if not self.body.dead:
+            self.stage.play()
+
+
+class PlayedBarrier:
+    """A Barrier as far as the programs use one; one that not all can reach raises BrokenBarrierError."""
+
+    def __init__(self, stage: Stage, parties: int) -> None:
+        self._stage, self._parties, self._here = stage, parties, 0
+
+    def wait(self) -> None:
+        """Let the others of the team act until all are here."""
+        stage, frame = self._stage, sys._getframe(1)
+        me = stage.team[stage.current.number]
+        stage.recorder.arrive(stage.current.context, frame.f_code, frame.f_lasti)
+        me.phase += 1
+        self._here += 1
+        me.body.parent.switch()
+        while self._here < me.phase * self._parties:
+            if all(thread.body.dead or thread.phase >= me.phase for thread in stage.team):
+                raise BrokenBarrierError("a thread ended without coming to the barrier")
+            me.body.parent.switch()

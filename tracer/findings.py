@@ -1,0 +1,33 @@
+"""Everything worth telling about a launch."""
+
+from __future__ import annotations
+
+from .barrier_findings import absences_of, barrier_findings
+from .bounds import bounds_findings
+from .finding import KINDS, SEVERITIES, Finding, place_of
+from .race_findings import race_findings
+from .races import races_of
+from .requests import Requests
+from .trace import Trace
+from .types_findings import Operation, float64_findings
+from .unwritten import unwritten_findings
+from .waste import waste_findings
+
+__all__ = ["KINDS", "SEVERITIES", "Finding", "findings_of", "place_of"]
+
+
+def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, ...] = ()) -> list[Finding]:
+    """Return the findings of a trace, errors first, then by kind (as in KINDS) and moment.
+
+    operations: the float64 arithmetic that Numba's type inference found, see `types_findings`.
+    """
+    absences = absences_of(trace)
+    found = [
+        *race_findings(trace, requests, races_of(trace, absences)),
+        *barrier_findings(trace, requests, absences),
+        *bounds_findings(trace, requests),
+        *unwritten_findings(trace, requests),
+        *waste_findings(trace, requests),
+        *float64_findings(trace, requests, operations),
+    ]
+    return sorted(found, key=lambda f: (SEVERITIES.index(f.severity), KINDS.index(f.kind), f.moment))

@@ -1,0 +1,210 @@
+"""The GPU of a measuring process: opened or refused in a sentence, described, and its time taken.
+
+A launch from Python costs the host tens of microseconds, so two events around one short kernel time the
+host. Here the stream is held first by a kernel that sleeps: everything to be timed is queued before it ends
+(after NVIDIA's nvbench, https://github.com/NVIDIA/nvbench).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .measurement import Ceilings, Clocks, Device, MeasurementError, median
+
+OLDEST = (7, 0)  # compute capability: nanosleep needs it
+HOLD, LONGEST_HOLD = 50, 20_000  # pauses of 10 us
+Enqueue = Callable[[], None]
+
+
+def open_gpu() -> Gpu:
+    """Return the GPU; raises MeasurementError with the reason why there is none."""
+    if importlib.util.find_spec("numba_cuda") is None:
+        raise MeasurementError("No GPU can be used: numba-cuda is missing; install tilescope[gpu].")
+    from numba import cuda
+
+    if not cuda.is_available():
+        raise MeasurementError(f"No GPU can be used: {_reason(cuda)}.")
+    device = cuda.get_current_device()
+    if tuple(device.compute_capability) < OLDEST:
+        found = ".".join(map(str, device.compute_capability))
+        raise MeasurementError(
+            f"{device.name} is too old: its compute capability is {found}, measuring needs 7.0."
+        )
+    try:
+        return Gpu(cuda)
+    except Exception as error:  # missing compilers and libraries show in many types
+        raise MeasurementError(
+            f"No kernel can be compiled ({first_line(error)}); install tilescope[gpu], for an older driver "
+            "tilescope[gpu-cu12]."
+        ) from error
+
+
+def _reason(cuda: Any) -> str:
+    text = str(cuda.cuda_error() or "")
+    if "CUDASIM" in text or cuda.config.ENABLE_CUDASIM:
+        return "Numba's simulator is on (NUMBA_ENABLE_CUDASIM)"
+    if "library" in text:
+        return "there is no NVIDIA driver; install one, or measure on another computer"
+    return first_line(text) or "the driver finds no device"
+
+
+def first_line(error: object) -> str:
+    """Return the first line of an error that says something, without a full stop, 200 characters at most."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = lines[0].rstrip(".:")[:200] if lines else ""
+    return f"{type(error).__name__}: {text}" if isinstance(error, Exception) else text
+
+
+class Gpu:
+    """The current device with a stream of its own. All times are microseconds."""
+
+    def __init__(self, cuda: Any) -> None:
+        from ..kernels import timing
+
+        self.cuda, self._kernels = cuda, timing
+        self.device = cuda.get_current_device()
+        self.stream = cuda.stream()
+        self._start, self._stop = cuda.event(timing=True), cuda.event(timing=True)
+        self._pauses = HOLD
+        size = max(2 * int(self.device.L2_CACHE_SIZE), 1 << 25) // 4
+        self._dirty, self._clean = (self.on_device(np.zeros(size, np.float32)) for _ in range(2))
+        self._sink = self.on_device(np.zeros(1, np.float32))
+        self._wide = (int(self.device.MULTIPROCESSOR_COUNT) * 8, 256)
+        self.kernel_time(self._nothing, flush=True)  # compiles all that a sample needs
+
+    def on_device(self, array: NDArray[Any]) -> Any:
+        """Return a copy of an array on the device."""
+        return self.cuda.to_device(array)
+
+    def synchronize(self) -> None:
+        """Wait until the device has done all that was asked of it; raises what went wrong in it."""
+        self.cuda.synchronize()
+
+    def is_lost(self) -> bool:
+        """Return whether an error has left the device unusable for this process."""
+        try:
+            self.synchronize()
+        except Exception:  # noqa: BLE001  # whatever it raises, it answers no more
+            return True
+        return False
+
+    def kernel_time(self, enqueue: Enqueue, *, flush: bool) -> float:
+        """Return the time between two events around what `enqueue` queues on `stream`.
+
+        With `flush` the L2 cache holds clean lines of another array before; else the same work has just run.
+        Raises MeasurementError where the host cannot queue it in time.
+        """
+        while self._pauses <= LONGEST_HOLD:
+            self._kernels.hold[1, 1, self.stream](self._pauses)
+            (self._flush if flush else enqueue)()
+            self._start.record(self.stream)
+            enqueue()
+            self._stop.record(self.stream)
+            late = self._start.query()
+            self._stop.synchronize()
+            if not late:
+                return 1000 * float(self._start.elapsed_time(self._stop))
+            self._pauses *= 2
+        self._pauses = HOLD
+        raise MeasurementError("The host is too slow to keep the device busy; close other programs.")
+
+    def _flush(self) -> None:
+        """Write one array larger than the L2 cache, then read another: what is left there is not dirty."""
+        self._kernels.overwrite[(*self._wide, self.stream)](self._dirty)
+        self._kernels.read_all[(*self._wide, self.stream)](self._clean, self._sink)
+
+    def _nothing(self) -> None:
+        self._kernels.nothing[1, 1, self.stream]()
+
+    def call_time(self, call: Callable[[], object], *, wait: bool) -> float:
+        """Return the host's time for a call, with `wait` until the device has done it."""
+        self.synchronize()
+        start = time.perf_counter()
+        call()
+        if wait:
+            self.synchronize()
+        seconds = time.perf_counter() - start
+        self.synchronize()
+        return 1e6 * seconds
+
+    def describe(self) -> Device:
+        """Return what the device is."""
+        driver, clocks = self._asked()
+        return Device(
+            name=str(self.device.name),
+            compute_capability=(
+                int(self.device.compute_capability[0]),
+                int(self.device.compute_capability[1]),
+            ),
+            multiprocessors=int(self.device.MULTIPROCESSOR_COUNT),
+            memory_bytes=int(self.cuda.current_context().get_memory_info().total),
+            l2_bytes=int(self.device.L2_CACHE_SIZE),
+            driver=driver,
+            cuda=self._cuda_version(),
+            clocks=clocks,
+        )
+
+    def _cuda_version(self) -> tuple[int, int]:
+        from numba.cuda.cudadrv.driver import driver
+
+        major, minor = driver.get_version()
+        return int(major), int(minor)
+
+    def _asked(self) -> tuple[str, Clocks | None]:
+        """Return the driver's version and the clocks, asked while the device works for half a second."""
+        self.arithmetic(1_500_000, wait=False)
+        answer = _nvidia_smi(self.device.id, "driver_version", "clocks.sm", "clocks.mem")
+        self.synchronize()
+        if len(answer) != 3:
+            return "", None
+        numbers = [int(text) if text.isdigit() else 0 for text in answer[1:]]
+        return answer[0], Clocks(*numbers) if all(numbers) else None
+
+    def arithmetic(self, rounds: int, *, wait: bool = True) -> float:
+        """Run multiply-adds on all multiprocessors and return how many GFLOP/s they reach; 0 without `wait`."""
+        blocks, threads = self._wide
+
+        def work() -> None:
+            self._kernels.multiply_add[blocks, threads, self.stream](self._sink, rounds)
+
+        if not wait:
+            work()
+            return 0.0
+        return blocks * threads * 64 * rounds / self.kernel_time(work, flush=False) / 1000
+
+    def ceilings(self) -> Ceilings:
+        """Return what the device reaches; each the median of ten."""
+        size = min(1 << 29, int(self.cuda.current_context().get_memory_info().free) // 8)
+        source, target = (self.cuda.device_array(size, np.uint8) for _ in range(2))
+
+        def copy() -> None:
+            target.copy_to_device(source, stream=self.stream)
+
+        copies = _median(lambda: 2 * size / self.kernel_time(copy, flush=False) / 1000)
+        empty = _median(lambda: self.kernel_time(self._nothing, flush=False))
+        return Ceilings(copies, _median(lambda: self.arithmetic(20_000)), empty)
+
+
+def _median(take: Callable[[], float]) -> float:
+    return median(tuple(take() for _ in range(10)))
+
+
+def _nvidia_smi(device: int, *names: str) -> Sequence[str]:
+    """Return what the driver's own tool says of a device, nothing where it is missing."""
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return ()
+    command = [tool, f"--id={device}", f"--query-gpu={','.join(names)}", "--format=csv,noheader,nounits"]
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    return [text.strip() for text in said.strip().split(",")]

@@ -1,0 +1,176 @@
+"""The measuring process: `python -m tilescope.tracer.measure` reads one Request and answers in lines of JSON.
+
+It needs neither Qt nor a screen. A device that an error has made unusable ends the process (`Lost`); who
+started it starts another for the rows that are left.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from .gpu import Gpu, first_line, open_gpu
+from .measure_events import Event, Lost, Measured, Opened, Request, Sampling, Started
+from .measurement import Kind, MeasurementError, Result, Row, Timing
+from .results import checked
+from .rows import Ask, launch_of_ask, row_of, together
+from .sampling import Failure, Take, Until, sample
+from .subjects import Subject, subject_of
+
+FIRST_CALLS = 3
+
+
+Send = Callable[[Event], None]
+MakeSubject = Callable[[Ask, Gpu | None], Subject]
+
+
+class LostDevice(Exception):
+    """An error has made the device unusable."""
+
+
+def main() -> None:
+    """Measure what standard input asks for."""
+    os.environ.update(
+        NUMBA_ENABLE_CUDASIM="0", NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS="0", NUMBA_CUDA_WARN_ON_IMPLICIT_COPY="0"
+    )
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a kernel or a library prints is no event
+
+    def send(event: Event) -> None:
+        out.write(msgspec.json.encode(event) + b"\n")
+        out.flush()
+
+    gpu, reason = _gpu_for(request)
+    serve(request, send, gpu, reason)
+
+
+def _gpu_for(request: Request) -> tuple[Gpu | None, str]:
+    if not any(ask.needs_device for ask in request.asks):
+        return None, ""
+    try:
+        return open_gpu(), ""
+    except MeasurementError as error:
+        return None, str(error)
+
+
+def serve(request: Request, send: Send, gpu: Gpu | None, reason: str, make: MakeSubject = subject_of) -> None:
+    """Measure the rows of a request, group by group; without a device `reason` says why."""
+    ceilings = gpu.ceilings() if gpu and request.ceilings else None
+    send(Opened(gpu.describe() if gpu else None, ceilings, reason))
+    run = Run(request, send, gpu, reason, make)
+    try:
+        for places in together(request.asks):
+            run.group(places)
+    except LostDevice:
+        send(Lost())
+
+
+class Run:
+    """One request under way."""
+
+    def __init__(self, request: Request, send: Send, gpu: Gpu | None, reason: str, make: MakeSubject) -> None:
+        self._request, self._send, self._gpu = request, send, gpu
+        self._reason, self._make = reason, make
+        self._rows: dict[int, Row] = {}
+
+    def group(self, places: Sequence[int]) -> None:
+        """Check the rows at these places, then time the right ones in turns."""
+        self._rows = {place: row_of(self._request.asks[place]) for place in places}
+        subjects = {place: s for place in places if (s := self._prepared(place)) is not None}
+        while subjects and not self._timed(subjects):
+            pass
+
+    def _prepared(self, place: int) -> Subject | None:
+        """Return a row's subject, its result found right and its first calls timed; else end the row."""
+        self._send(Started(place))
+        ask = self._request.asks[place]
+        if ask.needs_device and self._gpu is None:
+            self._end(place, self._reason)
+            return None
+        try:
+            subject = self._make(ask, self._gpu)
+            if not self._is_right(place, subject):
+                return None
+            if ask.first and subject.compiles:
+                calls = tuple(subject.first_call() for _ in range(FIRST_CALLS))
+                self._add(place, [Timing("first-call", calls, False)])
+            return subject
+        except Exception as error:  # noqa: BLE001  # a row ends so, not the run
+            self._fail(place, error)
+            return None
+
+    def _is_right(self, place: int, subject: Subject) -> bool:
+        row, ask = self._rows[place], self._request.asks[place]
+        results = subject.results()
+        check = checked(launch_of_ask(ask), tuple(row_names(ask)), results)
+        error = check.largest_error if check.largest_error < float("inf") else None
+        result = Result(error, check.tolerance, check.equal)
+        self._rows[place] = msgspec.structs.replace(row, result=result)
+        if check.equal:
+            return True
+        outcomes = subject.outcomes()
+        self._rows[place] = msgspec.structs.replace(self._rows[place], outcomes=outcomes)
+        self._end(place, f"It differs from NumPy by {check.largest_error:g}, so it was not timed.")
+        return False
+
+    def _timed(self, subjects: dict[int, Subject]) -> bool:
+        """Time the rows and return True; where one fails, end it, take it out and return False."""
+        takes: dict[tuple[int, Kind], Take] = {
+            (place, kind): take for place, s in subjects.items() for kind, take in s.takes().items()
+        }
+        until = Until(self._request.precision, self._request.time_limit)
+        places = tuple(subjects)
+        try:
+            found = sample(takes, until, lambda done, of: self._send(Sampling(places, done, of)))
+        except Failure as failure:
+            place = failure.key[0] if isinstance(failure.key, tuple) else -1
+            del subjects[place]
+            self._fail(place, failure.error)
+            return False
+        for place in subjects:
+            self._add(place, [Timing(kind, *found[p, kind]) for p, kind in found if p == place])
+            self._end(place, "")
+        return True
+
+    def _add(self, place: int, timings: list[Timing]) -> None:
+        row = self._rows[place]
+        self._rows[place] = msgspec.structs.replace(row, timings=(*row.timings, *timings))
+
+    def _end(self, place: int, problem: str) -> None:
+        self._send(Measured(place, msgspec.structs.replace(self._rows.pop(place), problem=problem)))
+
+    def _fail(self, place: int, error: Exception) -> None:
+        """End a row with what went wrong; raises LostDevice where nothing can run after it."""
+        self._rows[place] = msgspec.structs.replace(self._rows[place], timings=())
+        self._end(place, problem_of(error))
+        if self._gpu is not None and self._gpu.is_lost():
+            raise LostDevice
+
+
+def row_names(ask: Ask) -> list[str]:
+    """Return the names of a row's arguments, in their order."""
+    from ..kernels.catalogue import find
+
+    return [argument.name for argument in find(ask.scenario).plan(ask.values).arguments]
+
+
+def problem_of(error: Exception) -> str:
+    """Return in one sentence why a row could not be measured."""
+    text = str(error)
+    if isinstance(error, MeasurementError):
+        return text
+    if "OUT_OF_MEMORY" in text or isinstance(error, MemoryError):
+        return "The memory is too small for it; choose a smaller size."
+    if "ILLEGAL_ADDRESS" in text or "MISALIGNED" in text:
+        return "It touched memory outside its arrays, and the device stopped it."
+    if "LAUNCH_TIMEOUT" in text:
+        return "It ran too long, and the device stopped it."
+    return f"It could not be measured ({first_line(error)})."
+
+
+if __name__ == "__main__":
+    main()

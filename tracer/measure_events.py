@@ -1,0 +1,53 @@
+"""What the command line or the window and the measuring process say to each other: a line of JSON each."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .measurement import Ceilings, Device, Row
+from .rows import Ask
+
+
+class Request(msgspec.Struct, frozen=True):
+    """The rows to be measured, how long, and whether the device's ceilings are wanted too."""
+
+    asks: tuple[Ask, ...]
+    precision: float = 0.01
+    time_limit: float = 1.0
+    ceilings: bool = True
+
+
+class Opened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):
+    """What will be measured on; without a device `reason` is a sentence, and rows that need one fail."""
+
+    device: Device | None
+    ceilings: Ceilings | None
+    reason: str
+
+
+class Started(msgspec.Struct, frozen=True, tag_field="event", tag="started"):
+    """The row at this place in the request is being prepared and checked."""
+
+    place: int
+
+
+class Sampling(msgspec.Struct, frozen=True, tag_field="event", tag="sampling"):
+    """So many of these rows' timings, which are taken in turns, are done."""
+
+    places: tuple[int, ...]
+    done: int
+    of: int
+
+
+class Measured(msgspec.Struct, frozen=True, tag_field="event", tag="measured"):
+    """A row is done."""
+
+    place: int
+    row: Row
+
+
+class Lost(msgspec.Struct, frozen=True, tag_field="event", tag="lost"):
+    """The device can't be used any more in this process, which ends."""
+
+
+Event = Opened | Started | Sampling | Measured | Lost

@@ -1,0 +1,261 @@
+"""Measurements: times of kernels and of CPU programs, every sample of them, and the file that holds them."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import secrets
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from .launch import Dim3
+
+FORMAT: Final = "tilescope measurement"
+VERSION: Final = 1
+LARGEST = 256_000_000  # bytes of a file
+
+Kind = Literal["first-call", "call", "kernel-cold", "kernel-warm", "with-copies", "launch", "cpu"]
+KINDS: dict[Kind, str] = {
+    "first-call": "first call, which compiles",
+    "call": "later call on device data, host clock",
+    "kernel-cold": "kernel alone, L2 cache flushed",
+    "kernel-warm": "kernel alone, L2 cache warm",
+    "with-copies": "with copies of host data, host clock",
+    "launch": "host time of a launch",
+    "cpu": "program on the CPU",
+}
+
+
+class MeasurementError(Exception):
+    """A measurement that can't be made, written or read; the text is one sentence for the user."""
+
+
+class Timing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The samples of one kind, in the order in which they were taken, in microseconds.
+
+    settled: the median is known to the method's precision; otherwise the time limit ended it.
+    """
+
+    kind: Kind
+    microseconds: tuple[float, ...]
+    settled: bool
+
+    @property
+    def median(self) -> float:
+        """The median, in microseconds."""
+        return median(self.microseconds)
+
+    def interval(self) -> tuple[float, float]:
+        """Return the median's 95 % confidence interval, in microseconds."""
+        return median_interval(self.microseconds)
+
+
+class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The result against NumPy in float64: the largest absolute error (None: not finite), what was
+    tolerated, the verdict.
+    """
+
+    largest_error: float | None
+    tolerance: float
+    equal: bool
+
+
+class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One kernel or program with one set of parameters.
+
+    engine: what ran it. baseline: the name of the scenario's baseline, "" for its kernel. parameters: all of
+    them. bytes: of all arrays, once. flop: by the catalogue's formula (modelled). problem: one sentence about
+    why there are no timings, "" where there are. outcomes: of a wrong kernel with a single result, that
+    result in each of many launches.
+    """
+
+    scenario: str
+    title: str
+    baseline: str
+    engine: Literal["numba-cuda", "cuda-c", "python", "numba", "numpy"]
+    kernel: str
+    parameters: dict[str, int | str]
+    grid: Dim3
+    block: Dim3
+    shared_bytes: int
+    arrays: dict[str, tuple[tuple[int, ...], str]]
+    bytes: int
+    flop: int
+    result: Result | None = None
+    timings: tuple[Timing, ...] = ()
+    problem: str = ""
+    outcomes: tuple[float, ...] = ()
+
+    def timing(self, kind: Kind) -> Timing | None:
+        """Return the timing of a kind, None where it was not measured."""
+        return next((timing for timing in self.timings if timing.kind == kind), None)
+
+
+class Clocks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Clocks in MHz, read while the device was busy."""
+
+    sm: int
+    memory: int
+
+
+class Device(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The GPU. driver: version of the kernel driver, "" if unknown; cuda: what the driver supports."""
+
+    name: str
+    compute_capability: tuple[int, int]
+    multiprocessors: int
+    memory_bytes: int
+    l2_bytes: int
+    driver: str
+    cuda: tuple[int, int]
+    clocks: Clocks | None
+
+
+class Ceilings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the device reached: copying within its memory (read plus written), float32 multiply-adds in
+    registers, an empty kernel between two events.
+    """
+
+    copy_gb_per_s: float
+    float32_gflop_per_s: float
+    empty_kernel_us: float
+
+
+class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The computer: its processor, the cores that may be used, its system."""
+
+    processor: str
+    cores: int
+    system: str
+
+
+class Method(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How it was measured. time_limit: seconds for each timing. notes: sentences for a reader."""
+
+    precision: float
+    time_limit: float
+    notes: tuple[str, ...]
+
+
+class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one run of `tilescope measure` found. date: ISO 8601, UTC. revision: of git, "" if unknown."""
+
+    date: str
+    revision: str
+    device: Device | None
+    host: Host
+    versions: dict[str, str]
+    method: Method
+    ceilings: Ceilings | None
+    rows: tuple[Row, ...]
+
+    @property
+    def origin(self) -> str:
+        """Where and when it was made: NVIDIA H200, 2026-11-20."""
+        return f"{self.device.name if self.device else self.host.processor}, {self.date[:10]}"
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    format: Literal["tilescope measurement"]
+    version: Literal[1]
+    digest: str
+    measurement: msgspec.Raw
+
+
+class _Head(msgspec.Struct, frozen=True):
+    format: str
+    version: int
+
+
+def median(samples: tuple[float, ...]) -> float:
+    """Return the median of one sample or more."""
+    ordered, half = sorted(samples), len(samples) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def median_interval(samples: tuple[float, ...], confidence: float = 0.95) -> tuple[float, float]:
+    """Return an interval that holds the median of the distribution with at least this confidence.
+
+    Its ends are order statistics, so nothing is assumed of the distribution (David and Nagaraja, "Order
+    Statistics", 2003, 7.1). With fewer than six samples it is the whole range, which is known less well.
+    """
+    ordered = sorted(samples)
+    place = max(0, _rank(len(ordered), (1 - confidence) / 2) - 1)
+    return ordered[place], ordered[-1 - place]
+
+
+def _rank(count: int, tail: float) -> int:
+    """Return the largest k with P(Binomial(count, 1/2) < k) <= tail, at least 0."""
+    term, total, k = 0.5**count if count < 1000 else 0.0, 0.0, 0
+    if not term:  # too many for exact terms; the normal approximation is as good
+        return max(0, math.floor((count + 1 - 1.96 * math.sqrt(count)) / 2))
+    while total + term <= tail:
+        total, k = total + term, k + 1
+        term *= (count - k + 1) / k
+    return k
+
+
+def save(measurement: Measurement, path: str | Path) -> None:
+    """Write a measurement, whole or not at all; raises MeasurementError."""
+    content = msgspec.json.encode(measurement)
+    file = _File(FORMAT, VERSION, _digest(content), msgspec.Raw(content))
+    temporary = Path(path).with_name(f".tilescope-{secrets.token_hex(8)}.tmp")
+    try:
+        temporary.write_bytes(msgspec.json.encode(file))
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise MeasurementError(f"{path} can't be written: {error.strerror or error}.") from error
+
+
+def load(path: str | Path) -> Measurement:
+    """Return the measurement in a file; raises MeasurementError for anything that `save` did not write."""
+    try:
+        if Path(path).stat().st_size > LARGEST:
+            raise MeasurementError(f"{path} is too large for a measurement file; choose another.")
+        return decode(Path(path).read_bytes())
+    except OSError as error:
+        raise MeasurementError(f"{path} can't be read: {error.strerror or error}.") from error
+    except _Unfit as error:
+        raise MeasurementError(f"{path} can't be opened: {error}.") from error
+
+
+class _Unfit(MeasurementError):
+    """What is wrong with the content of a file; no whole sentence."""
+
+
+def decode(content: bytes) -> Measurement:
+    """Return the measurement that a file's content is; raises MeasurementError."""
+    if not content.strip():
+        raise _Unfit("it is empty")
+    try:
+        head = msgspec.json.decode(content, type=_Head)
+        if head.format != FORMAT:
+            raise _Unfit("it is not a Tilescope measurement")
+        if head.version != VERSION:
+            raise _Unfit(f"it has format {head.version}, this Tilescope reads {VERSION}; measure again")
+        file = msgspec.json.decode(content, type=_File)
+        measurement = msgspec.json.decode(file.measurement, type=Measurement)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise _Unfit(f"it is no whole measurement ({error})") from error
+    _check(measurement)
+    if file.digest != _digest(bytes(file.measurement)):
+        raise _Unfit("it was changed after it was measured; copy the original again")
+    return measurement
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _check(measurement: Measurement) -> None:
+    if not measurement.rows:
+        raise _Unfit("it holds no measured row")
+    for row in measurement.rows:
+        for timing in row.timings:
+            if not timing.microseconds:
+                raise _Unfit(f"{row.title} has a timing without samples")
+            if not all(math.isfinite(sample) and sample > 0 for sample in timing.microseconds):
+                raise _Unfit(f"{row.title} has a time that is not a positive number")

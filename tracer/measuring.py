@@ -1,0 +1,203 @@
+"""Measuring as seen from the command line and the window: start the process, listen, cancel, survive its death."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+import msgspec
+
+from .. import __version__
+from .client import Cancelled
+from .measure_events import Event, Measured, Opened, Request, Sampling, Started
+from .measurement import Host, Measurement, MeasurementError, Method, Row
+from .rows import Ask, row_of
+
+COMMAND = (sys.executable, "-P", "-m", "tilescope.tracer.measure")
+PACKAGES = ("numpy", "numba", "numba-cuda", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc")
+NOTES = (
+    "Kernel times lie between two CUDA events on a stream that is held until all is queued.",
+    "Cold: the L2 cache holds clean lines of another array. Warm: the same launch has just run.",
+    "Calls, launches and copies are timed by the host's clock, calls and copies until the device is done.",
+    "One sample of each row of the same size is taken in turn; all samples are kept.",
+)
+Report = Callable[[str, int, int], None]
+Start = Callable[[Request], Iterator[Event]]
+
+
+class Measuring:
+    """One measurement under way; `run` in any thread, `cancel` from any other."""
+
+    def __init__(self, asks: Sequence[Ask], precision: float = 0.01, time_limit: float = 1.0) -> None:
+        self.asks, self.precision, self.time_limit = list(asks), precision, time_limit
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._death = ""
+
+    def cancel(self) -> None:
+        """End it; `run` raises Cancelled."""
+        with self._lock:
+            self._cancelled = True
+            if self._process is not None:
+                self._process.kill()
+
+    def run(self, report: Report = lambda text, done, of: None, start: Start | None = None) -> Measurement:
+        """Return the measurement of all rows.
+
+        `report(text, done, of)` counts rows. A process that ends early is started anew for the rows that are
+        left. Raises MeasurementError where there is no device for rows that need one, and Cancelled.
+        """
+        rows: dict[int, Row] = {}
+        opened: Opened | None = None
+        while opened is None or len(rows) < len(self.asks):
+            left = [place for place in range(len(self.asks)) if place not in rows]
+            request = Request(
+                tuple(self.asks[p] for p in left), self.precision, self.time_limit, opened is None
+            )
+            found = self._listen((start or self._events)(request), left, rows, report)
+            opened = opened or found
+        return self._measurement(opened, [rows[place] for place in range(len(self.asks))])
+
+    def _listen(
+        self, events: Iterator[Event], places: Sequence[int], rows: dict[int, Row], report: Report
+    ) -> Opened:
+        """Take in what a process says until it ends; `rows` gets at least one more row."""
+        opened: Opened | None = None
+        at, before = 0, len(rows)
+        for event in events:
+            if isinstance(event, Opened):
+                opened = event
+                if event.reason:
+                    raise MeasurementError(event.reason)
+            elif isinstance(event, Started):
+                at = event.place
+            elif isinstance(event, Measured):
+                rows[places[event.place]] = event.row
+            report(self._text(event, places), len(rows), len(self.asks))
+        if self._cancelled:
+            raise Cancelled
+        if opened is None:
+            raise MeasurementError(f"The measuring process did not start ({self._death}).")
+        if len(rows) == before:
+            ask = self.asks[places[at]]
+            problem = f"The measuring process ended while it ran ({self._death})."
+            rows[places[at]] = msgspec.structs.replace(row_of(ask), problem=problem)
+        return opened
+
+    def _text(self, event: Event, places: Sequence[int]) -> str:
+        if isinstance(event, Started):
+            return f"checking {label(self.asks[places[event.place]])}"
+        if isinstance(event, Sampling):
+            return f"{event.done} of {event.of} timings of {label(self.asks[places[event.places[0]]])} and others"
+        return ""
+
+    def _events(self, request: Request) -> Iterator[Event]:
+        """Yield what a new process says about a request, to its end."""
+        with tempfile.TemporaryFile() as errors:
+            with self._lock:
+                if self._cancelled:
+                    raise Cancelled
+                self._process = process = _spawn(errors.fileno())
+            assert process.stdin is not None and process.stdout is not None
+            try:
+                process.stdin.write(msgspec.json.encode(request))
+                process.stdin.close()
+                for line in process.stdout:
+                    yield msgspec.json.decode(line, type=Event)
+            except BrokenPipeError:
+                pass  # it has ended; why stands in its errors
+            finally:
+                process.kill()
+                process.wait()
+                process.stdout.close()
+                errors.seek(0)
+                lines = [line for line in errors.read().decode(errors="replace").splitlines() if line.strip()]
+                self._death = lines[-1][:200] if lines else f"exit code {process.returncode}"
+
+    def _measurement(self, opened: Opened, rows: Sequence[Row]) -> Measurement:
+        return Measurement(
+            date=datetime.now(UTC).isoformat(timespec="seconds"),
+            revision=_revision(),
+            device=opened.device,
+            host=Host(_processor(), _cores(), f"{platform.system()} {platform.release()}"),
+            versions=versions(),
+            method=Method(self.precision, self.time_limit, NOTES),
+            ceilings=opened.ceilings,
+            rows=tuple(rows),
+        )
+
+
+def label(ask: Ask) -> str:
+    """Return a row as it is asked for: matmul-tiled:m=64,k=64,n=64/numpy."""
+    values = ",".join(f"{name}={value}" for name, value in ask.values.items() if value != "")
+    return f"{ask.scenario}:{values}" + (f"/{ask.baseline}" if ask.baseline else "")
+
+
+def _spawn(errors: int) -> subprocess.Popen[bytes]:
+    flags = 0
+    if sys.platform == "win32":
+        flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+    try:
+        return subprocess.Popen(
+            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, creationflags=flags
+        )
+    except OSError as error:
+        raise MeasurementError(
+            f"The measuring process can't be started ({error}); close other programs."
+        ) from error
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Tilescope, Python and the packages that a time depends on."""
+    found = {"tilescope": __version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _revision() -> str:
+    """Return the git revision of this checkout, with + where files differ from it; "" outside a checkout."""
+    given = os.environ.get("TILESCOPE_REVISION")
+    if given is not None:
+        return given
+    folder = Path(__file__).resolve().parent.parent
+    if not (folder / ".git").exists():
+        return ""
+    commit = _git(folder, "rev-parse", "HEAD")
+    return commit + "+" * bool(commit and _git(folder, "status", "--porcelain", "--untracked-files=no"))
+
+
+def _git(folder: Path, *words: str) -> str:
+    try:
+        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
+def _processor() -> str:
+    """Return the name of the processor, as Linux has it in a file; elsewhere what Python knows."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -1,0 +1,181 @@
+"""Meetings: touches of one piece of memory by two who are in no order. Tables and passes, no sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .pieces import Mask, Touches
+from .runs import AnyInts, Ints
+from .trace import Op, Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Touches that may meet: those with an equal `key` (below `size`) and different `who` are in no order."""
+
+    scope: str
+    touches: Touches
+    key: Ints
+    size: int
+    who: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Race:
+    """What two sites do to one buffer in no order.
+
+    scope: who meets: "warp" (lanes of one), "block" (warps of one) or "grid" (blocks). first, second: the
+    accesses to show, in the order in which this launch made them. rows: all accesses of both sites to the
+    elements on which they meet, while they meet. harmful: False if all of them write the same value.
+    """
+
+    buffer: int
+    sites: tuple[int, int]
+    scope: str
+    first: int
+    second: int
+    rows: Ints
+    harmful: bool
+
+
+class Writers:
+    """Who wrote, per key: one of them, and whether there are others."""
+
+    def __init__(self, key: Ints, size: int, who: AnyInts) -> None:
+        self._one = np.full(size, -1, np.int64)
+        self._one[key] = who
+        self._several = np.zeros(size, bool)
+        self._several[key[self._one[key] != who]] = True
+
+    def meet(self, key: Ints, who: AnyInts) -> Mask:
+        """Return whether any but `who` itself wrote there."""
+        one = self._one[key]
+        found: Mask = (one >= 0) & ((one != who) | self._several[key])
+        return found
+
+
+class Values:
+    """What was written, per key: one of the values, and whether there are others."""
+
+    def __init__(self, key: Ints, size: int, value: NDArray[Any]) -> None:
+        self._one = np.zeros(size, value.dtype)
+        self._one[key] = value
+        self._several = np.zeros(size, bool)
+        self._several[key[differ(self._one[key], value)]] = True
+
+    def others(self, key: Ints, value: NDArray[Any]) -> Mask:
+        """Return whether anything but `value` was written there."""
+        found: Mask = self._several[key] | differ(self._one[key], value)
+        return found
+
+
+def differ(a: NDArray[Any], b: NDArray[Any]) -> Mask:
+    """Return where values differ; nan equals nan."""
+    found: Mask = (a != b) & ((a == a) | (b == b))
+    return found
+
+
+def contested(key: Ints, size: int, who: AnyInts, op: NDArray[np.uint8]) -> Mask:
+    """Return which touches are of a key (below `size`) on which two of different `who` meet.
+
+    They meet if one writes and not both are atomic.
+    """
+    bad = np.zeros(size, bool)
+    store, atomic = op == Op.STORE, op >= Op.ATOMIC
+    if store.any():
+        bad[key[Writers(key[store], size, who[store]).meet(key, who)]] = True
+    if atomic.any() and not atomic.all():
+        plain, side = ~atomic, Writers(key[atomic], size, who[atomic])
+        bad[key[plain][side.meet(key[plain], who[plain])]] = True
+    return bad[key] if bad.any() else np.zeros(len(key), bool)
+
+
+def races_in(trace: Trace, scene: Scene) -> Iterator[Race]:
+    """Return the races of a scene, one per buffer and two sites that meet."""
+    parties = _parties(trace, scene)
+    for number, a in enumerate(parties):
+        if a.op != Op.LOAD:
+            writers = Writers(a.key, scene.size, a.who)
+            for other, b in enumerate(parties):
+                once = b.op == Op.LOAD or other >= number
+                if once and not (a.op >= Op.ATOMIC and b.op >= Op.ATOMIC):
+                    yield from _between(trace, scene, a, b, writers.meet(b.key, b.who))
+
+
+@dataclass(frozen=True, eq=False)
+class _Party:
+    """The touches of a scene that do one thing (`op`) to one buffer at one site."""
+
+    buffer: int
+    site: int
+    op: int
+    rows: Ints
+    key: Ints
+    who: Ints
+
+
+def _parties(trace: Trace, scene: Scene) -> list[_Party]:
+    rows, result = scene.touches.rows, []
+    site, buffer, op = trace.site[rows], trace.buffer[rows], trace.op[rows]
+    code = (site.astype(np.int64) * len(trace.buffers) + buffer) * len(Op) + op
+    for one in np.flatnonzero(np.bincount(code)):
+        mine = np.flatnonzero(code == one)
+        what = (int(buffer[mine[0]]), int(site[mine[0]]), int(op[mine[0]]))
+        result.append(_Party(*what, rows[mine], scene.key[mine], scene.who[mine]))
+    return result
+
+
+def _between(trace: Trace, scene: Scene, a: _Party, b: _Party, met: Mask) -> Iterator[Race]:
+    """Return the race between two parties, if any of b (`met`) meets one of a."""
+    if not met.any():
+        return
+    harmful = met & _harm(trace, scene, a, b)
+    here = np.flatnonzero(harmful if harmful.any() else met)[0]
+    partners = (a.key == b.key[here]) & (a.who != b.who[here])
+    row = int(b.rows[here])
+    pair = sorted((row, _nearest(trace, a.rows[partners], row, differing=bool(harmful.any()))))
+    shared = np.zeros(scene.size, bool)
+    shared[b.key[met]] = True
+    rows = united(a.rows[shared[a.key]], b.rows[shared[b.key]])
+    sites = (min(a.site, b.site), max(a.site, b.site))
+    yield Race(a.buffer, sites, scene.scope, pair[0], pair[1], rows, bool(harmful.any()))
+
+
+def _harm(trace: Trace, scene: Scene, a: _Party, b: _Party) -> Mask:
+    """Return which touches of b do harm where they meet one of a: all but stores of what a stores too."""
+    if a.op != Op.STORE or b.op != Op.STORE or a.buffer != b.buffer or trace.value is None:
+        return np.ones(len(b.key), bool)
+    return Values(a.key, scene.size, trace.value[a.rows]).others(b.key, trace.value[b.rows])
+
+
+def _nearest(trace: Trace, rows: Ints, row: int, *, differing: bool) -> int:
+    """Return the last of some rows before `row`, else the first; of those with another value if there are any."""
+    if differing and trace.value is not None:
+        others = rows[differ(trace.value[rows], trace.value[row])]
+        rows = others if len(others) else rows
+    before = rows[rows < row]
+    return int(before[-1] if len(before) else rows[0])
+
+
+def united(a: Ints, b: Ints) -> Ints:
+    """Return the rows that are in either, ascending, each once."""
+    there = np.zeros(1 + max(int(a.max(initial=0)), int(b.max(initial=0))), bool)
+    there[a] = there[b] = True
+    return np.flatnonzero(there)
+
+
+def merged(wide: Race, narrow: Race) -> Race:
+    """Return one race of two between the same sites; `wide` is that of the wider scope, which is shown.
+
+    Where one is harmless the other's accesses are shown.
+    """
+    shown = wide if wide.harmful or not narrow.harmful else narrow
+    rows = united(wide.rows, narrow.rows)
+    return Race(
+        wide.buffer, wide.sites, wide.scope, shown.first, shown.second, rows, wide.harmful or narrow.harmful
+    )  # fmt: skip

@@ -1,0 +1,85 @@
+"""Samples: taken in turns from all that is measured together, until each median is known well enough."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from .measurement import median, median_interval
+
+LEAST, MOST = 20, 2000  # samples; LEAST only while the time limit lasts
+AT_LEAST = 3  # samples, whatever they take
+Key = TypeVar("Key", bound=Hashable)
+Take = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Until:
+    """When to stop: `precision` is half the median's interval over the median, `limit` seconds of each."""
+
+    precision: float = 0.01
+    limit: float = 1.0
+
+
+@dataclass
+class _Series(Generic[Key]):
+    key: Key
+    take: Take
+    samples: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    settled: bool = False
+    ended: bool = False
+
+
+class Failure(Exception):
+    """Taking a sample failed: which one's, and why."""
+
+    def __init__(self, key: Hashable, error: Exception) -> None:
+        super().__init__(key, error)
+        self.key, self.error = key, error
+
+
+def sample(
+    takes: Mapping[Key, Take],
+    until: Until,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[Key, tuple[tuple[float, ...], bool]]:
+    """Return per key its samples and whether its median is known to the precision.
+
+    One sample of each is taken in turn, so that a drifting clock meets all alike. A take returns
+    microseconds. `progress(done, of)` counts keys. Raises Failure for a take that raises.
+    """
+    series = [_Series(key, take) for key, take in takes.items()]
+    left = series
+    while left:
+        for one in left:
+            _take(one, until, clock)
+        ended = [one for one in left if one.ended]
+        left = [one for one in left if not one.ended]
+        if ended:
+            progress(len(series) - len(left), len(series))
+    return {one.key: (tuple(one.samples), one.settled) for one in series}
+
+
+def _take(one: _Series[Key], until: Until, clock: Callable[[], float]) -> None:
+    start = clock()
+    try:
+        one.samples.append(one.take())
+    except Exception as error:  # whatever a kernel or a driver raises is this row's end alone
+        raise Failure(one.key, error) from error
+    one.seconds += clock() - start
+    count = len(one.samples)
+    # The interval is looked at ever more rarely, since it sorts all samples.
+    if count >= LEAST and (count % max(10, count // 10) == 0 or count == LEAST):
+        one.settled = known(tuple(one.samples)) <= until.precision
+    late = one.seconds >= until.limit and count >= AT_LEAST
+    one.ended = one.settled or late or count >= MOST
+
+
+def known(samples: tuple[float, ...]) -> float:
+    """Return half the width of the median's 95 % interval over the median."""
+    low, high = median_interval(samples)
+    return (high - low) / 2 / median(samples)

@@ -1,0 +1,227 @@
+"""What is measured: a row's kernel or program with its arguments, and the ways to take its time."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import catalogue
+from .cuda_c import CudaCKernel
+from .gpu import Gpu
+from .launch import Array, Launch
+from .loading import constants_of, filled, load_kernel
+from .measurement import Kind
+from .rows import Ask, launch_of_ask
+from .sampling import Take
+
+REPEATS = 100  # launches of a wrong kernel whose result is one number
+
+
+class Subject(Protocol):
+    """One row, ready to be run. Times are microseconds. compiles: whether its first call compiles it."""
+
+    @property
+    def compiles(self) -> bool: ...
+
+    def first_call(self) -> float:
+        """Compile and run it as if for the first time."""
+
+    def results(self) -> dict[str, NDArray[Any]]:
+        """Run it on fresh arrays and return what it leaves in them, by name."""
+
+    def takes(self) -> dict[Kind, Take]:
+        """Return how to take a sample of each kind."""
+
+    def outcomes(self) -> tuple[float, ...]:
+        """Return the result of many runs, where it is one number; else nothing."""
+
+
+def subject_of(ask: Ask, gpu: Gpu | None) -> Subject:
+    """Return a row's subject; raises LoadError, and what the device raises."""
+    scenario, launch = catalogue.find(ask.scenario), launch_of_ask(ask)
+    names = tuple(a.name for a in scenario.plan(ask.values).arguments)
+    baseline = next((b for b in scenario.baselines if b.name == ask.baseline), None)
+    if baseline:
+        return CpuSubject(baseline.function, launch, names)
+    if scenario.engine == "python":
+        return CpuSubject(scenario.kernel, launch, names)
+    assert gpu is not None, "a kernel needs a device"
+    if scenario.cuda_c:
+        kernel = scenario.cuda_c
+        return CudaCSubject(
+            gpu, launch, names, lambda: CudaCKernel(kernel, ask.values, launch, int(gpu.stream))
+        )
+    return NumbaSubject(gpu, launch, names)
+
+
+class CpuSubject:
+    """A program on the CPU."""
+
+    def __init__(self, function: str, launch: Launch, names: tuple[str, ...]) -> None:
+        module, _, name = function.rpartition(":")
+        self._run = getattr(importlib.import_module(module), name)
+        self._launch, self._names = launch, names
+        self._arguments = _host_arguments(launch)
+        self.compiles = hasattr(self._run, "py_func")
+
+    def first_call(self) -> float:
+        """Compile it with Numba, and run it."""
+        import numba
+
+        run, arguments = numba.njit(self._run.py_func), _host_arguments(self._launch)
+        return _host_time(lambda: run(*arguments))
+
+    def results(self) -> dict[str, NDArray[Any]]:
+        """Run it once."""
+        self._run(*self._arguments)
+        return _named_arrays(self._names, self._arguments)
+
+    def takes(self) -> dict[Kind, Take]:
+        """Return the one kind that there is."""
+        return {"cpu": lambda: _host_time(lambda: self._run(*self._arguments))}
+
+    def outcomes(self) -> tuple[float, ...]:
+        """Return nothing: it does the same in every run."""
+        return ()
+
+
+class DeviceSubject:
+    """A kernel on the device, with its arrays there and on the host."""
+
+    compiles = True
+
+    def __init__(self, gpu: Gpu, launch: Launch, names: tuple[str, ...]) -> None:
+        self._gpu, self._launch, self._names = gpu, launch, names
+        self._host = _host_arguments(launch)
+        self._device = [gpu.on_device(a) if isinstance(a, np.ndarray) else a for a in self._host]
+
+    def enqueue(self) -> None:
+        """Launch the kernel on the stream, with as little of the host's time as may be."""
+        raise NotImplementedError
+
+    def launch(self) -> None:
+        """Launch the kernel as a program does."""
+        self.enqueue()
+
+    def with_copies(self) -> None:
+        """Copy the arrays to the device, launch, and copy them back."""
+        raise NotImplementedError
+
+    def results(self) -> dict[str, NDArray[Any]]:
+        """Run it once."""
+        self.enqueue()
+        self._gpu.synchronize()
+        back = [a.copy_to_host() if hasattr(a, "copy_to_host") else a for a in self._device]
+        return _named_arrays(self._names, back)
+
+    def takes(self) -> dict[Kind, Take]:
+        """Return the kinds of a kernel."""
+        gpu = self._gpu
+        return {
+            "kernel-cold": lambda: gpu.kernel_time(self.enqueue, flush=True),
+            "kernel-warm": lambda: gpu.kernel_time(self.enqueue, flush=False),
+            "call": lambda: gpu.call_time(self.launch, wait=True),
+            "launch": lambda: gpu.call_time(self.launch, wait=False),
+            "with-copies": lambda: gpu.call_time(self.with_copies, wait=True),
+        }
+
+    def outcomes(self) -> tuple[float, ...]:
+        """Launch a kernel with one array of one element again and again, on fresh data each time."""
+        arrays = [(d, h) for d, h in zip(self._device, self._host, strict=True) if isinstance(h, np.ndarray)]
+        if len(arrays) != 1 or arrays[0][1].size != 1:
+            return ()
+        (device, host), found = arrays[0], []
+        for _ in range(REPEATS):
+            device.copy_to_device(host)
+            self._gpu.synchronize()
+            self.enqueue()
+            self._gpu.synchronize()
+            found.append(float(device.copy_to_host()[0]))
+        return tuple(found)
+
+
+class NumbaSubject(DeviceSubject):
+    """A kernel compiled by Numba."""
+
+    def __init__(self, gpu: Gpu, launch: Launch, names: tuple[str, ...]) -> None:
+        super().__init__(gpu, launch, names)
+        self._kernel = _numba_kernel(launch)
+        self._shape = (launch.grid, launch.block, gpu.stream, launch.shared_bytes)
+        self._configured = self._kernel[self._shape]
+
+    def first_call(self) -> float:
+        """Load the kernel's file anew, compile, run, and wait."""
+        kernel = _numba_kernel(self._launch)
+        return self._gpu.call_time(lambda: kernel[self._shape](*self._device), wait=True)
+
+    def enqueue(self) -> None:
+        """Launch the kernel on the stream."""
+        self._configured(*self._device)
+
+    def launch(self) -> None:
+        """Launch the kernel, grid and block with it, as a program does."""
+        self._kernel[self._shape](*self._device)
+
+    def with_copies(self) -> None:
+        """Launch the kernel on the host's arrays, which Numba copies to the device and back."""
+        launch = self._launch
+        self._kernel[launch.grid, launch.block, 0, launch.shared_bytes](*self._host)
+
+
+class CudaCSubject(DeviceSubject):
+    """A kernel compiled by NVRTC."""
+
+    def __init__(
+        self, gpu: Gpu, launch: Launch, names: tuple[str, ...], compiled: Callable[[], CudaCKernel]
+    ) -> None:
+        super().__init__(gpu, launch, names)
+        self._compiled = compiled
+        self._kernel = compiled()
+        self._pointers = [_address(a) for a in self._device if hasattr(a, "copy_to_host")]
+
+    def first_call(self) -> float:
+        """Compile, load, run, and wait."""
+        return self._gpu.call_time(lambda: self._compiled().enqueue(self._pointers), wait=True)
+
+    def enqueue(self) -> None:
+        """Launch the kernel on the stream."""
+        self._kernel.enqueue(self._pointers)
+
+    def with_copies(self) -> None:
+        """Copy the arrays to the device, launch, and copy them back, as Numba does of itself."""
+        stream = self._gpu.stream
+        arrays = [a for a in self._host if isinstance(a, np.ndarray)]
+        copies = [self._gpu.on_device(a) for a in arrays]
+        self._kernel.enqueue([_address(copy) for copy in copies])
+        for copy, array in zip(copies, arrays, strict=True):
+            copy.copy_to_host(array, stream=stream)
+
+
+def _address(array: Any) -> int:
+    return int(array.__cuda_array_interface__["data"][0])
+
+
+def _numba_kernel(launch: Launch) -> Any:
+    module, kernel = load_kernel(launch)
+    constants_of(module, launch)
+    return kernel
+
+
+def _host_arguments(launch: Launch) -> list[Any]:
+    return [filled(a) if isinstance(a, Array) else a.value for a in launch.arguments]
+
+
+def _named_arrays(names: tuple[str, ...], arguments: list[Any]) -> dict[str, NDArray[Any]]:
+    pairs = zip(names, arguments, strict=True)
+    return {name: value for name, value in pairs if isinstance(value, np.ndarray)}
+
+
+def _host_time(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return 1e6 * (time.perf_counter() - start)

@@ -1,0 +1,134 @@
+"""Reads of memory that nobody wrote: what compute-sanitizer's initcheck reports, for shared and local memory too.
+
+Shared and local memory begin without content in every block and thread (CUDA C++ Programming Guide,
+"Variable Memory Space Specifiers"); global memory does where the host only allocated it. A read that another
+thread's write comes after only by chance is a race, and not told here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .finding import Finding, access_element, counted, line_text, thread_text
+from .meetings import Writers
+from .pieces import Mask, Touches, dense, groups_of, places_of, tally_of, touches_of
+from .requests import Requests
+from .runs import Ints
+from .trace import Op, Trace, poison
+
+NEVER = np.iinfo(np.int64).max
+REMEDY = {
+    "shared": "write it first, as with 0, and put cuda.syncthreads() between",
+    "local": "write it first, as with 0",
+    "global": "fill the array before the launch, as with cuda.to_device(np.zeros(...))",
+}
+
+
+def unwritten_findings(trace: Trace, requests: Requests) -> list[Finding]:
+    """Return an error for each buffer and site that reads elements which nobody wrote before, in step order."""
+    found: list[Finding] = []
+    reading = tally_of(trace)[:, [Op.LOAD, Op.ATOMIC, Op.REDUCTION]].sum(axis=1)
+    for group in groups_of(trace, ("shared", "local", "global")):
+        if np.any(reading[group]) and (empty := _empty(trace, group)) is not None:
+            rows, later = _unwritten(trace, touches_of(trace, group), empty)
+            found += _findings(trace, requests, rows, later)
+    return found
+
+
+def _unwritten(trace: Trace, touches: Touches, empty: Mask) -> tuple[Ints, Mask]:
+    """Return the reads of pieces that began empty and were not written before, and whether they were later."""
+    rows = touches.rows
+    key, size = dense(_copy(trace, rows) * touches.count + touches.piece)
+    op, step = trace.op[rows], trace.step[rows].astype(np.int64)
+    written = np.flatnonzero(op != Op.LOAD)[::-1]
+    first = np.full(size, NEVER)
+    first[key[written]] = step[written]  # the earliest is put in last
+    bad = (op != Op.STORE) & (first[key] >= step)
+    if not empty.all():
+        bad &= empty[touches.piece]
+    if bad.any():
+        bad[bad] = ~_raced(trace, touches, key, bad)
+    found, start = np.unique(rows[bad], return_index=True)
+    return found, (first[key[bad]] < NEVER)[start]
+
+
+def _raced(trace: Trace, touches: Touches, key: Ints, bad: Mask) -> Mask:
+    """Return which of some reads (bad) another thread's write meets, so that it could have come before."""
+    seen = np.zeros(int(key.max()) + 1, bool)
+    seen[key[bad]] = True
+    writes = touches.rows[on := np.flatnonzero(seen[key] & (trace.op[touches.rows] != Op.LOAD))]
+    reads, read_key, write_key = touches.rows[bad], key[bad], key[on]
+    phases = int(trace.phase.max(initial=0)) + 1
+    both = np.concatenate([write_key, read_key])
+    row = np.concatenate([writes, reads])
+    place = places_of(trace, trace.block[row])
+    number, size = dense((both * len(trace.blocks) + place) * phases + trace.phase[row])
+    count = len(writes)
+    in_block = Writers(number[:count], size, trace.thread[writes]).meet(number[count:], trace.thread[reads])
+    between = Writers(write_key, len(seen), place[:count]).meet(read_key, place[count:])
+    return in_block | between
+
+
+def _copy(trace: Trace, rows: Ints) -> Ints:
+    """Return which copy of the memory an access is to: one per block, thread, or launch."""
+    space = trace.buffers[int(trace.buffer[rows[0]])].space
+    if space == "global":
+        return np.zeros(len(rows), np.int64)
+    place = places_of(trace, trace.block[rows])
+    return place if space == "shared" else place * trace.threads + trace.thread[rows]
+
+
+def _empty(trace: Trace, group: list[int]) -> Mask | None:
+    """Return per piece of a group's memory whether it began without content; None where all had some.
+
+    What other blocks wrote is not known where only some ran or were kept: nothing is said of global memory.
+    """
+    if trace.buffers[group[0]].space != "global":
+        return np.ones(1, bool)
+    number = group[0]
+    if len(group) > 1 or number not in trace.initial or trace.is_part:
+        return None
+    empty = _began_empty(trace, number)
+    return empty if empty.any() else None
+
+
+def _began_empty(trace: Trace, number: int) -> Mask:
+    """Return which elements of a global buffer the host left empty, as far as their bits tell.
+
+    They are poison then. For floats poison is a common value too, so all of the array must be; of booleans
+    nothing is said.
+    """
+    content = trace.initial[number]
+    empty = _bits(np.array([poison(content.dtype)], content.dtype))
+    alike: Mask = (_bits(content) == empty).all(axis=1)
+    sure = content.dtype.kind in "iu" or (content.dtype.kind in "fc" and alike.all())
+    return alike & sure
+
+
+def _bits(values: NDArray[Any]) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)
+
+
+def _findings(trace: Trace, requests: Requests, rows: Ints, later: Mask) -> list[Finding]:
+    code = trace.buffer[rows].astype(np.int64) * len(trace.sites) + trace.site[rows]
+    return [_finding(trace, requests, rows[code == one], later[code == one]) for one in np.unique(code)]
+
+
+def _finding(trace: Trace, requests: Requests, rows: Ints, later: Mask) -> Finding:
+    first = int(rows[0])
+    site, buffer = int(trace.site[first]), trace.buffers[int(trace.buffer[first])]
+    count, remedy = len(rows), REMEDY[buffer.space]
+    when = "wrote before" if later[0] else "ever wrote"
+    message = (
+        f"{counted(count, 'read')} of {buffer.name} on {line_text(trace, site)} {'gets' if count == 1 else 'get'} "
+        f"what the {buffer.space} memory happened to hold, first {thread_text(trace, first, block=True)} at "
+        f"{access_element(trace, first)}, which nobody {when}; {remedy}."
+    )
+    thread = (int(trace.block[first]), int(trace.thread[first]))
+    moment = int(requests.moment[requests.request[first]])
+    return Finding(
+        "unwritten", "error", message, remedy, count, (site,), rows, (first,), (thread,), moment
+    )  # fmt: skip
