@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidgetAction
 
 from . import dialogs, files
 
@@ -98,6 +98,8 @@ def build_menu(window: MainWindow) -> tuple[QMenu, dict[str, QAction]]:
             part.addAction(actions[text])
         if title == "File":
             _add_recent(window, part)
+        if title == "View":
+            part.aboutToShow.connect(partial(_add_text_size, window, part))
     return menu, actions
 
 
@@ -123,6 +125,25 @@ def _fill_recent(window: MainWindow, recent: QMenu) -> None:
         recent.addAction(path, partial(files.open_path, window, path))
     if not window.settings.recent:
         recent.addAction("none yet").setEnabled(False)
+
+
+def _add_text_size(window: MainWindow, part: QMenu) -> None:
+    """Put a slider for the text size into the menu, when it is first shown: its library takes a while to load."""
+    if part.property("slider"):
+        return
+    from superqt import QLabeledSlider
+
+    slider = QLabeledSlider(Qt.Orientation.Horizontal)
+    slider.setRange(80, 200)
+    slider.setValue(round(100 * window.theme.scale))
+    slider.setAccessibleName("Text size in percent")
+    slider.setToolTip("Text size in percent")
+    slider.valueChanged.connect(lambda percent: window.look.scale_text(percent / 100))
+    window.look.changed.connect(lambda theme: slider.setValue(round(100 * theme.scale)))
+    row = QWidgetAction(part)
+    row.setDefaultWidget(slider)
+    part.addAction(row)
+    part.setProperty("slider", True)
 
 
 def keys(window: MainWindow) -> Iterator[tuple[str, str, str]]:

@@ -54,7 +54,15 @@ def _user_errors() -> tuple[type[Exception], ...]:
     from .pictures import PictureError
     from .program import ProgramError
 
-    return MeasurementError, ProgramError, UsageError, CatalogueError, TraceFileError, WorkerError, PictureError
+    return (
+        MeasurementError,
+        ProgramError,
+        UsageError,
+        CatalogueError,
+        TraceFileError,
+        WorkerError,
+        PictureError,
+    )
 
 
 def _run(arguments: list[str]) -> int:
@@ -223,7 +231,7 @@ def _add_look(parser: Parser) -> None:
         "--scale", type=_between(0.5, 4), default=1.0, metavar="2", help="pixels a point, 0.5 to 4"
     )
     parser.add_argument(
-        "--text-size", type=_between(0.5, 3), default=1.0, metavar="1.0", help="0.5 to 3 times the normal"
+        "--text-size", type=_between(0.8, 2), default=1.0, metavar="1.0", help="0.8 to 2 times the normal"
     )
 
 

@@ -27,7 +27,8 @@ from .views.timeline import TimelineView
 from .views.wording import place_text
 
 # Pixels at the normal text size below which there is too little room for everything.
-LOW, LOWER, LOWEST, NARROW, NARROWER = 860, 700, 560, 1400, 1000
+LOW, LOWER, LOWEST, NARROW, NARROWER = 860, 660, 520, 1400, 1000
+LEGEND = 760  # the height from which the legend is worth a row of its own
 
 
 class Frame(QWidget):
@@ -54,6 +55,8 @@ class Frame(QWidget):
         self.down.addWidget(self.across)
         self.down.addWidget(self._build_foot())
         self.down.setStretchFactor(0, 1)
+        self.foot_moved = False  # whether the user has chosen another height than the foot's own
+        self.down.splitterMoved.connect(self._keep_height)
         for splitter in (self.across, self.down):
             splitter.setChildrenCollapsible(False)
         self.body = QVBoxLayout()
@@ -64,6 +67,9 @@ class Frame(QWidget):
         column.setSpacing(0)
         column.addWidget(self.toolbar)
         column.addLayout(self.body, 1)
+
+    def _keep_height(self) -> None:
+        self.foot_moved = True
 
     def _build_foot(self) -> QFrame:
         self.foot = QFrame()
@@ -103,14 +109,24 @@ class Frame(QWidget):
         for i, (pane, timeline) in enumerate(zip(self.panes, self.timelines, strict=True)):
             pane.set_terse(height < LOW)
             timeline.setVisible(height >= LOWER or (height >= LOWEST and i == self.stage.focus))
-        self.transport.show_legend(height >= LOW)
+        self.transport.show_legend(height >= LEGEND)
         self.toolbar.set_terse(width < NARROW)
         wanted = self.side_wanted == "auto" and width >= NARROWER
         self.side.setVisible(wanted or self.side_wanted == "shown")
-        # A splitter does not ask how high its parts are at their width.
-        self.foot.setMinimumHeight(
-            self.foot_column.minimumHeightForWidth(self.width() - 2 * self.theme.px(10))
-        )
+        self._share_height(height < LOW)
+
+    def _share_height(self, low: bool) -> None:
+        """Give the foot the height that its rows take at this width, which a splitter does not ask for."""
+        shown = [timeline for timeline in self.timelines if not timeline.isHidden()]
+        margins, gap = self.foot_column.contentsMargins(), self.foot_column.spacing()
+        inside = self.width() - 2 * self.theme.px(10) - margins.left() - margins.right()
+        fixed = self.transport.heightForWidth(inside) + gap * len(shown) + margins.top() + margins.bottom() + 2
+        least = fixed + sum(timeline.minimumSizeHint().height() for timeline in shown)
+        usual = fixed + sum(timeline.sizeHint().height() for timeline in shown)
+        self.foot.setMinimumHeight(least)
+        if not self.foot_moved:
+            foot = (least + usual) // 2 if low else usual
+            self.down.setSizes([max(self.down.height() - foot, 1), foot])
 
     def toggle_side(self) -> None:
         """Show the right column, or hide it."""
@@ -138,6 +154,7 @@ class Frame(QWidget):
             view.moment_asked.connect(lambda moment: stage.seek(i, moment))
             view.selection_asked.connect(lambda selection: stage.select(i, selection))
         timeline.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        timeline.x_range_changed.connect(lambda first, last: self._link_ranges(i, first, last))
         pane.cancelled.connect(cancel)
         pane.set_theme(self.theme)
         pane.memory.colour_by = self.colour
@@ -147,6 +164,14 @@ class Frame(QWidget):
         self.foot_column.insertWidget(i, timeline)
         self.share_width()
         self.arrange()
+
+    def _link_ranges(self, i: int, first: float, last: float) -> None:
+        """Show in the other timelines what the user shows in this one: the same moments, or the same share."""
+        ends, by_progress = self.stage.ends(), self.stage.link_mode == "progress"
+        for other, timeline in enumerate(self.timelines):
+            if other != i and ends[i] and ends[other]:
+                share = ends[other] / ends[i] if by_progress else 1.0
+                timeline.set_x_range((first - 1) * share + 1, (last - 1) * share + 1)
 
     def turn_to(self, widget: QWidget | None) -> None:
         """Turn to the pane whose picture or timeline this widget is a part of."""
@@ -174,6 +199,7 @@ class Frame(QWidget):
             shown.memory.reads_top = top  # one colour means the same count in both
         self._show_kinds(known)
         self._keep_room(known)
+        self.arrange()
 
     def show_progress(self, i: int, done: int, total: int) -> None:
         """Show how far a pane's next session is."""
@@ -182,11 +208,12 @@ class Frame(QWidget):
             self.panes[i].veil.show_progress(f"Tracing {self.toolbar.side_name(i)}: {count}", done, total)
 
     def colour_by(self, choice: str) -> None:
-        """Colour the cells of every pane by value, by times read, or each buffer by what suits it ("auto")."""
+        """Colour the cells of every pane by one of COLOUR_BY, and the lines of the source where that suits them."""
         if choice in COLOUR_BY:
             self.colour = choice
         for pane in self.panes:
             pane.memory.colour_by = self.colour
+        self.side.colour_by(self.colour)
 
     def show_setups(self) -> None:
         """Show in bar and transport what the panes run and how they are linked."""

@@ -38,8 +38,12 @@ class Look(QObject):
 
     def resize_text(self, change: float) -> None:
         """Make the text larger or smaller by a share of its normal size; 0 makes it normal."""
-        scale = round(self.theme.scale + change, 1) if change else 1.0
-        self.show(self.choice, scale, self.theme.reduced_motion)
+        self.scale_text(round(self.theme.scale + change, 1) if change else 1.0)
+
+    def scale_text(self, scale: float) -> None:
+        """Make the text this many times as large as normal."""
+        if scale != self.theme.scale:
+            self.show(self.choice, scale, self.theme.reduced_motion)
 
     def toggle_motion(self) -> None:
         """Let elements travel, or stay still."""

@@ -269,6 +269,7 @@ class MainWindow(QMainWindow):
             (self.frame.across, self.frame.down), self.settings.splitters, strict=False
         ):
             splitter.restoreState(QByteArray(state))
+            self.frame.foot_moved = True
 
     def _remember(self) -> None:
         if self.settings_file is None:

@@ -94,7 +94,10 @@ class Pane(QFrame):
 
     def set_terse(self, terse: bool) -> None:
         """Show the lesson as a tip of the title only, or as a line of its own."""
+        if terse == self.terse:
+            return
         self.terse = terse
+        self.counters.set_terse(terse)
         self._show_lesson()
         self._show_verdict()
 

@@ -153,7 +153,9 @@ class Keeper:
                 folder.mkdir(parents=True, exist_ok=True)
             self.lines = None if lines is None else Path(lines).open("w", encoding="utf-8")
         except OSError as error:
-            raise UsageError(f"can't write {error.filename}: {error.strerror}; choose another place.") from error
+            raise UsageError(
+                f"can't write {error.filename}: {error.strerror}; choose another place."
+            ) from error
 
     def keep(self, trace: Trace, seconds: float) -> None:
         """Save one launch."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .count_scenarios import COUNTS, RACING
 from .matmul_scenarios import MATMULS
 from .matmul_variant_scenarios import PITFALLS, VARIANTS, WORK_ITEMS
 from .program_scenarios import BARRIERS, CUDA_C, PYTHON
@@ -20,7 +21,7 @@ from .scenario import (
     settle,
 )
 from .transpose_scenarios import TRANSPOSES
-from .vector_scenarios import COUNTS, RACING, SUMS, TOO_FEW, VECTORS
+from .vector_scenarios import SUMS, TOO_FEW, VECTORS
 
 __all__ = [
     "Argument",

@@ -1,8 +1,7 @@
-"""Vectors and counts as lessons: one thread per element or for many, sums, counters and histograms."""
+"""Vectors as lessons: one thread per element or for many, and sums."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,29 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .matmul_variant_scenarios import ceil_div
-from .program_scenarios import exact
 from .scenario import Argument, Arrays, Baseline, Parameter, PhaseText, Plan, Scenario, Values
 
 MOST = 1 << 24
 MILLION = 1_000_000
-LOW, HIGH, BINS = -4.0, 4.0, 150
 Result = dict[str, NDArray[Any]]
-Dtype = Callable[[Values], str]
 
 
-def _count(default: int, label: str = "Elements") -> Parameter:
+def count(default: int, label: str = "Elements") -> Parameter:
+    """Return the parameter of how many elements there are."""
     return Parameter("count", label, default, 1, MOST)
 
 
-def _threads(default: int, *, choices: tuple[int, ...] = ()) -> Parameter:
+def threads(default: int, *, choices: tuple[int, ...] = ()) -> Parameter:
+    """Return the parameter of the threads of a block."""
     return Parameter("threads", "Threads a block", default, 1, 1024, choices)
 
 
-def _blocks(default: int) -> Parameter:
+def blocks(default: int) -> Parameter:
+    """Return the parameter of the blocks of the grid."""
     return Parameter("blocks", "Blocks", default, 1, 65535)
 
 
-def _line(values: Values, *arguments: Argument, blocks: int | None = None, **constants: int | str) -> Plan:
+def line(values: Values, *arguments: Argument, blocks: int | None = None, **constants: int | str) -> Plan:
     """Return a plan in one dimension: as many blocks as are given, else as cover `count`."""
     threads = int(values["threads"])
     found = ceil_div(int(values["count"]), threads) if blocks is None else blocks
@@ -42,13 +41,13 @@ def _line(values: Values, *arguments: Argument, blocks: int | None = None, **con
 def _data_plan(values: Values, *, dtype: str) -> Plan:
     blocks = int(values["blocks"]) if "blocks" in values else None
     data = Argument("data", (int(values["count"]),), dtype, str(values["input"]))
-    return _line(values, data, blocks=blocks)
+    return line(values, data, blocks=blocks)
 
 
 def _pair_plan(values: Values) -> Plan:
     size, (first, second) = (int(values["count"]),), PAIRS[str(values["input"])]
     a, b = Argument("a", size, fill=first), Argument("b", size, fill=second)
-    return _line(values, a, b, Argument("out", size, fill="empty"), blocks=int(values["blocks"]))
+    return line(values, a, b, Argument("out", size, fill="empty"), blocks=int(values["blocks"]))
 
 
 PAIRS = {"random": ("random", "random"), "twos-threes": ("twos", "threes")}
@@ -101,7 +100,7 @@ VECTORS = (
         title="Double in place",
         lesson="Each thread finds its element from its block and its place in it, and asks whether there is one.",
         kernel="tilescope.kernels.elementwise:double_in_place",
-        parameters=(_count(256), _threads(256), _input("ones", "random", "arange")),
+        parameters=(count(256), threads(256), _input("ones", "random", "arange")),
         plan=partial(_data_plan, dtype="float64"),
         reference=_doubled,
         roles={"data": "result"},
@@ -114,7 +113,7 @@ VECTORS = (
         lesson="A million threads for a million elements: as many blocks of 256 as it takes, the last one not "
         "full.",
         kernel="tilescope.kernels.elementwise:increment",
-        parameters=(_count(1000), _threads(256), _input("zeros", "random", "arange")),
+        parameters=(count(1000), threads(256), _input("zeros", "random", "arange")),
         plan=partial(_data_plan, dtype="float32"),
         reference=_incremented,
         roles={"data": "result"},
@@ -126,7 +125,7 @@ VECTORS = (
         lesson="Each thread goes on by as many elements as the grid has threads, so that any grid fits any "
         "length.",
         kernel="tilescope.kernels.elementwise:multiply_grid_stride",
-        parameters=(_count(2048), _blocks(4), _threads(128), _input("random", "twos-threes")),
+        parameters=(count(2048), blocks(4), threads(128), _input("random", "twos-threes")),
         plan=_pair_plan,
         reference=_products,
         roles={"a": "left", "b": "above", "out": "result"},
@@ -145,7 +144,7 @@ TOO_FEW = _vector(
     pitfall="Without a loop, the grid must have a thread for every element.",
     group="Pitfalls",
     kernel="tilescope.kernels.elementwise:increment",
-    parameters=(_count(1000), _blocks(10), _threads(64), _input("zeros", "random", "arange")),
+    parameters=(count(1000), blocks(10), threads(64), _input("zeros", "random", "arange")),
     plan=partial(_data_plan, dtype="float32"),
     reference=_incremented,
     roles={"data": "result"},
@@ -155,103 +154,9 @@ TOO_FEW = _vector(
 )
 
 
-def _counter_plan(values: Values) -> Plan:
-    blocks, threads = int(values["blocks"]), int(values["threads"])
-    return Plan((Argument("counter", (1,), "int32"),), (blocks, 1, 1), (threads, 1, 1), {})
-
-
-def _threads_counted(arguments: Arrays) -> Result:
-    return {"counter": np.array([arguments["gridDim"].prod() * arguments["blockDim"].prod()])}
-
-
-_counter = partial(
-    Scenario,
-    group="Counting",
-    parameters=(_blocks(32), _threads(32)),
-    plan=_counter_plan,
-    reference=_threads_counted,
-    tolerance=exact,
-    roles={"counter": "result"},
-)
-
-RACING = _counter(
-    name="count-racing",
-    title="Counter, racing",
-    lesson="Load, add and store are three acts: all threads load the same number before anyone stores the next.",
-    pitfall="Without an atomic, the additions of threads that run at once are lost: 1024 threads count to 1.",
-    group="Pitfalls",
-    kernel="tilescope.kernels.histogram:count_racing",
-    works=({"blocks": 1, "threads": 1},),
-    breaks=({}, {"blocks": 1, "threads": 2}),
-    phases=(PhaseText("one phase: no barrier", "Every thread loads the counter, adds 1 and stores it."),),
-)
-
-
-def _histogram_plan(values: Values, *, private: bool = False) -> Plan:
-    samples = Argument("values", (int(values["count"]),), fill="normal")
-    bins = Argument("bins", (int(values["bins"]),), "int32")
-    edges = Argument("low", value=LOW), Argument("high", value=HIGH)
-    constants = {"BINS": bins.shape[0]} if private else {}
-    return _line(values, samples, *edges, bins, blocks=int(values["blocks"]), **constants)
-
-
-def _histogram(arguments: Arrays) -> Result:
-    # The last bin of np.histogram holds its upper edge too; a sample that is 4.0 exactly is none in a million.
-    return {"bins": np.histogram(arguments["values"], len(arguments["bins"]), (LOW, HIGH))[0]}
-
-
-_binned = partial(
-    Scenario,
-    group="Counting",
-    parameters=(_count(4096, "Samples"), _blocks(8), _threads(64), Parameter("bins", "Bins", BINS, 1, 4096)),
-    reference=_histogram,
-    tolerance=exact,
-    roles={"values": "left", "bins": "result"},
-    timed=tuple(
-        {"count": MILLION, "blocks": blocks, "threads": threads} for blocks, threads in ((64, 64), (528, 256))
-    ),
-)
-
-COUNTS = (
-    _counter(
-        name="count-atomic",
-        title="Counter, atomic",
-        lesson="An atomic addition loads, adds and stores as one act, so that every thread counts.",
-        kernel="tilescope.kernels.histogram:count_atomic",
-        phases=(PhaseText("one phase: no barrier", "Every thread adds 1 to the counter in one act."),),
-    ),
-    _binned(
-        name="histogram-global",
-        title="Histogram, global atomics",
-        lesson="Threads whose samples fall into one bin wait for each other at its atomic addition.",
-        kernel="tilescope.kernels.histogram:histogram_global",
-        plan=_histogram_plan,
-        phases=(
-            PhaseText(
-                "one phase: no barrier", "Every thread bins its samples, each with an atomic addition."
-            ),
-        ),
-        baselines=(Baseline("numpy", "NumPy", "tilescope.kernels.baselines:histogram_numpy"),),
-    ),
-    _binned(
-        name="histogram-private",
-        title="Histogram, privatised",
-        lesson="Each block counts in shared memory and adds its bins to the result once: few atomics reach "
-        "global memory.",
-        kernel="tilescope.kernels.histogram:histogram_private",
-        plan=partial(_histogram_plan, private=True),
-        phases=(
-            PhaseText("clear", "The threads set the block's own bins to 0."),
-            PhaseText("count", "Every thread bins its samples with atomic additions in shared memory."),
-        ),
-        last=PhaseText("add up", "The threads add the block's bins to those in global memory."),
-    ),
-)
-
-
 def _sum_plan(values: Values) -> Plan:
     numbers = Argument("values", (int(values["count"]),), fill="random")
-    return _line(values, numbers, Argument("total", (1,)), THREADS=int(values["threads"]))
+    return line(values, numbers, Argument("total", (1,)), THREADS=int(values["threads"]))
 
 
 def _sum(arguments: Arrays) -> Result:
@@ -272,7 +177,7 @@ def _sum_tolerance(arguments: Arrays) -> float:
 _summed = partial(
     Scenario,
     group="Sum",
-    parameters=(_count(4096), _threads(128, choices=(32, 64, 128, 256, 512, 1024))),
+    parameters=(count(4096), threads(128, choices=(32, 64, 128, 256, 512, 1024))),
     plan=_sum_plan,
     reference=_sum,
     tolerance=_sum_tolerance,

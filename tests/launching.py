@@ -11,6 +11,7 @@ os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported, here or by
 
 import numpy as np
 from numpy.typing import NDArray
+
 from tilescope.tracer.launch import Array, Launch, Limits, Scalar, Schedule
 from tilescope.tracer.trace import Trace
 

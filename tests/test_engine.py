@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 import pytest
+
 from launching import Array, Limits, Scalar, contents, launch, trace
 from tilescope.kernels.catalogue import find
 from tilescope.tracer.counters import totals_of
@@ -205,6 +206,7 @@ def test_a_scalar_argument_is_passed_as_it_is(tmp_path):
 
 def test_an_unsupported_simulator_is_named(tmp_path, monkeypatch):
     from numba.cuda.simulator import kernel
+
     from tilescope.tracer import simulator
 
     monkeypatch.setattr(simulator, "_installed", False)

@@ -479,7 +479,7 @@ def played(monkeypatch):
 
     def make(late=0):
         cuda = PlayedCuda()
-        for name in ("hold", "nothing", "overwrite", "read_all"):
+        for name in ("hold", "nothing", "overwrite", "read_all", "multiply_add"):
             launcher = Launcher(name, cuda.log)
             monkeypatch.setattr(kernels, name, launcher)
         gpu = Gpu(cuda)

@@ -117,7 +117,9 @@ def test_numbers_labels_and_marks_fit_their_tiles(tiled, width, scale):
         used = max(number + mark, name) if grid.style.beside_number else max(number, name + mark)
         assert used < box.width() and box.right() <= width + 0.1 and box.bottom() <= view.height() + 0.1
     assert not any(a.intersects(b) for (_, a), (_, b) in itertools.combinations(found, 2))
-    assert "global sectors" in [tile.label for tile, _ in found] and len(found) >= (4 if width >= 250 * scale else 2)
+    assert "global sectors" in [tile.label for tile, _ in found] and len(found) >= (
+        4 if width >= 250 * scale else 2
+    )
 
 
 def test_a_part_of_a_launch_is_never_shown_as_a_total():

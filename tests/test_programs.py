@@ -59,7 +59,14 @@ def tilescope(*words: str, folder: Path, **options):
     command = [sys.executable, "-m", "tilescope", *words]
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=120, env=environment, check=False, **options
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+        check=False,
+        **options,
     )
 
 
@@ -75,7 +82,11 @@ def test_a_program_runs_as_under_python(script, tmp_path):
     )
     ours = tilescope("run", "--quiet", str(path), "-x", "--json", "words", folder=tmp_path, input="typed")
     plain = subprocess.run(
-        [sys.executable, str(path), "-x", "--json", "words"], capture_output=True, text=True, input="typed", check=False
+        [sys.executable, str(path), "-x", "--json", "words"],
+        capture_output=True,
+        text=True,
+        input="typed",
+        check=False,
     )
     assert (ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, plain.stdout, plain.stderr)
     assert ours.returncode == 7
@@ -87,7 +98,12 @@ def test_every_launch_is_saved_and_told_in_json(script, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout == "780.0\n"
     first, second = (json.loads(line) for line in (tmp_path / "lines.json").read_text().splitlines())
-    assert (first["launch"], first["kernel"], first["grid"], first["block"]) == (0, "copy", [2, 1, 1], [32, 1, 1])
+    assert (first["launch"], first["kernel"], first["grid"], first["block"]) == (
+        0,
+        "copy",
+        [2, 1, 1],
+        [32, 1, 1],
+    )
     assert first["accesses"] == 80
     assert first["counters"]["global_load_requests"] == 2
     assert first["counters"]["global_load_sectors"] == 5
@@ -110,7 +126,11 @@ def test_an_exception_is_shown_as_by_python_and_what_was_recorded_is_kept(script
     path = script(COPY + "def fail():\n    raise KeyError('oh')\nfail()\n")
     ours = tilescope("run", str(path), folder=tmp_path)
     plain = subprocess.run(
-        [sys.executable, str(path)], capture_output=True, text=True, check=False, env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+        [sys.executable, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
     )
     assert ours.returncode == plain.returncode == 1
     assert ours.stderr.startswith(plain.stderr)
@@ -174,7 +194,9 @@ def test_what_cannot_be_run_is_one_sentence_and_status_2(tmp_path, words, text):
 def test_ctrl_c_keeps_what_was_recorded(script, tmp_path):
     path = script(COPY + "import time\nprint('ready', flush=True)\ntime.sleep(60)\n")
     command = [sys.executable, "-m", "tilescope", "run", str(path)]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.1)
@@ -186,7 +208,9 @@ def test_ctrl_c_keeps_what_was_recorded(script, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_forked_child_records_nothing(script, tmp_path):
-    path = script(COPY + "import os\nif os.fork() == 0:\n    copy[1, 4](a, out)\n    os._exit(0)\nos.wait()\n")
+    path = script(
+        COPY + "import os\nif os.fork() == 0:\n    copy[1, 4](a, out)\n    os._exit(0)\nos.wait()\n"
+    )
     assert tilescope("run", str(path), folder=tmp_path).returncode == 0
     assert len(list((tmp_path / "tilescope-traces").iterdir())) == 1
 
@@ -206,7 +230,9 @@ def test_check_finds_the_race_and_passes_its_correct_twin(script, tmp_path):
     line = 1 + RACE.splitlines().index("    out[t] = tile[63 - t]")
     stores = 1 + RACE.splitlines().index("    tile[t] = t")
     first = wrong.stdout.splitlines()[0]
-    assert first.startswith((f"{path}:{line}: error: race: ", f"{path}:{stores}: error: race: ")), wrong.stdout
+    assert first.startswith((f"{path}:{line}: error: race: ", f"{path}:{stores}: error: race: ")), (
+        wrong.stdout
+    )
     right = tilescope("check", str(script(FIXED)), folder=tmp_path)
     assert right.returncode == 0, right.stdout
     assert "error" not in right.stdout

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from launching import Array, contents, launch
 
+from launching import Array, contents, launch
 from tilescope.tracer import simulator
 from tilescope.tracer.trace import Trace, poison
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+
 from launching import Array, Scalar, contents, launch, rows, trace
 from tilescope.tracer.trace import Op
 
@@ -349,6 +350,7 @@ def test_ufuncs_on_arrays_record_loads_and_stores(tmp_path):
 
 def test_device_array_is_poisoned():
     from numba import cuda
+
     from tilescope.tracer.simulator import install
 
     install()
@@ -420,6 +422,7 @@ def test_atomics_wrap(tmp_path):
 
 def test_device_arrays_that_look_into_one_another_share_a_buffer(tmp_path):
     from numba import cuda
+
     from tilescope.tracer import simulator
 
     source = """

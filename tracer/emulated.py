@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from threading import BrokenBarrierError
 from types import SimpleNamespace
 from typing import Any
@@ -43,7 +44,7 @@ def run_program(launch: Launch, report: Callable[[int, int], None]) -> tuple[Run
     played = {
         "blocks": lambda grid: stage.sweep_blocks(module_blocks(grid)),
         "threads": lambda block: stage.sweep_threads(module_threads(block)),
-        "shared_array": lambda shape, dtype: _shared(run, stage, shape, dtype),
+        "shared_array": partial(_shared, run, stage),  # its caller must be the next frame
         "Thread": stage.thread,
         "Barrier": stage.barrier_of,
     }

@@ -143,7 +143,9 @@ class Run:
         collecting = gc.isenabled()
         gc.disable()  # the log holds many small tuples, none of them in a cycle
         try:
-            with np.errstate(divide="raise" if debug else "ignore", over="ignore", under="ignore", invalid="ignore"):
+            with np.errstate(
+                divide="raise" if debug else "ignore", over="ignore", under="ignore", invalid="ignore"
+            ):
                 self.scheduler.run(kernel, given, grid, dim, chosen, self.report)
         except TooLarge:
             self.notice = (

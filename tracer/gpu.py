@@ -78,7 +78,15 @@ class Gpu:
         self._dirty, self._clean = (self.on_device(np.zeros(size, np.float32)) for _ in range(2))
         self._sink = self.on_device(np.zeros(1, np.float32))
         self._wide = (int(self.device.MULTIPROCESSOR_COUNT) * 8, 256)
-        self.kernel_time(self._nothing, flush=True)  # compiles all that a sample needs
+        self._compile()
+
+    def _compile(self) -> None:
+        """Run all that a sample needs once, so that nothing is compiled while a stream is held."""
+        self._kernels.hold[1, 1, self.stream](1)
+        self._flush()
+        self._nothing()
+        self.arithmetic(1, wait=False)
+        self.synchronize()
 
     def on_device(self, array: NDArray[Any]) -> Any:
         """Return a copy of an array on the device."""
@@ -161,7 +169,8 @@ class Gpu:
     def _asked(self) -> tuple[str, Clocks | None]:
         """Return the driver's version and the clocks, asked while the device works for half a second."""
         self.arithmetic(1_500_000, wait=False)
-        answer = _nvidia_smi(self.device.id, "driver_version", "clocks.sm", "clocks.mem")
+        names = ("driver_version", "clocks.sm", "clocks.mem")
+        answer = _nvidia_smi(str(self.device.uuid), *names) or _nvidia_smi(str(self.device.id), *names)
         self.synchronize()
         if len(answer) != 3:
             return "", None
@@ -197,7 +206,7 @@ def _median(take: Callable[[], float]) -> float:
     return median(tuple(take() for _ in range(10)))
 
 
-def _nvidia_smi(device: int, *names: str) -> Sequence[str]:
+def _nvidia_smi(device: str, *names: str) -> Sequence[str]:
     """Return what the driver's own tool says of a device, nothing where it is missing."""
     tool = shutil.which("nvidia-smi")
     if tool is None:

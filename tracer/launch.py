@@ -8,9 +8,7 @@ from typing import Literal
 import msgspec
 
 Dim3 = tuple[int, int, int]
-Fill = Literal[
-    "random", "normal", "zeros", "ones", "twos", "threes", "fours", "arange", "empty", "file"
-]
+Fill = Literal["random", "normal", "zeros", "ones", "twos", "threes", "fours", "arange", "empty", "file"]
 
 
 class Array(msgspec.Struct, frozen=True, tag="array"):

@@ -197,6 +197,13 @@ def _rank(count: int, tail: float) -> int:
     return k
 
 
+def recorded() -> tuple[Path, ...]:
+    """Return the measurement files that Tilescope brings along, each named after its device."""
+    return tuple(
+        sorted((Path(__file__).resolve().parent.parent / "resources" / "measurements").glob("*.json"))
+    )
+
+
 def save(measurement: Measurement, path: str | Path) -> None:
     """Write a measurement, whole or not at all; raises MeasurementError."""
     content = msgspec.json.encode(measurement)

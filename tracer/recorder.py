@@ -132,7 +132,15 @@ class Recorder:
         coded_column = np.array(coded, np.uint32)
         op = (coded_column & 3).astype(np.uint8)
         site = self._site_column(codes, np.array(instructions, np.int64), op)
-        columns = [where[:, 0], where[:, 1], where[:, 2], op, coded_column >> 2, site, np.array(steps, np.int64)]
+        columns = [
+            where[:, 0],
+            where[:, 1],
+            where[:, 2],
+            op,
+            coded_column >> 2,
+            site,
+            np.array(steps, np.int64),
+        ]
         return Outside(*(narrow(c) for c in columns), np.array(cells, np.int64), tuple(texts))  # type: ignore[call-arg, arg-type]
 
     def columns(self) -> Columns:

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from .arrays import RecordingArray
 from .atomics import Atomic
+from .emulated import is_program, run_program
 from .execution import Run, rebuilt
 from .launch import Launch
 from .loading import arrays_of, constants_of, load_kernel
-from .emulated import is_program, run_program
 from .recorder import assigned_name
 from .results import finish
 from .scheduler import Block, Index3
@@ -32,7 +32,12 @@ from .warp import warp_operations
 _frame = sys._getframe
 SUPPORTED = "numba 0.61 to 0.68, alone or with numba-cuda 0.20 to 0.30"
 _PARTS = {
-    "numba.cuda.simulator.kernel": ("BlockManager", "FakeCUDAKernel", "FakeCUDAModule", "swapped_cuda_module"),
+    "numba.cuda.simulator.kernel": (
+        "BlockManager",
+        "FakeCUDAKernel",
+        "FakeCUDAModule",
+        "swapped_cuda_module",
+    ),
     "numba.cuda.simulator.cudadrv.devicearray": ("device_array",),
 }
 
@@ -127,7 +132,9 @@ def _module_class(base: type) -> type:
             self._atomic, self._cg = Atomic(), _Cooperative()
             self._scheduler = current().scheduler
             current().module = self
-            for name, operation in warp_operations(_meet, lambda: self._scheduler.current.number % WARP).items():
+            for name, operation in warp_operations(
+                _meet, lambda: self._scheduler.current.number % WARP
+            ).items():
                 setattr(self, name, operation)
 
         @property

@@ -150,7 +150,9 @@ def _replace(path: Path, trace: Trace, compress: bool) -> None:
 def _members(trace: Trace, packed: bool) -> Columns:
     columns = {name: getattr(trace, name) for name in (*COLUMNS, "blocks", "recorded")}
     columns |= {name: attrgetter(name)(trace) for name in OF_TABLES}
-    columns = {name: narrow(column) for name, column in columns.items()} | {"outside.cell": trace.outside.cell}
+    columns = {name: narrow(column) for name, column in columns.items()} | {
+        "outside.cell": trace.outside.cell
+    }
     if trace.value is not None:
         columns["value"] = trace.value
     initial = {f"initial.{number}": content for number, content in trace.initial.items()}

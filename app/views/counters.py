@@ -30,6 +30,7 @@ class CountersView(View):
         self.tiles: list[Tile] = []
         self._measured: tuple[int, Grid] | None = None
         self.notice = ""
+        self.most_rows = 2
 
     def load(self, session: Session | None) -> None:
         """Take a session."""
@@ -50,6 +51,13 @@ class CountersView(View):
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
         super().set_theme(theme)
+        self._measured = None
+        self.updateGeometry()
+        self.update()
+
+    def set_terse(self, terse: bool) -> None:
+        """Keep to one row of tiles, where the window is low, or not."""
+        self.most_rows = 1 if terse else 2
         self._measured = None
         self.updateGeometry()
         self.update()
@@ -89,7 +97,7 @@ class CountersView(View):
 
     def _grid(self, width: int) -> Grid:
         if self._measured is None or self._measured[0] != width:
-            self._measured = width, grid_of(self._ranked(), width, self.mark, self.theme)
+            self._measured = width, grid_of(self._ranked(), width, self.mark, self.theme, self.most_rows)
         return self._measured[1]
 
     def _notice_box(self, width: int) -> QRect:

@@ -21,7 +21,7 @@ from ..theme import Theme
 from .dress import sheet
 from .highlight import Highlighter
 from .patterns import mixed
-from .wording import count_text, plural
+from .wording import count_text
 
 CONTEXT = 2  # lines kept in sight above and below the marked one
 
@@ -34,6 +34,7 @@ class Editor(QPlainTextEdit):
         self.file = ""
         self.counts: dict[int, int] = {}
         self.line, self.look = 0, ""
+        self.noun, self.tinted = "requests by all warps", False
         self.theme = theme
         self._first, self._most = 1, 0
         self._by_hand = False
@@ -54,12 +55,25 @@ class Editor(QPlainTextEdit):
         self.updateRequest.connect(lambda *_: self._gutter.update())
         self.set_theme(theme)
 
-    def show_text(self, file: str, text: str, first: int, most: int) -> None:
-        """Show a file from line `first` (from 1) on; `most` is the largest count that a line will have."""
-        self.file, self._first, self._most, self._by_hand = file, first, most, False
+    def show_text(self, file: str, text: str, first: int) -> None:
+        """Show a file from line `first` (from 1) on; `measure` says what is counted beside it."""
+        self.file, self._first, self._by_hand = file, first, False
         self.counts, self.line, self.look = {}, 0, ""
         self.setPlainText(text)
         self.set_theme(self.theme)
+
+    def measure(self, noun: str, most: int, tinted: bool) -> None:
+        """Say what is counted, its largest count, and whether the gutter is tinted by it."""
+        if (noun, most, tinted) != (self.noun, self._most, self.tinted):
+            self.noun, self._most, self.tinted = noun, most, tinted
+            self._place_gutter()
+            self._gutter.update()
+
+    def tint(self, line: int) -> QColor:
+        """Return the ground of a line in the gutter: the redder, the larger its share of the largest count."""
+        share = self.counts.get(line, 0) / max(1, self._most) if self.tinted else 0.0
+        ground = self.theme.colour("panel")
+        return mixed(ground, self.theme.palette.bad, 0.12 + 0.45 * share) if share else ground
 
     def mark(self, counts: dict[int, int], line: int, look: str) -> None:
         """Show counts by line, and mark a line (0 for none) in the colour of a kind or of waiting."""
@@ -172,8 +186,10 @@ class Gutter(QWidget):
         numbers, counts, _ = editor.columns()
         for line, top, height in editor.lines_in_sight():
             marked = line == editor.line
+            painter.fillRect(QRectF(0, top, self.width(), height), editor.tint(line))
             if marked:
                 painter.fillRect(QRectF(0, top, self.width(), height), editor.line_colour())
+                painter.fillRect(QRectF(numbers, top, self.width() - numbers, height), editor.tint(line))
                 painter.fillRect(QRectF(0, top, theme.px(3), height), theme.colour(editor.look))
             painter.setPen(theme.colour("text" if marked else "muted"))
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -187,8 +203,10 @@ class Gutter(QWidget):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             lines = self._editor.lines_in_sight()
             line = next((n for n, top, height in lines if top <= event.pos().y() < top + height), 0)
-            count = plural(self._editor.counts.get(line, 0), "request")
-            QToolTip.showText(event.globalPos(), f"line {line}: {count} by all warps so far (exact)", self)
+            count = count_text(self._editor.counts.get(line, 0))
+            QToolTip.showText(
+                event.globalPos(), f"line {line}: {count} {self._editor.noun} so far (exact)", self
+            )
             return True
         return super().event(event)
 

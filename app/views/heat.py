@@ -75,7 +75,8 @@ def element_heat(session: Session, what: str, buffer: int, moment: int, selectio
     place = session.memory.places(buffer, trace.index[heat.rows[mine]])
     amount, shape = heat.amount[mine], trace.buffers[buffer].shape
     sums = np.bincount(place[place >= 0], amount[place >= 0], minlength=int(np.prod(shape)))
-    return sums.astype(np.int64).reshape(shape)
+    counted: Ints = sums.astype(np.int64).reshape(shape)
+    return counted
 
 
 def _seen(session: Session, rows: Ints, buffer: int, selection: Selection) -> NDArray[np.bool_]:
@@ -92,7 +93,8 @@ def _seen(session: Session, rows: Ints, buffer: int, selection: Selection) -> ND
 def heat_moments(session: Session, what: str, buffer: int) -> Ints:
     """Return the moments at which elements of a buffer may change their sums, ascending."""
     heat = heat_of(session, what)
-    return heat.moments[session.trace.buffer[heat.rows] == buffer]
+    moments: Ints = heat.moments[session.trace.buffer[heat.rows] == buffer]
+    return moments
 
 
 def _heat(session: Session, rows: Ints, amount: Ints, share: Ints) -> Heat:

@@ -44,7 +44,7 @@ def figures(lanes: Lanes) -> list[Figure]:
         return [*active, _counted(lanes.elements, "element"), ("", UNCOUNTED[lanes.buffer.space])]
     if lanes.is_atomic:
         return [*active, *_turns(lanes), _counted(lanes.cost, "sector")]
-    return [*active, _sectors(lanes), (f"{100 * lanes.used:.3g} %", "of the bytes used")]
+    return [*active, _sectors(lanes), (f"{100 * lanes.used:.3g}\u00a0%", "of the bytes used")]
 
 
 def _counted(number: int, noun: str) -> Figure:

@@ -53,7 +53,7 @@ class MemoryView(View):
 
     @property
     def colour_by(self) -> str:
-        """What colours the cells: "value", "reads", or "auto" (reads for what is only read, else values)."""
+        """What colours the cells: "value", "reads", "auto" (reads for what is only read, else values), or one of HEATS."""
         return self._colour_by
 
     @colour_by.setter
@@ -114,7 +114,9 @@ class MemoryView(View):
     def hover_text(self, position: QPointF) -> str:
         """Return what is known about the element at a position, "" where there is none."""
         found = self._picture.element_at(self._look(), position) if self._picture else None
-        return told.hover_text(self.session, *found, *self._look().now) if found and self.session else ""
+        if not found or not self.session:
+            return ""
+        return told.hover_text(self.session, *found, *self._look().now, self._colour_by)
 
     def position_of(self, buffer: int, element: int) -> QPointF:
         """Return where the middle of an element stands; raises KeyError for a buffer that is not drawn."""

@@ -26,6 +26,11 @@ READS = {
     "light": np.array([(176, 212, 238), (84, 160, 212), (0, 92, 148), (0, 40, 74)], np.uint8),
     "dark": np.array([(30, 92, 138), (64, 148, 205), (140, 205, 243), (228, 245, 255)], np.uint8),
 }
+# What is wasted, in conflict or raced for: as the signs of findings.
+HEAT = {
+    "light": np.array([(246, 208, 184), (226, 140, 92), (178, 58, 0), (92, 22, 0)], np.uint8),
+    "dark": np.array([(104, 52, 26), (186, 92, 44), (255, 138, 76), (255, 226, 204)], np.uint8),
+}
 GRID_FROM, SHAPES_FROM, TEXT_FROM = (
     4.0,
     8.0,
@@ -33,9 +38,10 @@ GRID_FROM, SHAPES_FROM, TEXT_FROM = (
 )  # sides of a cell from which lines, shapes, values are drawn
 
 
-def colour_table(theme: Theme, by_reads: bool) -> NDArray[np.uint32]:
+def colour_table(theme: Theme, measure: str) -> NDArray[np.uint32]:
     """Return the pixels of all codes of a cell."""
-    scale = READS["dark" if theme.name == "dark" else "light"] if by_reads else VALUES
+    dark = "dark" if theme.name == "dark" else "light"
+    scale = {"value": VALUES, "reads": READS[dark]}.get(measure, HEAT[dark])
     return cells.table(scale, _rgb(theme, "panel"), _rgb(theme, "cell_unread"))
 
 

@@ -126,7 +126,7 @@ class MemoryPicture:
         group = next(g for g in self._groups(look) if number in g.buffers)
         key = (scene.version(number, group, *look.now), group, sheet)
         codes = self._once(f"codes {number}", lambda: scene.codes(number, sheet, group, *look.now), key)
-        table = self._once(f"table {group.by_reads}", lambda: paint.colour_table(theme, group.by_reads), 0)
+        table = self._once(f"table {group.measure}", lambda: paint.colour_table(theme, group.measure), 0)
         shape = paint.seen(place, window), paint.cells_per_dot(place, painter.deviceTransform().m11())
         dots = self._once(f"dots {number}", lambda: paint.dots_of(codes, *shape, table), (key, shape))
         paint.draw_cells(painter, place, dots, theme)
@@ -191,7 +191,7 @@ class MemoryPicture:
 
     def _new_legend(self, look: Look) -> list[list[tuple[float, words.Item]]]:
         scene, groups = self.scene, self._groups(look)
-        hatched = scene.has_unwritten and not all(group.by_reads for group in groups)
+        hatched = scene.has_unwritten and any(group.measure == "value" for group in groups)
         items = words.legend_items(groups, scene.session.trace.buffers, scene.stored | scene.loaded, hatched)
         return words.legend_rows(items, look.width - 2 * self.theme.px(12), self.theme)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,13 @@ from ...tracer.trace import WARP, Op
 from ..session import Selection, Session
 from . import cells, marks
 from .frames import Frames, frames_of
+from .heat import HEATS, element_heat, heat_moments
 from .layout import Place, roles_of
 from .sheet import Ints, Sheet
 
 Bools = NDArray[np.bool_]
 Places = Mapping[int, Place]
-COLOUR_BY = ("auto", "value", "reads")
+COLOUR_BY = ("auto", "value", "reads", *HEATS)
 
 
 class Mark(NamedTuple):
@@ -45,10 +46,10 @@ class Flight(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Buffers that share a colour scale."""
+    """Buffers that share a colour scale, of their values ("value"), of times read ("reads") or of one of HEATS."""
 
     buffers: tuple[int, ...]
-    by_reads: bool
+    measure: str
     span: cells.Range
 
 
@@ -58,8 +59,8 @@ class Scene:
 
     session: Session
     _stores: dict[int, Ints] = field(default_factory=dict)
-    _changes: dict[tuple[int, bool], Ints] = field(default_factory=dict)
-    _tops: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    _changes: dict[tuple[int, str], Ints] = field(default_factory=dict)
+    _tops: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
 
     @cached_property
     def roles(self) -> dict[str, int]:
@@ -80,42 +81,43 @@ class Scene:
     def _buffers_with(self, wanted: Bools) -> frozenset[int]:
         return frozenset(np.unique(self.session.requests.buffer[wanted]).tolist())
 
-    def by_reads(self, buffer: int, colour_by: str) -> bool:
-        """Return whether a buffer is coloured by times read; "auto": if it is only read, or has no plain values."""
+    def measure(self, buffer: int, colour_by: str) -> str:
+        """Return what colours a buffer; "auto": times read if it is only read, or has no plain values."""
         valued = self.session.trace.value is not None
         valued = valued and np.dtype(self.session.trace.buffers[buffer].dtype).kind != "V"
-        wanted = {"value": False, "reads": True}.get(
-            colour_by, buffer not in self.stored and buffer in self.loaded
-        )
-        return wanted or not valued
+        if colour_by == "auto":
+            colour_by = "reads" if buffer not in self.stored and buffer in self.loaded else "value"
+        return colour_by if valued or colour_by != "value" else "reads"
 
     def groups(self, colour_by: str, selection: Selection, top: int = 0) -> list[Group]:
         """Return the colour scales; `top` is where that of times read in global memory ends, 0 for the trace's own."""
-        found: dict[tuple[bool, str, bool], list[int]] = {}
+        found: dict[tuple[bool, str, bool, str], list[int]] = {}
         for number, buffer in enumerate(self.session.trace.buffers):
-            by_reads = self.by_reads(number, colour_by)
-            key = (not by_reads, buffer.space, number in self.stored and not by_reads)
-            found.setdefault(key, []).append(number)
+            measure = self.measure(number, colour_by)
+            valued = measure == "value"
+            found.setdefault(
+                (valued, buffer.space, number in self.stored and valued, measure), []
+            ).append(number)
         return [
-            Group(
-                tuple(n), not key[0], self._span(n, not key[0], selection, top if key[1] == "global" else 0)
-            )
-            for key, n in sorted(found.items())
+            Group(tuple(n), measure, self._span(n, measure, selection, top if space == "global" else 0))
+            for (_, space, _, measure), n in sorted(found.items())
         ]
 
-    def _span(self, buffers: list[int], by_reads: bool, selection: Selection, top: int) -> cells.Range:
-        if by_reads:
-            return cells.Range(1, top or max(1, *(self._most(n, selection) for n in buffers)))
-        low, high = zip(*(self.session.memory.value_range(n) for n in buffers), strict=True)
-        return cells.Range(min(low), max(high))
+    def _span(self, buffers: list[int], measure: str, selection: Selection, top: int) -> cells.Range:
+        if measure == "value":
+            low, high = zip(*(self.session.memory.value_range(n) for n in buffers), strict=True)
+            return cells.Range(min(low), max(high))
+        most = max(self._most(n, measure, selection) for n in buffers)
+        return cells.Range(1, (top or max(1, most)) if measure == "reads" else most)
 
     def codes(
         self, buffer: int, sheet: Sheet, group: Group, moment: int, selection: Selection
     ) -> cells.Codes:
         """Return the code of every cell of a buffer's sheet."""
         memory, copy = self.session.memory, (selection.block, selection.thread)
-        if group.by_reads:
-            codes = cells.read_codes(memory.reads(buffer, moment, *copy), int(group.span.high))
+        if group.measure != "value":
+            counts = self._counts(buffer, group.measure, moment, selection)
+            codes = cells.read_codes(counts, int(group.span.high))
         else:
             written = memory.written(buffer, moment, *copy)
             values = memory.values(buffer, moment, *copy)
@@ -125,14 +127,28 @@ class Scene:
         codes = codes.reshape(self.session.trace.buffers[buffer].shape)
         return sheet.spread(codes, cells.OUTSIDE)
 
+    def _counts(
+        self, buffer: int, measure: str, moment: int, selection: Selection
+    ) -> NDArray[np.integer[Any]]:
+        """Return the times read, or another figure, of every element."""
+        if measure == "reads":
+            return self.session.memory.reads(buffer, moment, selection.block, selection.thread)
+        return element_heat(self.session, measure, buffer, moment, selection)
+
     def version(self, buffer: int, group: Group, moment: int, selection: Selection) -> Hashable:
         """Return a number that changes whenever the codes of a buffer may: they are costly where it is large."""
-        if (buffer, group.by_reads) not in self._changes:
-            requests, aside = self.session.requests, Op.STORE if group.by_reads else Op.LOAD
-            mine = (requests.buffer == buffer) & (requests.op != aside)
-            self._changes[buffer, group.by_reads] = requests.moment[mine]
-        changes = int(np.searchsorted(self._changes[buffer, group.by_reads], moment, side="right"))
+        key = buffer, group.measure
+        if key not in self._changes:
+            self._changes[key] = self._moments(*key)
+        changes = int(np.searchsorted(self._changes[key], moment, side="right"))
         return changes, self._copy(buffer, selection)
+
+    def _moments(self, buffer: int, measure: str) -> Ints:
+        """Return the moments at which the cells of a buffer may change, ascending."""
+        if measure in HEATS:
+            return heat_moments(self.session, measure, buffer)
+        requests, aside = self.session.requests, Op.STORE if measure == "reads" else Op.LOAD
+        return requests.moment[(requests.buffer == buffer) & (requests.op != aside)]
 
     def _copy(self, buffer: int, selection: Selection) -> tuple[int, int]:
         """Return the block and thread whose copy of a buffer is drawn, zeros where there is one for all."""
@@ -140,20 +156,20 @@ class Scene:
         thread = selection.thread if space == "local" else 0
         return (selection.block if space in ("shared", "local") else 0), thread
 
-    def _most(self, buffer: int, selection: Selection) -> int:
-        """Return how often the element that is read most is read in the whole launch."""
-        key = (buffer, *self._copy(buffer, selection))
+    def _most(self, buffer: int, measure: str, selection: Selection) -> int:
+        """Return the times read, or another figure, of the element that has most of it after the launch."""
+        block, thread = self._copy(buffer, selection)
+        key = measure, buffer, block, thread
         if key not in self._tops:
-            self._tops[key] = int(
-                self.session.memory.reads(buffer, self.session.end, *key[1:]).max(initial=0)
-            )
+            counts = self._counts(buffer, measure, self.session.end, Selection(block, thread))
+            self._tops[key] = int(counts.max(initial=0))
         return self._tops[key]
 
     @property
     def most_reads(self) -> int:
         """How often the element of global memory that is read most is read."""
         numbers = [n for n in self.loaded if self.session.trace.buffers[n].space == "global"]
-        return max((self._most(n, Selection()) for n in numbers), default=0)
+        return max((self._most(n, "reads", Selection()) for n in numbers), default=0)
 
     @cached_property
     def has_unwritten(self) -> bool:

@@ -12,19 +12,24 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixma
 from ...tracer.trace import Buffer
 from ..theme import Theme
 from . import cells
+from .heat import HEATS
 from .layout import Box, Place
 from .memory_paint import colour_table, draw_hatch
 from .memory_scene import Group
 from .wording import EXACT, buffer_text, count_text, value_text
 
 NAME, SMALL, SCALE_WIDTH = 14.0, 12.0, 46.0
+TEXT = "text"
 LONGEST_NAMES = 12  # letters; more than these are called by their space
 LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
 MIDDLE, WRAP = Qt.AlignmentFlag.AlignVCenter, Qt.TextFlag.TextWordWrap
 
 
 class Item(NamedTuple):
-    """One entry of the legend: words, then a colour scale ("reads", "value", "hatch" or "" for a badge), words."""
+    """One entry of the legend: words, then a colour scale, words.
+
+    scale: a measure (see Group), "hatch", TEXT for none, or "" for words in a badge.
+    """
 
     before: str
     scale: str
@@ -152,10 +157,16 @@ def legend_items(
         names = ", ".join(buffer_text(buffers[n]) for n in group.buffers if n in touched)
         low, high = group.span.low, group.span.high
         names = names if len(names) <= LONGEST_NAMES else buffers[group.buffers[0]].space
-        if names and group.by_reads:
+        if names and group.measure == "reads":
             items.append(Item(f"{names} read 0", "reads", f"{count_text(int(high))}×"))
+        elif names and group.measure in HEATS:
+            if high:
+                items.append(Item(f"{names} 0", group.measure, f"{count_text(int(high))} {HEATS[group.measure]}"))
         elif names:
             items.append(Item(f"{names} {_number(low)}", "value", _number(high)))
+    heats = {group.measure for group in groups} & HEATS.keys()
+    if heats and not items:
+        items.append(Item(f"no {HEATS[heats.pop()]}", TEXT))
     valueless = [Item("", "hatch", "no value")] if hatched else []
     return [*items, *valueless, Item(EXACT, "")] if items else []
 
@@ -181,7 +192,7 @@ def legend_rows(items: Sequence[Item], width: float, theme: Theme) -> list[list[
 def _item_width(item: Item, theme: Theme) -> float:
     font, gap = theme.font(SMALL), theme.px(5)
     words = sum(width_of(text, font) + gap for text in (item.before, item.after) if text)
-    return words + {"hatch": theme.px(16), "": theme.px(8)}.get(item.scale, theme.px(SCALE_WIDTH))
+    return words + {"hatch": theme.px(16), "": theme.px(8), TEXT: 0}.get(item.scale, theme.px(SCALE_WIDTH))
 
 
 def legend_picture(
@@ -206,7 +217,7 @@ def _draw_item(painter: QPainter, x: float, y: float, item: Item, theme: Theme) 
         _draw_badge(painter, QRectF(x, y + 1, width + theme.px(12), line - 2), theme)
         x += theme.px(6)
     write(painter, QRectF(x, y, width + 1, line), item.before, *style)
-    if item.scale:
+    if item.scale not in ("", TEXT):
         x += width + gap if item.before else 0
         wide = theme.px(14 if item.scale == "hatch" else SCALE_WIDTH - 5)
         _draw_scale(painter, QRectF(x, y + line / 2 - theme.px(5), wide, theme.px(10)), item.scale, theme)
@@ -226,10 +237,10 @@ def _draw_scale(painter: QPainter, box: QRectF, scale: str, theme: Theme) -> Non
     if scale == "hatch":
         draw_hatch(painter, box, theme)
         return
-    if scale == "reads":
+    if scale != "value":
         painter.fillRect(QRectF(box.x(), box.y(), box.height(), box.height()), theme.colour("cell_unread"))
         box = box.adjusted(box.height() + 2, 0, 0, 0)
-    dots = np.ascontiguousarray(colour_table(theme, scale == "reads")[cells.FIRST :])
+    dots = np.ascontiguousarray(colour_table(theme, scale)[cells.FIRST :])
     image = QImage(dots.data, len(dots), 1, dots.nbytes, QImage.Format.Format_ARGB32_Premultiplied)
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
     painter.drawImage(box, image)

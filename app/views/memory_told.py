@@ -9,8 +9,9 @@ from ...tracer.trace import WARP, Op
 from ..session import Selection, Session
 from . import cells
 from .frames import Part
+from .heat import HEATS, element_heat
 from .sheet import Sheet, index_of
-from .wording import buffer_text, element_text, place_text, plural, value_text
+from .wording import buffer_text, count_text, element_text, place_text, plural, value_text
 
 MOST_TEXTS = 2000
 VERBS = {"load": ("reads", "from"), "store": ("writes", "to"), "atomic": ("updates", "in")}
@@ -49,8 +50,10 @@ def block_text(session: Session, block: int) -> str:
     return f"block {place_text(block, session.trace.grid)}"
 
 
-def hover_text(session: Session, buffer: int, element: int, moment: int, selection: Selection) -> str:
-    """Return an element's name, value, times read and last writer, a line each."""
+def hover_text(
+    session: Session, buffer: int, element: int, moment: int, selection: Selection, colour_by: str = "auto"
+) -> str:
+    """Return an element's name, value, times read, what it is coloured by, and last writer, a line each."""
     trace, memory, copy = session.trace, session.memory, (selection.block, selection.thread)
     row = memory.writer(buffer, element, moment, *copy)
     value = memory.values(buffer, moment, *copy).ravel()[element]
@@ -60,6 +63,9 @@ def hover_text(session: Session, buffer: int, element: int, moment: int, selecti
     elif trace.value is not None and value.dtype.kind != "V":
         lines[0] += f" = {value_text(value)}"
     lines.append(f"read {plural(int(memory.reads(buffer, moment, *copy).ravel()[element]), 'time')} so far")
+    if colour_by in HEATS:
+        heat = int(element_heat(session, colour_by, buffer, moment, selection).ravel()[element])
+        lines.append(f"{count_text(heat)} {HEATS[colour_by]} so far")
     return "\n".join(lines if row is None else [*lines, _writer_text(session, row)])
 
 

@@ -11,9 +11,12 @@ from ...tracer.trace import WARP
 from ..session import Selection, Session
 from ..theme import Theme
 from .editor import Editor
+from .heat import HEATS, line_heat
 from .patterns import WAITING
 from .tracks import BlockTrack, WarpTrack, block_track, doing, warp_track
 from .view import View
+
+REQUESTS = "requests"
 
 
 class SourceView(View):
@@ -28,7 +31,7 @@ class SourceView(View):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.editor)
         self._tracks: tuple[BlockTrack, WarpTrack] | None = None
-        self._home = ""
+        self._home, self._heat = "", REQUESTS
 
     def load(self, session: Session | None) -> None:
         """Take a session and show its kernel from the first decorator on."""
@@ -52,6 +55,19 @@ class SourceView(View):
         line = self.session.trace.sites[site].line if site >= 0 else 0
         self.editor.mark(self._counts(), line, look)
 
+    @property
+    def heat(self) -> str:
+        """What the gutter counts: "requests", or a figure of HEATS, whose lines it tints too."""
+        return self._heat
+
+    @heat.setter
+    def heat(self, choice: str) -> None:
+        if choice not in (REQUESTS, *HEATS):
+            raise ValueError(f"lines are counted by {', '.join((REQUESTS, *HEATS))}; not by {choice!r}")
+        self._heat = choice
+        self._measure()
+        self.render_moment(self.moment, self.selection)
+
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
         super().set_theme(theme)
@@ -65,22 +81,32 @@ class SourceView(View):
             return now.site, KINDS[self.session.requests.kind[now.request]]
         return (now.site, WAITING) if now.state == "waiting" else (-1, "")
 
-    def _all_counts(self) -> dict[tuple[str, int], int]:
-        return self.session.counters.line_counts(self.session.end) if self.session else {}
+    def _line_counts(self, moment: int) -> dict[tuple[str, int], int]:
+        """Return the figure of every line of every file by a moment."""
+        if not self.session:
+            return {}
+        if self._heat == REQUESTS:
+            return self.session.counters.line_counts(moment)
+        return line_heat(self.session, self._heat, moment)
 
     def _counts(self) -> dict[int, int]:
-        """Return the requests so far of each line of the shown file."""
-        assert self.session
-        counts = self.session.counters.line_counts(int(self.moment))
+        """Return the figures so far of each line of the shown file."""
+        counts = self._line_counts(int(self.moment))
         return {line: count for (file, line), count in counts.items() if file == self.editor.file}
+
+    def _measure(self) -> None:
+        """Tell the editor what it counts."""
+        most = max(self._line_counts(self.session.end).values(), default=0) if self.session else 0
+        noun = HEATS.get(self._heat, "requests by all warps")
+        self.editor.measure(noun, most, self._heat != REQUESTS)
 
     def _show_file(self, file: str, *, anew: bool = False) -> None:
         if file == self.editor.file and not anew:
             return
         text = source_text(self.session, file) if self.session else ""
         kernel = self.session.trace.kernel if self.session else ""
-        most = max(self._all_counts().values(), default=0)
-        self.editor.show_text(file, text, first_line(text, kernel) if file == self._home else 1, most)
+        self.editor.show_text(file, text, first_line(text, kernel) if file == self._home else 1)
+        self._measure()
 
 
 def kernel_file(session: Session) -> str:

@@ -65,12 +65,12 @@ def mark_width(mark: str, theme: Theme) -> float:
     return QFontMetricsF(theme.font(MARK)).horizontalAdvance(mark) + theme.px(6)
 
 
-def grid_of(tiles: Sequence[Tile], width: float, mark: str, theme: Theme) -> Grid:
+def grid_of(tiles: Sequence[Tile], width: float, mark: str, theme: Theme, most_rows: int = 2) -> Grid:
     """Return the roomiest way to show at least four of the tiles (given by rank), else what shows most."""
     least = min(LEAST, len(tiles))
     tried = [
         Grid(_fitting(tiles, width, rows, style, mark, theme), rows, style)
-        for rows in (1, 2)
+        for rows in range(1, most_rows + 1)
         for style in (ROOMY, COMPACT)
     ]
     return next((grid for grid in tried if grid.count >= least), tried[-1])

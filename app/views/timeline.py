@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal
@@ -11,7 +12,6 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPixmap,
-    QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
@@ -27,6 +27,7 @@ from .tracks import block_track
 from .view import View
 
 Part = Literal["strip", "bands", "rows", "axis", "names"]
+KEPT = 32  # pictures: the blocks of the usual comparison, each about half a megabyte
 CLICK = 4  # pixels that a pointer may move between press and release of a click
 
 
@@ -44,7 +45,7 @@ class TimelineView(View):
         self.setAccessibleName("Timeline")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._picture: Picture | None = None
-        self._pixmap: QPixmap | None = None
+        self._pixmaps: OrderedDict[tuple[object, ...], QPixmap] = OrderedDict()  # the latest of each block
         self._zoom: Range | None = (
             None  # relative to the block's start, so that it means the same in any block
         )
@@ -52,12 +53,15 @@ class TimelineView(View):
         self._moved = False
 
     def sizeHint(self) -> QSize:
-        """Return the size at which 8 warps have 8 pixels each and 32 have 2."""
-        return QSize(self.theme.px(900), self.theme.px(116))
+        """Return the size at which 8 warps have 8 pixels each and 32 have 3."""
+        return QSize(self.theme.px(900), self.theme.px(50) + max(self.theme.px(66), 3 * self._warps()))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least size: 32 warps still fit."""
-        return QSize(self.theme.px(320), self.theme.px(50) + 64)
+        """Return the least size: every warp has two pixels, and 8 have 5 each."""
+        return QSize(self.theme.px(320), self.theme.px(50) + max(40, 2 * self._warps()))
+
+    def _warps(self) -> int:
+        return self.session.trace.warps if self.session else 8
 
     def load(self, session: Session | None) -> None:
         """Take a session and show the selected block from its start to its end."""
@@ -66,8 +70,9 @@ class TimelineView(View):
         self._lane = (
             lanes(session.requests.span_start.min(1), session.requests.span_end.max(1)) if session else None
         )
+        self._pixmaps.clear()
         self._choose()
-        self._redraw()
+        self.update()
 
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Move the playhead, and take another block's picture where the selection moved there."""
@@ -75,7 +80,7 @@ class TimelineView(View):
         super().render_moment(moment, selection)
         if selection != old or (self.session and not self._picture):
             self._choose()
-            self._redraw()
+            self.update()
         elif moment != before:
             self._follow(before)
             self.update(self._area(before))
@@ -85,7 +90,8 @@ class TimelineView(View):
         """Take other colours or another text size."""
         super().set_theme(theme)
         self.updateGeometry()
-        self._redraw()
+        self._pixmaps.clear()
+        self.update()
 
     def x_range(self) -> Range:
         """Return the moments at the left and the right edge; a moment m stands at m <= x < m + 1."""
@@ -105,12 +111,12 @@ class TimelineView(View):
         first = min(max(first + (last - first - span) / 2, -0.02 * end), 1.02 * end - span)
         start = self._picture.block.span[0]
         self._zoom = first - start, first - start + span
-        self._redraw()
+        self.update()
 
     def reset_x_range(self) -> None:
         """Show the selected block from its start to its end, and go on with every block that is selected."""
         self._zoom = None
-        self._redraw()
+        self.update()
 
     def _whole(self) -> Range:
         assert self._picture and self.session
@@ -133,15 +139,23 @@ class TimelineView(View):
         title = self.session.title or trace.kernel
         self._picture = Picture(self.session, block, what, self._lane, warp, title)
 
-    def _redraw(self) -> None:
-        self._pixmap = None
-        self.update()
+    def _still(self) -> QPixmap:
+        """Return the picture of what stands still, made once for each block and range, since scrubs come back."""
+        assert self._picture
+        ratio, block = self.devicePixelRatioF(), self._picture.block.block
+        key = (block, self._picture.warp, self.x_range(), self.width(), self.height(), ratio)
+        if key not in self._pixmaps:
+            made = still_picture(self._picture, self.places, self.size(), self.theme, ratio)
+            self._pixmaps[key] = made
+        self._pixmaps.move_to_end(key)
+        while len(self._pixmaps) > KEPT:
+            self._pixmaps.popitem(last=False)
+        return self._pixmaps[key]
 
     @property
     def places(self) -> Places:
         """Where things stand now, in logical pixels."""
-        warps = self.session.trace.warps if self.session else 1
-        return places_in(self.size(), warps, self.x_range(), self.theme, self.devicePixelRatioF())
+        return places_in(self.size(), self._warps(), self.x_range(), self.theme, self.devicePixelRatioF())
 
     # Painting: a still picture, and the playhead over it.
 
@@ -151,10 +165,7 @@ class TimelineView(View):
         if not self._picture:
             painter.fillRect(event.rect(), self.theme.colour("panel"))
             return
-        if self._pixmap is None or self._pixmap.devicePixelRatio() != self.devicePixelRatioF():
-            ratio = self.devicePixelRatioF()
-            self._pixmap = still_picture(self._picture, self.places, self.size(), self.theme, ratio)
-        painter.drawPixmap(0, 0, self._pixmap)
+        painter.drawPixmap(0, 0, self._still())
         end = self.session.end if self.session else 0
         draw_playhead(painter, self.places, self.moment, end, self.theme)
 
@@ -209,10 +220,6 @@ class TimelineView(View):
         else:
             self._zoom_at(self.places.moment(event.position().x()), 0.8 ** (turn / 120))
         event.accept()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Draw anew for the new size."""
-        self._redraw()
 
     def _part(self, position: QPointF) -> Part:
         at = self.places

@@ -69,8 +69,10 @@ def _painted(
     wide, tall = (int(np.ceil(cell_size[0])) + 1 if cell_size[0] >= GAP * ratio else 1), cell_size[1]
     atlas = _atlas(wide, tall, min(cell_size) >= PATTERN * ratio, theme, ratio)
     out: Pixels = atlas[code, v, np.clip(u, 0, wide - 1)]
-    lines = hatch(code.shape[1], code.shape[0], round(6 * ratio)) & (v < tall - 1)
-    out[(code == WAIT) & lines] = theme.colour(WAITING).rgb()
+    waits = code == WAIT
+    if waits.any():
+        lines = hatch(code.shape[1], code.shape[0], round(6 * ratio)) & (v < tall - 1)
+        out[waits & lines] = theme.colour(WAITING).rgb()
     return out
 
 

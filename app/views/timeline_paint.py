@@ -80,7 +80,7 @@ def still_picture(picture: Picture, at: Places, size: QSize, theme: Theme, ratio
     _draw_names(painter, picture, at, theme)
     _draw_strip(painter, picture, at, theme, ratio)
     _draw_rows(painter, picture, at, theme, ratio)
-    _draw_bands(painter, picture, at, theme)
+    _draw_bands(painter, picture, at, theme, ratio)
     _draw_axis(painter, at, theme)
     painter.end()
     return pixmap
@@ -164,7 +164,7 @@ def _draw_rows(painter: QPainter, picture: Picture, at: Places, theme: Theme, ra
         )
 
 
-def _draw_bands(painter: QPainter, picture: Picture, at: Places, theme: Theme) -> None:
+def _draw_bands(painter: QPainter, picture: Picture, at: Places, theme: Theme, ratio: float) -> None:
     block, rows = picture.block, at.rows
     painter.setClipRect(at.bands.united(rows))
     font = theme.font(10.5, bold=True)
@@ -176,7 +176,7 @@ def _draw_bands(painter: QPainter, picture: Picture, at: Places, theme: Theme) -
         box = QRectF(max(left, rows.left()) + 4, at.bands.top(), rows.width(), at.bands.height())
         _text(painter, box, label, font, theme, "muted")
         if block.arrived[:, phase].any() and right - left >= CROWDED:
-            painter.fillRect(_barrier(at, right, painter.device().devicePixelRatio()), theme.colour("text"))
+            painter.fillRect(_barrier(at, right, ratio), theme.colour("text"))
     painter.setClipping(False)
 
 

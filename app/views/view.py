@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
@@ -25,6 +30,13 @@ class View(QWidget):
         self.moment = 0.0
         self.selection = Selection()
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Guard the handlers of events: see `guarded`."""
+        super().__init_subclass__(**options)
+        for name, method in list(vars(cls).items()):
+            if name.endswith("Event") and callable(method):
+                setattr(cls, name, guarded(method))
+
     def load(self, session: Session | None) -> None:
         """Take a session (None empties the view) and build what does not change with the moment."""
         self.session = session
@@ -36,3 +48,20 @@ class View(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size and draw again."""
         self.theme = theme
+
+
+def guarded(handler: Callable[..., None]) -> Callable[..., None]:
+    """Return an event handler that reports what it raises as an uncaught exception, and goes on.
+
+    An exception that leaves a handler which Qt called, above all a painting one, can end the process: one
+    wrong picture must not take the lecture down.
+    """
+
+    @functools.wraps(handler)
+    def safe(self: QWidget, event: Any) -> None:
+        try:
+            handler(self, event)
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is reported and not hidden
+            sys.excepthook(type(error), error, error.__traceback__)
+
+    return safe

@@ -275,7 +275,7 @@ def _draw_ways(painter: QPainter, scene: Scene) -> None:
     ways = [(lane, place) for place, piece in enumerate(scene.lanes.pieces) for lane in piece.lanes]
     for lane, place in sorted(ways, key=lambda way: (way[0] in scene.strong, way[0] == scene.chosen)):
         strong = lane in scene.strong or (not scene.lit and lane == scene.chosen)
-        painter.setOpacity(1.0 if strong else 0.6 * scene.strength(lane))
+        painter.setOpacity(1.0 if strong else 0.8 * scene.strength(lane))
         ink = scene.theme.colour("text") if strong else scene.ink
         painter.setPen(QPen(ink, scene.theme.scale * (2.0 if strong else 1.0)))
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -102,7 +102,7 @@ def _columns(lanes: Lanes, width: float, need: Widths) -> tuple[tuple[Column, Co
 
     What can be missed goes first where there is little room: the addresses, then the notes, then the elements.
     """
-    way, strip = 3 * need.gap, 5 * need.gap
+    way, strip = 2 * need.gap, 4 * need.gap
     free = width - need.chip - way - strip
     wide = {"element": need.element, "note": need.note, "address": need.address}
     for name in wide:
@@ -110,7 +110,7 @@ def _columns(lanes: Lanes, width: float, need: Widths) -> tuple[tuple[Column, Co
         free -= wide[name]
     left = need.chip + wide["element"] + wide["address"]
     way += free * 0.3
-    room = width - left - way - wide["note"]
+    room = width - left - way - max(wide["note"], need.gap / 2)
     element = (need.chip, wide["element"])
     columns = (
         element,

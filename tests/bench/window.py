@@ -1,8 +1,8 @@
 """Print, as JSON, what the window costs: seconds to be seen and to move, milliseconds of a scrub.
 
-    python window.py start SECONDS   from SECONDS (of time.time(), when the process was asked for) to a painted
-                                     window, and to its first animated frame
-    python window.py scrub           moments set at random, until panes and timelines are painted
+python window.py start SECONDS   from SECONDS (of time.time(), when the process was asked for) to a painted
+                                 window, and to its first animated frame
+python window.py scrub STEP      moments set STEP apart (0: at random), until the window has painted them
 """
 
 from __future__ import annotations
@@ -67,34 +67,38 @@ def start(begin: float) -> dict[str, float]:
     return found
 
 
-def scrub() -> dict[str, float]:
-    """Return percentiles of the milliseconds from setting the moment to painted pixels, and the peak memory."""
+def scrub(step: float) -> dict[str, float]:
+    """Return percentiles of the milliseconds from setting the moment until the window has painted it.
+
+    step: moments from one frame to the next, as a drag makes them; 0 for random jumps over the whole launch.
+    """
     window = main_window()
-    from PySide6.QtGui import QImage
     from PySide6.QtWidgets import QApplication
 
     wait_until(lambda: all(window.stage.sessions) and window.stage.is_settled())
-    wait_until(lambda: not QApplication.processEvents())
-    views = [*(pane.memory for pane in window.frame.panes), *window.frame.timelines]
-    image = QImage(window.size(), QImage.Format.Format_RGB32)
+    for _ in range(100):  # what is left to be painted first
+        QApplication.processEvents()
+        time.sleep(0.002)
     chance = random.Random(1)
-    times = []
-    for _ in range(SCRUBS):
-        moment = chance.uniform(0, window.playhead.end)
+    end, times = window.playhead.end, []
+    for number in range(SCRUBS):
+        moment = (700 + number * step) % end if step else chance.uniform(0, end)
         begin = time.perf_counter()
         window.playhead.seek(moment)
         window.draw()
-        for view in views:
-            view.render(image)
-        times.append(1000 * (time.perf_counter() - begin))
         QApplication.processEvents()
+        times.append(1000 * (time.perf_counter() - begin))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     window.close()
     times.sort()
     return {
-        "median": times[len(times) // 2], "p95": times[int(len(times) * 0.95)], "worst": times[-1],
-        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }  # fmt: skip
+        "median": times[SCRUBS // 2],
+        "p95": times[int(SCRUBS * 0.95)],
+        "worst": times[-1],
+        "megabytes": peak,
+    }
 
 
 if __name__ == "__main__":
-    print(json.dumps(start(float(sys.argv[2])) if sys.argv[1] == "start" else scrub()))
+    number = float(sys.argv[2])
+    print(json.dumps(start(number) if sys.argv[1] == "start" else scrub(number)))

@@ -55,7 +55,11 @@ def main(parts: list[str]) -> int:
         counts["tests"] += len(plain)
         counts["passed"] += sum(outcome == "ok" for outcome in plain.values())
         counts["ours"] += sum(outcome == "ok" for outcome in traced.values())
-        lost = [f"{test}: {traced.get(test, 'gone')}" for test, o in plain.items() if o == "ok" and traced.get(test) != "ok"]
+        lost = [
+            f"{test}: {traced.get(test, 'gone')}"
+            for test, o in plain.items()
+            if o == "ok" and traced.get(test) != "ok"
+        ]
         worse += lost
         print(f"{module}: {first:.1f} s, {second:.1f} s under tilescope run", *lost, sep="\n    ", flush=True)
     print(

@@ -60,7 +60,7 @@ class Element:
 
     def pointer(self, otherwise: Any) -> Any:
         """Return a pointer to the element, or to an address where it is outside."""
-        data = self.context.get_data_type(self.kind.dtype)
+        data = data_type(self.context, self.kind)
         return at(self.builder, self.builder.select(self.inside, self.address, otherwise), data)
 
     def poison(self, state: Any) -> Any:
@@ -98,6 +98,11 @@ class Element:
 def _element(context: Any, builder: Any, kinds: Any, cells: Any, index: Any) -> Element:
     kind, index_kind = kinds
     return Element(context, builder, kind, cells, numbers(context, builder, index_kind, index))
+
+
+def data_type(context: Any, kind: Cells) -> Any:
+    """Return the LLVM type of an element in memory; numba has none for half precision on CPUs."""
+    return ir.IntType(16) if kind.dtype == types.float16 else context.get_data_type(kind.dtype)
 
 
 def to_data(context: Any, builder: Any, kind: Cells, value: Any) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..trace import Dim3, unravel
+from .meetings import Ints, Meetings, Tables, vote
 from .memory import Memory
 from .recording import RowRecorder
 from .state import Why, Word
@@ -26,11 +26,12 @@ class Blocks:
         self._sweep, self._state, self._recorder, self._memory = sweep, state, recorder, memory
         self._grid, self._count = grid, dim[0] * dim[1] * dim[2]
         self._address = state.ctypes.data
-        tables = (Word.ORDER, Word.WHY, Word.WHERE, Word.WHEN, Word.OUT, Word.IN, Word.MASK, Word.EXTRA)
-        self._tables = np.zeros((len(tables), self._count), np.int64)
-        for word, table in zip(tables, self._tables, strict=True):
+        words = (Word.ORDER, Word.WHY, Word.WHERE, Word.WHEN, Word.OUT, Word.IN, Word.MASK, Word.EXTRA)
+        rows = np.zeros((len(words), self._count), np.int64)
+        for word, table in zip(words, rows, strict=True):
             state[word] = table.ctypes.data
-        self._order, self._why, self._where, self._when = self._tables[:4]
+        self._order, self._why, self._where, self._when, *moved = rows
+        self._tables = Tables(self._why, *moved)
         state[Word.DX : Word.DZ + 1], state[Word.GX : Word.GZ + 1] = dim, grid
         frame = -(-sweep(self._address, SIZE) // 16) * 16
         self._frames = np.zeros(frame * self._count, np.uint8)
@@ -40,24 +41,46 @@ class Blocks:
         """Run one block to its end."""
         self._state[Word.BX : Word.BZ + 1] = unravel(block, self._grid)
         self._memory.refresh()
-        running = np.arange(self._count)
-        mode, phase = BEGIN, 0
-        while len(running):
-            self._go(block, phase, running, mode)
+        self._phase, mode = 0, BEGIN
+        turns, running = np.arange(self._count), np.ones(self._count, bool)
+        self._at_barrier = np.empty(0, np.int64)
+        meetings = Meetings(self._tables)
+        while len(turns):
+            self._go(block, turns, mode)
             mode = RESUME
-            waiting = running[self._why[running] == Why.BARRIER]
-            self._arrive(block, phase, waiting)
-            running, phase = waiting, phase + 1
+            turns = self._next(block, turns, running, meetings)
 
-    def _go(self, block: int, phase: int, threads: NDArray[np.int64], mode: int) -> None:
-        self._recorder.sweep(block, phase)
+    def _next(self, block: int, turns: Ints, running: NDArray[np.bool_], meetings: Meetings) -> Ints:
+        """Return the threads that go on after these have stopped, in their order."""
+        why = self._why[turns]
+        stopped = turns[(why > Why.DONE) & (why < Why.SYNCWARP)]
+        at_warp = turns[why >= Why.SYNCWARP]
+        self._arrive(block, stopped, warp=False)
+        self._arrive(block, at_warp, warp=True)
+        if not len(at_warp) and len(self._at_barrier) == 0 and not meetings:
+            running[turns[why == Why.DONE]] = False
+            return self._released(stopped)
+        released = meetings.stopped(turns.tolist(), running)
+        waiting = np.concatenate([self._at_barrier, stopped])
+        self._at_barrier = np.empty(0, np.int64)
+        if len(waiting) == running.sum():
+            return self._released(np.sort(waiting))
+        self._at_barrier = waiting
+        return np.array(sorted(released or meetings.late()), np.int64)
+
+    def _released(self, threads: Ints) -> Ints:
+        """Let the threads that wait at a barrier go on into their next phase."""
+        vote(self._tables, threads)
+        self._phase += 1
+        return threads
+
+    def _go(self, block: int, threads: Ints, mode: int) -> None:
+        self._recorder.sweep(block, self._phase)
         self._order[: len(threads)] = threads
         self._state[Word.COUNT] = len(threads)
         self._sweep(self._address, mode)
 
-    def _arrive(self, block: int, phase: int, threads: NDArray[np.int64]) -> None:
+    def _arrive(self, block: int, threads: Ints, *, warp: bool) -> None:
         if len(threads):
-            self._recorder.arrived((block, phase, threads, self._where[threads], self._when[threads]))
-
-
-__all__ = ["Any", "Blocks"]
+            arrival = (block, self._phase, threads, self._where[threads], self._when[threads])
+            self._recorder.arrived(arrival, warp=warp)

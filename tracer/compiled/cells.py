@@ -72,7 +72,7 @@ def _attribute(name: str, value: Any) -> None:
     def define(cells: Any) -> Any:
         return value(cells)
 
-    overload_attribute(Cells, name, inline="never")(define)
+    overload_attribute(Cells, name, inline="never", strict=False)(define)
 
 
 def _constant(of: Any) -> Any:
@@ -99,7 +99,7 @@ _attribute("size", _size)
 _attribute("nbytes", lambda cells: lambda cells: cells.size * cells.itemsize)
 
 
-@overload(len)
+@overload(len, strict=False)
 def _len(cells: Any) -> Any:
     if isinstance(cells, Cells):
         return lambda cells: cells.shape[0]

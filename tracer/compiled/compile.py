@@ -6,6 +6,7 @@ import ast
 import sys
 import warnings
 from collections.abc import Sequence
+import os
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,8 +20,9 @@ from numba.misc.appdirs import AppDirs
 from . import cells
 from .names import NotCompilable
 from .program import Program, digest
-from .threads import scalar
+from .refusals import sentence
 from .support import SUPPORT
+from .threads import scalar
 
 # What a launch passes: an array of a dtype and so many dimensions, or a scalar of a Python type.
 Kind = tuple[np.dtype[Any], int] | type
@@ -83,8 +85,8 @@ def _compile(program: Program, kinds: Sequence[Kind], sweep: str, name: str, tex
         warnings.simplefilter("ignore")
         try:
             made.compile((types.int64, types.int64))
-        except NumbaError as error:
-            raise NotCompilable(_sentence(error)) from error
+        except (NumbaError, NotImplementedError) as error:
+            raise NotCompilable(sentence(error)) from error
     return made
 
 
@@ -120,15 +122,5 @@ def _written(name: str, text: str) -> Path:
 
 def cache_folder() -> Path:
     """Return the folder of compiled kernels."""
-    import os
-
     home = os.environ.get("TILESCOPE_HOME")
     return (Path(home) / "cache" if home else Path(AppDirs("tilescope", False).user_cache_dir)) / "compiled"
-
-
-def _sentence(error: NumbaError) -> str:
-    """Return one sentence from what numba says."""
-    line = getattr(getattr(error, "loc", None), "line", 0)
-    text = str(error).split("\n")
-    said = [t.strip(" -") for t in text if t.strip() and "pipeline" not in t]
-    return f"line {line}: {said[0].rstrip('.') if said else type(error).__name__}."

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-from typing import TYPE_CHECKING, Any
-
-from ..recorder import BARRIER
-from .names import CudaPath, Names, Unknown
-from .state import Why
-
-if TYPE_CHECKING:
-    from .rewrite import Rewriter
-
 _S = "(_ts_state)"
 _AXES = "xyz"
 EXPRESSIONS: dict[str, str] = {"laneid": f"_ts_thread{_S} % 32", "warpsize": "32"}
+CALLS = {"lanemask_lt": f"(1 << (_ts_thread{_S} % 32)) - 1"}
 for _word, _letter in (("threadIdx", "t"), ("blockIdx", "b"), ("blockDim", "d"), ("gridDim", "g")):
     EXPRESSIONS |= {f"{_word}.{axis}": f"_ts_{_letter}{axis}{_S}" for axis in _AXES}
 _PLACES = [f"_ts_b{a}{_S} * _ts_d{a}{_S} + _ts_t{a}{_S}" for a in _AXES]
@@ -28,26 +19,8 @@ UPDATES = {
     for name in ("add", "sub", "and_", "or_", "xor", "inc", "dec", "exch", "max", "min", "nanmax", "nanmin")
 } | {"atomic.cas": ("_ts_cas", 4), "atomic.compare_and_swap": ("_ts_cas", 3)}  # fmt: skip
 
-STOPS = {"syncthreads": Why.BARRIER}
+# What does nothing that a trace shows.
+NOTHING = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
 
-
-def is_stop(names: Names, node: ast.expr) -> str:
-    """Return the name of the barrier or warp operation that a call is, or ""."""
-    if not isinstance(node, ast.Call):
-        return ""
-    try:
-        path = names.value(node.func)
-    except Unknown:
-        return ""
-    return str(path) if isinstance(path, CudaPath) and path in STOPS else ""
-
-
-def stop_of(rewriter: Rewriter, path: str, node: ast.expr) -> tuple[list[ast.stmt], Any]:
-    """Return the statements of a barrier, and the expression of what it gives."""
-    arrive = rewriter.call("_ts_arrive", [rewriter.site(node, BARRIER)], node)
-    stop = ast.Expr(ast.Yield(ast.Constant(int(STOPS[path]))))
-    made: list[ast.stmt] = [ast.Expr(arrive), stop]
-    for part in made:
-        ast.copy_location(part, node)
-        ast.fix_missing_locations(part)
-    return made, None
+# Functions that compute, defined in compiled code under the same names (see arithmetic.py).
+FUNCTIONS = ("popc", "fma", "cbrt", "brev", "clz", "ffs", "selp")

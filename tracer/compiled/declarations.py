@@ -39,7 +39,7 @@ def _array(rewriter: Rewriter, path: str, given: dict[str, ast.expr], node: ast.
         rewriter.refuse(node, f"a shape of {shape}")
     dtype = as_dtype(_static(rewriter, given, "dtype", node))
     if dtype not in CODES:
-        rewriter.refuse(node, f"an array of {given['dtype'] if dtype is None else dtype}")
+        rewriter.refuse(node, f"an array of {dtype or 'records'}")
     assert dtype is not None
     dynamic = path == "shared.array" and shape == (0,)
     lengths = None if dynamic else tuple(map(int, shape))
@@ -69,5 +69,5 @@ def as_dtype(dtype: Any) -> np.dtype[Any] | None:
         dtype = str(dtype)
     try:
         return np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         return None

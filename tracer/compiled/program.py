@@ -52,6 +52,7 @@ class Program:
     _declared: dict[Any, int] = field(default_factory=dict)
     _names: dict[int, str] = field(default_factory=dict)
     devices: dict[FunctionType, str] = field(default_factory=dict)
+    stopping: dict[FunctionType, bool] = field(default_factory=dict)
 
     def site(self, site: Site, kind: int, *others: int) -> int:
         """Return the number of a site that makes accesses of a kind, and the next numbers for other kinds."""

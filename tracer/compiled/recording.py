@@ -163,9 +163,10 @@ class RowRecorder(Recorder):
         if not arrived:
             return Barriers(*(np.empty(0, np.uint8) for _ in range(5)))
         block, phase, threads, where, when = zip(*arrived, strict=True)
-        lengths = [len(t) for t in threads]
-        sites, place = np.unique(np.concatenate(where), return_inverse=True)
-        final = np.array([self.site(int(s)) for s in sites])[place]
+        lengths, sites = [len(t) for t in threads], np.concatenate(where)
+        for site in np.flatnonzero(np.bincount(sites)).tolist():
+            self.site(site)
+        final = self._final[sites]
         rest = (np.repeat(phase, lengths), final, np.concatenate(when))
         return Barriers(*(narrow(c) for c in (np.repeat(block, lengths), np.concatenate(threads), *rest)))
 

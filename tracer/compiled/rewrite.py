@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from ..recorder import BARRIER
 from ..trace import Op, Site
 from .constants import constant
-from .cudanames import EXPRESSIONS, UPDATES, is_stop, stop_of
+from .cudanames import CALLS, EXPRESSIONS, FUNCTIONS, NOTHING, UPDATES
 from .declarations import declaration
+from .inline import inlined
+from .linear import flat
 from .names import CudaPath, Names, NotCompilable, Source, Unknown, source_of
 from .program import Program
+from .stops import STOPS, stop
 
 STATE = "_ts_state"
 
@@ -43,8 +45,11 @@ def parsed_call(name: str, arguments: list[ast.expr], where: ast.AST) -> ast.exp
 class Rewriter(ast.NodeTransformer):
     """Rewrites one function. `before` holds the statements that come before the one being rewritten."""
 
-    def __init__(self, program: Program, source: Source, function: str = "") -> None:
-        self.program, self.source = program, source
+    def __init__(
+        self, program: Program, source: Source, prefix: str = "", stack: tuple[FunctionType, ...] = ()
+    ) -> None:
+        self.program, self.source, self.prefix = program, source, prefix
+        self.stack = (*stack, source.function)
         self.names = Names(source)
         self.before: list[ast.stmt] = []
         self.targets: dict[int, str] = {}
@@ -88,6 +93,62 @@ class Rewriter(ast.NodeTransformer):
         self.before = outer
         return found or [ast.Pass()]
 
+    def within(self, function: FunctionType) -> Rewriter:
+        """Return what rewrites a function that is written out where this one calls it."""
+        return Rewriter(self.program, source_of(function), self.program.temporary() + "_", self.stack)
+
+    def renamed(self, name: str) -> str:
+        """Return what a variable of this function is called in the rewritten one."""
+        return self.prefix + name if name in self.names.locals else name
+
+    # Where threads stop
+
+    def _stop(self, node: ast.AST) -> Any:
+        """Return the path under `cuda`, or the device function, by which a call makes threads stop; else None."""
+        if not isinstance(node, ast.Call):
+            return None
+        try:
+            value = self.names.value(node.func)
+        except Unknown:
+            return None
+        if isinstance(value, CudaPath):
+            return value if value in STOPS else None
+        function = getattr(value, "py_func", None)
+        return function if function is not None and self._function_stops(function) else None
+
+    def _function_stops(self, function: FunctionType) -> bool:
+        known = self.program.stopping
+        if function not in known:
+            known[function] = False  # while looking, so that a function that calls itself is looked at once
+            source = source_of(function)
+            known[function] = Rewriter(self.program, source).stops(source.tree)
+        return known[function]
+
+    def stops(self, node: ast.AST) -> bool:
+        """Return whether a thread may stop in a piece of code."""
+        return any(self._stop(part) is not None for part in ast.walk(node))
+
+    def stopping_call(self, node: ast.Call, arguments: list[ast.expr], keywords: dict[str, ast.expr]) -> ast.expr:
+        """Return the value of a call whose arguments are given; threads stop in them, or in the call itself."""
+        found = self._stop(node)
+        if isinstance(found, CudaPath):
+            return stop(self, found, arguments, node)
+        if found is not None:
+            return inlined(self, found, node, arguments, keywords)
+        names = [ast.keyword(k, v) for k, v in keywords.items()]
+        shell = _located(ast.Call(node.func, [], []), node)
+        made = self.visit(shell)
+        made.args, made.keywords = [*made.args, *arguments], [*made.keywords, *names]
+        return self.put(_located(made, node))
+
+    def expression(self, node: ast.expr) -> ast.expr:
+        """Return an expression rewritten; what must come before it is written."""
+        return flat(self, node) if self.stops(node) else self.visit(node)
+
+    def write(self, statement: ast.stmt, where: ast.AST) -> None:
+        """Write a statement before the one being rewritten."""
+        self.before.append(_located(statement, where))
+
     # Where things are
 
     def refuse(self, node: ast.AST, what: str) -> Any:
@@ -123,6 +184,8 @@ class Rewriter(ast.NodeTransformer):
     # Expressions
 
     def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+        if node.id in self.names.locals:
+            return ast.copy_location(ast.Name(self.renamed(node.id), node.ctx), node)
         return self._known(node, node.id) or node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
@@ -146,7 +209,11 @@ class Rewriter(ast.NodeTransformer):
         plain = isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides")
         if plain:
             return self.generic_visit(node)  # type: ignore[return-value]
-        return self.call("_ts_load", [self.visit(node.value), self.visit(node.slice), self.site(node, Op.LOAD)], node)
+        return self.load(self.visit(node.value), self.visit(node.slice), node)
+
+    def load(self, array: ast.expr, index: ast.expr, node: ast.expr) -> ast.expr:
+        """Return the call that loads an element."""
+        return self.call("_ts_load", [array, index, self.site(node, Op.LOAD)], node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
         if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
@@ -186,10 +253,15 @@ class Rewriter(ast.NodeTransformer):
             return self._grid(path, node)
         if path in UPDATES:
             return self.update(path, node, Op.ATOMIC)
-        if path in EXPRESSIONS:
-            arguments = [self.visit(a) for a in node.args]
-            return _located(ast.Call(parsed(EXPRESSIONS[path], node), arguments, []), node)  # type: ignore[no-any-return]
+        if path in FUNCTIONS:
+            return self._helper(path, node)
+        if path in CALLS and not node.args:
+            return parsed(CALLS[path], node)  # type: ignore[no-any-return]
         return self.refuse(node, f"cuda.{path}")  # type: ignore[no-any-return]
+
+    def _helper(self, path: str, node: ast.Call) -> ast.expr:
+        """Return the call of a function of `cuda` that computes."""
+        return parsed_call(f"_ts_cuda_{path}", [self.visit(a) for a in node.args], node)
 
     def _grid(self, path: str, node: ast.Call) -> ast.expr:
         try:
@@ -226,14 +298,16 @@ class Rewriter(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> Any:  # noqa: N802
         if isinstance(node.value, ast.Constant):
             return []
-        stop = is_stop(self.names, node.value)
-        if stop:
-            return stop_of(self, stop, node.value)[0]
+        if self.stops(node.value):
+            flat(self, node.value)
+            return []
         if isinstance(node.value, ast.Call):
             try:
                 path = self.names.value(node.value.func)
             except Unknown:
                 path = ""
+            if isinstance(path, CudaPath) and path in NOTHING:
+                return []
             if isinstance(path, CudaPath) and path in UPDATES:
                 return _located(ast.Expr(self.update(path, node.value, Op.REDUCTION)), node)
         return self.generic_visit(node)
@@ -241,15 +315,17 @@ class Rewriter(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> Any:  # noqa: N802
         for target in node.targets:
             _note_targets(target, node.value, self.targets)
-        value = self.visit(node.value)
+        value = self.expression(node.value)
         if len(node.targets) == 1 and not _stores(node.targets[0]):
-            return _located(ast.Assign(node.targets, value), node)
+            return _located(ast.Assign([self.visit(node.targets[0])], value), node)
         if len(node.targets) > 1 or isinstance(node.targets[0], ast.Tuple | ast.List):
             value = self.put(value)
         return [s for target in node.targets for s in self.assign(target, value)]
 
     def assign(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         """Return the statements that assign to a target."""
+        if self.stops(target):
+            self.refuse(target, "a barrier or warp operation in what is assigned to")
         if isinstance(target, ast.Subscript):
             place = [self.visit(target.value), self.visit(target.slice)]
             call = self.call("_ts_store", [value, *place, self.site(target, Op.STORE, Op.LOAD)], target)
@@ -262,17 +338,18 @@ class Rewriter(ast.NodeTransformer):
             return [unpack, *parts]
         if not isinstance(target, ast.Name):
             self.refuse(target, "an assignment to an attribute")
-        return [_located(ast.Assign([target], value), target)]
+        return [_located(ast.Assign([self.visit(target)], value), target)]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:  # noqa: N802
         target = node.target
         if isinstance(target, ast.Name):
-            return _located(ast.AugAssign(target, node.op, self.visit(node.value)), node)
+            return _located(ast.AugAssign(self.visit(target), node.op, self.expression(node.value)), node)
         if not isinstance(target, ast.Subscript):
             self.refuse(target, "an assignment to an attribute")
         array, index = (self._once(self.visit(part)) for part in (target.value, target.slice))
         load = self.call("_ts_load", [array, index, self.site(target, Op.LOAD)], target)
-        value = _located(ast.BinOp(load, node.op, self.visit(node.value)), node)
+        load = self.put(load) if self.stops(node.value) else load
+        value = _located(ast.BinOp(load, node.op, self.expression(node.value)), node)
         site = self.site(target, Op.STORE, Op.LOAD)
         return _located(ast.Expr(self.call("_ts_store", [value, array, index, site], target)), node)
 
@@ -283,7 +360,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> Any:  # noqa: N802
         steps = isinstance(node.iter, ast.Call | ast.Tuple | ast.List)
-        target, iterated = node.target, self.visit(node.iter)
+        target, iterated = node.target, self.expression(node.iter)
         body: list[ast.stmt] = []
         if not steps:
             array = self.put(iterated)
@@ -294,6 +371,8 @@ class Rewriter(ast.NodeTransformer):
             body, target = self.assign(target, item), place
         elif _stores(target):
             self.refuse(node, "a loop over the elements of an array as its variable")
+        else:
+            target = self.visit(target)
         before, self.before = self.before, []
         body += self.block(node.body)
         orelse = self.block(node.orelse) if node.orelse else []
@@ -301,17 +380,27 @@ class Rewriter(ast.NodeTransformer):
         return _located(ast.For(target, iterated, body, orelse, None), node)
 
     def visit_While(self, node: ast.While) -> Any:  # noqa: N802
+        if self.stops(node.test):
+            return self._stopping_while(node)
         test = self.visit(node.test)
         return _located(ast.While(test, self.block(node.body), self.block(node.orelse) if node.orelse else []), node)
 
+    def _stopping_while(self, node: ast.While) -> ast.stmt:
+        """Return a loop that evaluates its condition, in which threads stop, in its body."""
+        if node.orelse:
+            self.refuse(node, "else of a loop in whose condition threads stop")
+        leave = ast.If(ast.UnaryOp(ast.Not(), node.test), [ast.Break()], [])
+        body = [_located(leave, node.test), *node.body]
+        return _located(ast.While(ast.Constant(True), self.block(body), []), node)  # type: ignore[no-any-return]
+
     def visit_If(self, node: ast.If) -> Any:  # noqa: N802
-        test = self.visit(node.test)
+        test = self.expression(node.test)
         return _located(ast.If(test, self.block(node.body), self.block(node.orelse) if node.orelse else []), node)
 
     def visit_Return(self, node: ast.Return) -> Any:  # noqa: N802
         if isinstance(node.value, ast.Constant) and node.value.value is None:
             return _located(ast.Return(None), node)
-        return self.generic_visit(node)
+        return _located(ast.Return(node.value and self.expression(node.value)), node)
 
     def generic_visit(self, node: ast.AST) -> Any:
         """Rewrite what is in a node of a kind that may stay as it is."""
@@ -364,6 +453,3 @@ def _located(made: Any, where: ast.AST) -> Any:
         if not hasattr(node, "lineno") and "lineno" in node._attributes:
             ast.copy_location(node, where)
     return made
-
-
-__all__ = ["BARRIER", "Rewriter", "rewritten"]

@@ -44,6 +44,8 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
 
 def _kind(value: Any, name: str) -> Kind:
     if not isinstance(value, np.ndarray):
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            raise NotCompilable(f"{name} is {value}, which takes more than 64 bits.")
         return type(value)
     if value.dtype not in CODES:
         raise NotCompilable(f"{name} is an array of {value.dtype}.")

@@ -74,11 +74,24 @@ class Word(IntEnum):
 
 
 class Why(IntEnum):
-    """Why a thread stopped; from WARP on: a warp operation."""
+    """Why a thread stopped; from SYNCWARP on it waits for lanes of its warp."""
 
     DONE = 0
-    BARRIER = 1
-    WARP = 2
+    BARRIER = auto()
+    COUNT = auto()
+    AND = auto()
+    OR = auto()
+    SYNCWARP = auto()
+    SHUFFLE = auto()
+    UP = auto()
+    DOWN = auto()
+    XOR = auto()
+    ALL = auto()
+    ANY = auto()
+    EQUAL = auto()
+    BALLOT = auto()
+    MATCH_ANY = auto()
+    MATCH_ALL = auto()
 
 
 class Event(IntEnum):

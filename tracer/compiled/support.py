@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from numba.core import types
+
 from . import threads
+from .arithmetic import ARITHMETIC
 from .access import load, store
+from .atomics import UPDATES
 from .state import Word
 from .views import reshape, turned, view
 
@@ -14,6 +18,12 @@ SUPPORT: dict[str, Any] = {
     "_ts_size": threads.size, "_ts_keep": threads.keep, "_ts_resume": threads.resume,
     "_ts_turned": turned, "_ts_reshape": reshape, "_ts_view": view,
     "_ts_thread": threads.reader(Word.THREAD), "_ts_count": threads.reader(Word.COUNT),
+}  # fmt: skip
+SUPPORT |= UPDATES | ARITHMETIC
+SUPPORT |= {
+    "_ts_bring_value": threads.bring(Word.OUT), "_ts_bring_mask": threads.bring(Word.MASK),
+    "_ts_bring_extra": threads.bring(Word.EXTRA), "_ts_taken": threads.per_thread(Word.IN, types.int64),
+    "_ts_taken_like": threads.taken_like,
 }  # fmt: skip
 SUPPORT |= {
     f"_ts_{letter}{axis}": threads.reader(Word[f"{letter}{axis}".upper()]) for letter in "tbdg" for axis in "xyz"

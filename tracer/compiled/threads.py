@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from .cells import I32, I64, at, load_word, word
+from .cells import I64, at, load_word, word
 from .state import Why, Word
 
 
@@ -133,22 +132,33 @@ def _note(builder: Any, state: Any, why: Any) -> None:
         builder.store(value, _entry(builder, state, place, I64))
 
 
-def bring(places: tuple[Word, ...]) -> Any:
-    """Return what writes values, as 8 bytes each, to the current thread's entries in these tables."""
+def bring(place: Word) -> Any:
+    """Return what writes a value of up to 8 bytes to the current thread's entry in a table."""
 
-    def typer(typing: Any, state: Any, *values: Any) -> Any:
+    def typer(typing: Any, state: Any, value: Any) -> Any:
+        if not isinstance(value, types.Number | types.Boolean) or value == types.complex128:
+            return None
+
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            given = cgutils.unpack_tuple(builder, args[1]) if len(args) == 2 else args[1:]
-            for place, kind, value in zip(places, values[0], given, strict=True):
-                data = context.data_model_manager[kind].as_data(builder, value)
-                builder.store(I64(0), _entry(builder, args[0], place, I64))
-                builder.store(data, _entry(builder, args[0], place, data.type))
+            data = context.data_model_manager[value].as_data(builder, args[1])
+            builder.store(I64(0), _entry(builder, args[0], place, I64))
+            builder.store(data, _entry(builder, args[0], place, data.type))
             return context.get_dummy_value()
 
-        return types.none(types.int64, *values), generate
+        return types.none(state, value), generate
 
     return intrinsic(typer)
 
 
+def _taken_like(typing: Any, state: Any, value: Any) -> Any:
+    """Return what the current thread takes away, as a value of the type of another."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        entry = _entry(builder, args[0], Word.IN, context.get_data_type(value))
+        return context.data_model_manager[value].from_data(builder, builder.load(entry))
+
+    return value(state, value), generate
+
+
+taken_like = intrinsic(_taken_like)
 arrive, turn, size, keep, resume = (intrinsic(t) for t in (_arrive, _turn, _size, _keep, _resume))
-__all__ = ["I32", "arrive", "bring", "ir", "keep", "per_thread", "reader", "resume", "scalar", "size", "turn"]

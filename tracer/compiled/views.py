@@ -164,7 +164,7 @@ def _transpose(cells: Any) -> Any:
     return lambda cells: turned(cells)
 
 
-overload_attribute(Cells, "T", inline="never")(_transpose)
+overload_attribute(Cells, "T", inline="never", strict=False)(_transpose)
 
 
 def reshape(cells: Any, shape: Any) -> Any:
@@ -203,7 +203,7 @@ def _reshape_to(cells: Any, shape: Any) -> Any:
     return reshaped(cells, lengths)
 
 
-overload(reshape)(_reshape)
+overload(reshape, strict=False)(_reshape)
 
 
 def view(cells: Any, dtype: Any) -> Any:
@@ -228,4 +228,4 @@ def _view_as(cells: Any, dtype: Any) -> Any:
     return implement
 
 
-overload(view)(_view_as)
+overload(view, strict=False)(_view_as)

@@ -1,0 +1,141 @@
+"""The list of findings: a sign, the sentence, and the line of source for each; rows as tall as their text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QResizeEvent
+from PySide6.QtWidgets import (
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from ...tracer.findings import Finding, place_of
+from ..session import Session
+from ..theme import Theme
+from .dress import sheet
+from .patterns import mixed
+from .severity import draw_sign
+
+FOUND = Qt.ItemDataRole.UserRole  # the place in the session's findings
+SOURCE = Qt.ItemDataRole.UserRole + 1  # (line number, text of the line)
+SEVERITY = Qt.ItemDataRole.UserRole + 2
+Index = QModelIndex | QPersistentModelIndex
+WRAP = Qt.TextFlag.TextWordWrap
+SENTENCE, CODE = 13.0, 11.5  # sizes of the text
+
+
+class FindingsList(QListWidget):
+    """The findings that pass the filter."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Findings")
+        self.setFrameShape(QListWidget.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
+        self.setResizeMode(QListWidget.ResizeMode.Adjust)
+        self.delegate = Rows(theme, self)
+        self.setItemDelegate(self.delegate)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.delegate.theme = theme
+        self.setStyleSheet(sheet("QListWidget", theme))
+        self.scheduleDelayedItemsLayout()
+
+    def show_findings(self, session: Session | None, shown: list[int]) -> None:
+        """List some of a session's findings, by their places."""
+        self.clear()
+        for place in shown:
+            assert session
+            found = session.findings[place]
+            line, text = source_of(session, found)
+            item = QListWidgetItem(found.message)
+            item.setData(FOUND, place)
+            item.setData(SOURCE, (line, text))
+            item.setData(SEVERITY, found.severity)
+            item.setData(
+                Qt.ItemDataRole.AccessibleTextRole, f"{found.severity}, line {line}: {found.message}"
+            )
+            self.addItem(item)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the sentences anew."""
+        super().resizeEvent(event)
+        self.scheduleDelayedItemsLayout()
+
+
+class Rows(QStyledItemDelegate):
+    """Draws a finding."""
+
+    def __init__(self, theme: Theme, parent: FindingsList) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self._list = parent
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Return the room for the sentence at the width of the list."""
+        width = max(1, self._list.viewport().width())
+        return QSize(width, self._sentence(QRect(0, 0, width, 0), str(index.data())).bottom() + self._foot())
+
+    def _foot(self) -> int:
+        return QFontMetrics(self._font(CODE)).height() + self.theme.px(14)
+
+    def _font(self, size: float) -> QFont:
+        return self.theme.font(size, mono=size == CODE)
+
+    def _sentence(self, row: QRect, text: str) -> QRect:
+        """Return where the sentence of a row stands."""
+        px = self.theme.px
+        room = QRect(row.left() + px(36), row.top() + px(8), max(1, row.width() - px(48)), 100_000)
+        return QFontMetrics(self._font(SENTENCE)).boundingRect(room, WRAP, text)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw sign, sentence and source line; the chosen row with a bar at its side."""
+        theme, row, text = self.theme, option.rect, str(index.data())
+        painter.save()
+        self._paint_ground(painter, option, row)
+        side = theme.px(16)
+        sign = QRectF(row.left() + theme.px(12), row.top() + theme.px(8), side, side)
+        draw_sign(painter, sign, index.data(SEVERITY), theme)
+        sentence = self._sentence(row, text)
+        painter.setFont(self._font(SENTENCE))
+        painter.setPen(theme.colour("text"))
+        painter.drawText(sentence, WRAP, text)
+        line, code = index.data(SOURCE)
+        self._paint_source(painter, row, sentence.bottom() + theme.px(2), line, code)
+        painter.restore()
+
+    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, row: QRect) -> None:
+        theme = self.theme
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        if chosen:
+            painter.fillRect(row, mixed(theme.colour("panel"), theme.palette.accent, 0.14))
+            painter.fillRect(QRect(row.topLeft(), QSize(theme.px(3), row.height())), theme.colour("accent"))
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(row, theme.colour("badge"))
+        painter.fillRect(QRect(row.left(), row.bottom(), row.width(), 1), theme.colour("border"))
+
+    def _paint_source(self, painter: QPainter, row: QRect, top: int, line: int, code: str) -> None:
+        theme, metrics = self.theme, QFontMetrics(self._font(CODE))
+        painter.setFont(self._font(CODE))
+        painter.setPen(theme.colour("muted"))
+        box = QRect(row.left() + theme.px(36), top, row.width() - theme.px(48), metrics.height())
+        text = metrics.elidedText(f"{line}  {code}", Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
+
+
+def source_of(session: Session, finding: Finding) -> tuple[int, str]:
+    """Return number and text, without its indentation, of the line that a finding is about."""
+    file, line = place_of(finding, session.trace)
+    return line, line_of(session, file, line)
+
+
+def line_of(session: Session, file: str, line: int) -> str:
+    """Return a line of a source as it ran, without its indentation; "" where the trace has none."""
+    lines = (session.trace.sources.get(file) or session.launch.source).splitlines()
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""

@@ -1,0 +1,173 @@
+"""The card of a data race: both threads, both lines, the element, both values, and what would order them."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+
+from ...tracer.finding import Finding
+from ...tracer.trace import WARP
+from ..session import Selection, Session
+from ..theme import Theme
+from .dress import ink_palette
+from .findings_list import line_of
+from .patterns import swatch
+from .wording import access_kind, access_text, count_text, element_text, place_text
+
+
+class Part(NamedTuple):
+    """One of the two accesses of a race: who, what it does, where, its kind, its moment."""
+
+    who: str
+    deed: str
+    line: int
+    code: str
+    kind: str
+    moment: int
+    selection: Selection
+
+
+class RaceCard(QWidget):
+    """`part_asked` gives the moment and thread of the access whose link was followed."""
+
+    part_asked = Signal(int, object)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Race")
+        self.theme = theme
+        self.title, self.order = QLabel(), QLabel()
+        self.signs = [QLabel() for _ in range(2)]
+        self.texts = [QLabel() for _ in range(2)]
+        self._shown: tuple[Session, Finding] | None = None
+        self._build()
+
+    def _build(self) -> None:
+        for label in (self.title, self.order, *self.texts):
+            label.setWordWrap(True)
+            label.setMinimumWidth(1)
+            label.setTextFormat(Qt.TextFormat.RichText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        grid = QGridLayout()
+        for row, (sign, text) in enumerate(zip(self.signs, self.texts, strict=True)):
+            grid.addWidget(sign, row, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(text, row, 1)
+            text.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+            text.linkActivated.connect(lambda _, row=row: self._ask(row))
+        grid.setColumnStretch(1, 1)
+        self._grid, self._column = grid, QVBoxLayout(self)
+        self._column.addWidget(self.title)
+        self._column.addLayout(grid)
+        self._column.addWidget(self.order)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.theme = theme
+        self._column.setContentsMargins(*[theme.px(12)] * 4)
+        self._column.setSpacing(theme.px(8))
+        self._grid.setHorizontalSpacing(theme.px(8))
+        self._grid.setVerticalSpacing(theme.px(8))
+        for label in (self.title, self.order, *self.texts):
+            label.setFont(theme.font(13))
+            label.setPalette(ink_palette(theme, "text"))
+        self._fill()
+
+    def show_race(self, session: Session | None, finding: Finding | None) -> None:
+        """Show a race, or nothing where the finding is none."""
+        fits = session and finding and finding.kind == "race" and len(finding.example) == 2
+        self._shown = (session, finding) if session and finding and fits else None
+        self._fill()
+        self.setVisible(self._shown is not None)
+
+    def parts(self) -> list[Part]:
+        """Return the two accesses, in the order in which this launch made them."""
+        return [part_of(self._shown[0], row) for row in self._shown[1].example] if self._shown else []
+
+    def _fill(self) -> None:
+        if self._shown is None:
+            return
+        session, finding = self._shown
+        self.title.setText(
+            f"<b>{escape(element(session, finding))}</b>, {escape(relation(session, finding))}"
+        )
+        for part, sign, text in zip(self.parts(), self.signs, self.texts, strict=True):
+            sign.setPixmap(swatch(part.kind, self.theme.px(13), self.theme, self.devicePixelRatioF()))
+            sign.setToolTip(part.kind)
+            text.setText(self._rich(part))
+        self.order.setText(f"<b>{escape(verdict(finding))}</b> {escape(capital(finding.remedy))}.")
+        told = [f"{part.who} {part.deed}, line {part.line}: {part.code}" for part in self.parts()]
+        self.setAccessibleDescription(". ".join([*told, capital(finding.remedy)]))
+
+    def _rich(self, part: Part) -> str:
+        colours, mono = self.theme.palette, self.theme.font(11.5, mono=True)
+        code = f"color:{colours.muted}; font-family:{mono.families()[0]}; font-size:{mono.pixelSize()}px"
+        link = f"<a href='go' style='color:{colours.accent}'>moment {count_text(part.moment)}</a>"
+        return (
+            f"<b>{escape(part.who)}</b>, {link}<br>{escape(part.deed)}<br>"
+            f"<span style='{code}'>{part.line}&nbsp;&nbsp;{escape(part.code)}</span>"
+        )
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw a line above the card."""
+        QPainter(self).fillRect(0, 0, self.width(), 1, self.theme.colour("border"))
+
+    def _ask(self, row: int) -> None:
+        part = self.parts()[row]
+        self.part_asked.emit(part.moment, part.selection)
+
+
+def part_of(session: Session, row: int) -> Part:
+    """Return one access of a race in words."""
+    trace, requests = session.trace, session.requests
+    block, thread, site = int(trace.block[row]), int(trace.thread[row]), trace.sites[int(trace.site[row])]
+    who = f"Thread {place_text(thread, trace.block_dim)} of block {place_text(block, trace.grid)}"
+    moment = int(requests.moment[requests.request[row]])
+    code, kind = line_of(session, site.file, site.line), access_kind(session, row)
+    return Part(who, access_text(session, row), site.line, code, kind, moment, Selection(block, thread))
+
+
+def element(session: Session, finding: Finding) -> str:
+    """Return the element on which the two threads meet."""
+    row = finding.example[0]
+    buffer = session.trace.buffers[int(session.trace.buffer[row])]
+    return element_text(buffer, int(session.trace.index[row]))
+
+
+def relation(session: Session, finding: Finding) -> str:
+    """Return why the two accesses of a race are in no order: what they have in common."""
+    trace, (one, other) = session.trace, finding.example
+    if trace.block[one] != trace.block[other]:
+        return "by two blocks, which run in any order"
+    if trace.phase[one] != trace.phase[other]:
+        return "by two threads of one block"
+    phase, same = int(trace.phase[one]), trace.thread[one] // WARP == trace.thread[other] // WARP
+    who = "by two lanes of one warp" if same else "by two warps of one block"
+    return f"{who}, both in phase {phase}: no barrier is between them"
+
+
+def verdict(finding: Finding) -> str:
+    """Return how bad it is."""
+    return "What would order them:" if finding.severity == "error" else "Both write the same value:"
+
+
+def capital(text: str) -> str:
+    """Return text with a capital at its start, but for names of code."""
+    return text if text.startswith("cuda.") else text[:1].upper() + text[1:]
+
+
+def shown_access(session: Session, finding: Finding) -> tuple[int, Selection] | None:
+    """Return the moment and the thread to look at for a finding, None for one without accesses."""
+    requests, trace = session.requests, session.trace
+    rows = np.array(finding.example, np.int64)
+    moments = requests.moment[requests.request[rows]]
+    at = rows[moments == finding.moment]
+    if len(at):
+        return finding.moment, Selection(int(trace.block[at[0]]), int(trace.thread[at[0]]))
+    if finding.threads:
+        return finding.moment, Selection(*finding.threads[0])
+    return (finding.moment, Selection()) if len(finding.rows) else None

@@ -1,0 +1,63 @@
+"""The signs of findings: an octagon with a cross, a triangle with a stroke, a ring with a dot; shape and colour."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
+
+from ..theme import Theme
+
+DENSITY = 3  # pixels per point: as sharp as the densest screens
+
+
+def draw_sign(painter: QPainter, box: QRectF, severity: str, theme: Theme) -> None:
+    """Draw the sign of a severity (in SEVERITIES) into a square."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.translate(box.topLeft())
+    painter.scale(box.width() / 16, box.height() / 16)
+    {"error": _error, "warning": _warning, "note": _note}[severity](painter, theme)
+    painter.restore()
+
+
+def sign_icon(severity: str, theme: Theme, size: int) -> QIcon:
+    """Return the sign as an icon of `size` pixels."""
+    picture = QPixmap(size * DENSITY, size * DENSITY)
+    picture.setDevicePixelRatio(DENSITY)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    draw_sign(painter, QRectF(0, 0, size, size), severity, theme)
+    painter.end()
+    return QIcon(picture)
+
+
+def _pen(colour: QColor) -> QPen:
+    return QPen(colour, 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
+
+
+def _error(painter: QPainter, theme: Theme) -> None:
+    angles = [math.pi * (2 * corner + 1) / 8 for corner in range(8)]
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.colour("bad"))
+    painter.drawPolygon(QPolygonF([QPointF(8 + 7.6 * math.cos(a), 8 + 7.6 * math.sin(a)) for a in angles]))
+    painter.setPen(_pen(theme.colour("panel")))
+    painter.drawLine(QPointF(5.4, 5.4), QPointF(10.6, 10.6))
+    painter.drawLine(QPointF(10.6, 5.4), QPointF(5.4, 10.6))
+
+
+def _warning(painter: QPainter, theme: Theme) -> None:
+    painter.setPen(_pen(theme.colour("bad")))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawPolygon(QPolygonF([QPointF(8, 1.8), QPointF(14.8, 14), QPointF(1.2, 14)]))
+    painter.drawLine(QPointF(8, 6.4), QPointF(8, 9.4))
+    painter.drawPoint(QPointF(8, 11.8))
+
+
+def _note(painter: QPainter, theme: Theme) -> None:
+    painter.setPen(_pen(theme.colour("muted")))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawEllipse(QRectF(1.5, 1.5, 13, 13))
+    painter.drawLine(QPointF(8, 7.6), QPointF(8, 11))
+    painter.drawPoint(QPointF(8, 4.9))

@@ -1,0 +1,96 @@
+"""cuda.atomic in compiled code: read, compute in the element's type, write, record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba.core import types
+from numba.core.extending import intrinsic
+
+from .access import Element, from_data, is_element, numbers, to_data
+from .cells import Cells, load_word
+from .state import Word
+
+# What an operation makes of the old value and the one given; the meaning that each has on the GPU.
+CHANGES: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda old, value: old + value,
+    "sub": lambda old, value: old - value,
+    "and_": lambda old, value: old & value,
+    "or_": lambda old, value: old | value,
+    "xor": lambda old, value: old ^ value,
+    "inc": lambda old, value: 0 if old >= value else old + 1,
+    "dec": lambda old, value: value if old == 0 or old > value else old - 1,
+    "exch": lambda old, value: value,
+    "max": lambda old, value: value if value > old else old,
+    "min": lambda old, value: value if value < old else old,
+    "nanmax": lambda old, value: value if value > old or old != old else old,
+    "nanmin": lambda old, value: value if value < old or old != old else old,
+}
+INTEGERS_ONLY = ("and_", "or_", "xor")
+
+
+def update(name: str) -> Any:
+    """Return what does an atomic operation: (state, cells, index, value, site) -> old value."""
+
+    def typer(typing: Any, state: Any, cells: Any, index: Any, value: Any, site: Any) -> Any:
+        if not _fits(typing, cells, index, value) or (name in INTEGERS_ONLY and not isinstance(cells.dtype, types.Integer)):
+            return None
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            state, array, place, given, site = args
+            given = context.cast(builder, given, value, cells.value)
+
+            def change(old: Any) -> Any:
+                inner = cells.value(cells.value, cells.value)
+                return context.compile_internal(builder, CHANGES[name], inner, (old, given))
+
+            return _updated(context, builder, (cells, index), (state, array, place, site), change)
+
+        return cells.value(state, cells, index, value, site), generate
+
+    return intrinsic(typer)
+
+
+def _cas(typing: Any, state: Any, cells: Any, index: Any, old: Any, value: Any, site: Any) -> Any:
+    """Replace the element if it equals `old`; return what it was."""
+    if not _fits(typing, cells, index, value) or not typing.can_convert(old, cells.value):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        state, array, place, expected, given, site = args
+        expected = context.cast(builder, expected, old, cells.value)
+        given = context.cast(builder, given, value, cells.value)
+
+        def change(seen: Any) -> Any:
+            inner = cells.value(cells.value, cells.value, cells.value)
+            return context.compile_internal(builder, _replaced, inner, (seen, expected, given))
+
+        return _updated(context, builder, (cells, index), (state, array, place, site), change)
+
+    return cells.value(state, cells, index, old, value, site), generate
+
+
+def _replaced(seen: Any, old: Any, value: Any) -> Any:
+    return value if seen == old else seen
+
+
+def _fits(typing: Any, cells: Any, index: Any, value: Any) -> bool:
+    """Return whether an atomic operation of one element by a value can be compiled."""
+    if not isinstance(cells, Cells) or not is_element(cells, index):
+        return False
+    return isinstance(value, types.Number | types.Boolean) and bool(typing.can_convert(value, cells.value))
+
+
+def _updated(context: Any, builder: Any, kinds: Any, values: Any, change: Callable[[Any], Any]) -> Any:
+    """Replace an element by `change` of it, record that, and return the old value."""
+    (kind, index_kind), (state, array, place, site) = kinds, values
+    element = Element(context, builder, kind, array, numbers(context, builder, index_kind, place))
+    old = from_data(context, builder, kind, builder.load(element.pointer(element.poison(state))))
+    data = to_data(context, builder, kind, change(old))
+    builder.store(data, element.pointer(load_word(builder, state, Word.TRASH)))
+    element.record(state, site, data)
+    return old
+
+
+UPDATES = {f"_ts_{name}": update(name) for name in CHANGES} | {"_ts_cas": intrinsic(_cas)}

@@ -1,0 +1,67 @@
+"""Device functions in which threads stop, written out where they are called."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from .names import source_of
+
+if TYPE_CHECKING:
+    from .rewrite import Rewriter
+
+
+def inlined(
+    caller: Rewriter, function: FunctionType, node: ast.Call, arguments: list[ast.expr], keywords: dict[str, ast.expr]
+) -> ast.expr:
+    """Write a function's body before the statement being rewritten, and return the expression of its value."""
+    if function in caller.stack:
+        caller.refuse(node, f"{function.__name__} with a barrier calls itself")
+    inner = caller.within(function)
+    try:
+        bound = inspect.signature(function).bind(*arguments, **keywords)
+    except TypeError as error:
+        caller.refuse(node, f"{function.__name__}: {error}")
+    bound.apply_defaults()
+    for name, value in bound.arguments.items():
+        given = value if isinstance(value, ast.expr) else caller.constant(value, name, node)
+        caller.write(ast.Assign([ast.Name(inner.renamed(name), ast.Store())], given), node)
+    result = caller.program.temporary()
+    body = copy.deepcopy(source_of(function).tree.body)
+    caller.before += inner.block(_single_exit(inner, body, result))
+    return ast.copy_location(ast.Name(result, ast.Load()), node)
+
+
+def _single_exit(inner: Rewriter, body: list[ast.stmt], result: str) -> list[ast.stmt]:
+    """Return a body whose returns are assignments to `result`, with nothing after them."""
+    made: list[ast.stmt] = []
+    for place, statement in enumerate(body):
+        if isinstance(statement, ast.Return):
+            return [*made, *_assigned(statement, result)]
+        if not _returns(statement):
+            made.append(statement)
+            continue
+        if not isinstance(statement, ast.If):
+            inner.refuse(statement, "a return in a loop of a function with a barrier")
+        rest = body[place + 1 :]
+        branches = [
+            _single_exit(inner, [*branch, *copy.deepcopy(rest)], result) for branch in (statement.body, statement.orelse)
+        ]
+        chosen: Any = ast.If(statement.test, branches[0] or [ast.Pass()], branches[1])
+        return [*made, ast.copy_location(chosen, statement)]
+    return made
+
+
+def _returns(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.Return) for node in ast.walk(statement))
+
+
+def _assigned(statement: ast.Return, result: str) -> list[ast.stmt]:
+    if statement.value is None:
+        return []
+    made = ast.Assign([ast.Name(result, ast.Store())], statement.value)
+    ast.copy_location(made.targets[0], statement)
+    return [ast.copy_location(made, statement)]

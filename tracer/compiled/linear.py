@@ -1,0 +1,88 @@
+"""Expressions in which a thread stops, taken apart: a `yield` must be a statement of its own.
+
+Whatever an expression does before the stop goes into variables before it, in Python's order of evaluation.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .rewrite import Rewriter
+
+
+def flat(rewriter: Rewriter, node: ast.expr) -> ast.expr:
+    """Write the statements that an expression with a stop needs, and return its value as a simple expression."""
+    if not rewriter.stops(node):
+        value = rewriter.visit(node)
+        return value if isinstance(value, ast.Constant) else rewriter.put(value)
+    if isinstance(node, ast.BoolOp):
+        return _choice(rewriter, node)
+    if isinstance(node, ast.IfExp):
+        return _branches(rewriter, node)
+    if isinstance(node, ast.Call):
+        return _call(rewriter, node)
+    if isinstance(node, ast.Subscript):
+        array, index = flat(rewriter, node.value), flat(rewriter, node.slice)
+        if _is_tuple_index(node):
+            return rewriter.put(ast.copy_location(ast.Subscript(array, index, ast.Load()), node))
+        return rewriter.put(rewriter.load(array, index, node))
+    return _parts(rewriter, node)
+
+
+def _is_tuple_index(node: ast.Subscript) -> bool:
+    """Return whether it is a stop itself that is indexed: match_all_sync gives a tuple of two types."""
+    return isinstance(node.value, ast.Call) and isinstance(node.slice, ast.Constant)
+
+
+def _parts(rewriter: Rewriter, node: ast.expr) -> ast.expr:
+    made: Any
+    if isinstance(node, ast.BinOp):
+        left = flat(rewriter, node.left)
+        made = ast.BinOp(left, node.op, flat(rewriter, node.right))
+    elif isinstance(node, ast.UnaryOp):
+        made = ast.UnaryOp(node.op, flat(rewriter, node.operand))
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+        left = flat(rewriter, node.left)
+        made = ast.Compare(left, node.ops, [flat(rewriter, node.comparators[0])])
+    elif isinstance(node, ast.Tuple):
+        return ast.copy_location(ast.Tuple([flat(rewriter, e) for e in node.elts], ast.Load()), node)
+    else:
+        rewriter.refuse(node, f"a barrier or warp operation inside {type(node).__name__}")
+    return rewriter.put(ast.copy_location(made, node))
+
+
+def _call(rewriter: Rewriter, node: ast.Call) -> ast.expr:
+    arguments = [flat(rewriter, a) for a in node.args]
+    keywords = {str(k.arg): flat(rewriter, k.value) for k in node.keywords}
+    return rewriter.stopping_call(node, arguments, keywords)
+
+
+def _choice(rewriter: Rewriter, node: ast.BoolOp) -> ast.expr:
+    """`a and b`: b is evaluated only where a holds."""
+    first = flat(rewriter, node.values[0])
+    result = rewriter.put(first)
+    rest = node.values[1] if len(node.values) == 2 else ast.copy_location(ast.BoolOp(node.op, node.values[1:]), node)
+    test: ast.expr = result
+    if isinstance(node.op, ast.Or):
+        test = ast.copy_location(ast.UnaryOp(ast.Not(), result), node)
+    rewriter.write(ast.If(test, _assigned(rewriter, result.id, rest), []), node)
+    return result
+
+
+def _branches(rewriter: Rewriter, node: ast.IfExp) -> ast.expr:
+    name = rewriter.program.temporary()
+    test = flat(rewriter, node.test)
+    branches = [_assigned(rewriter, name, part) for part in (node.body, node.orelse)]
+    rewriter.write(ast.If(test, *branches), node)
+    return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+
+def _assigned(rewriter: Rewriter, name: str, node: ast.expr) -> list[ast.stmt]:
+    """Return the statements that assign an expression's value to a variable."""
+    outer, rewriter.before = rewriter.before, []
+    value = flat(rewriter, node)
+    rewriter.write(ast.Assign([ast.Name(name, ast.Store())], value), node)
+    made, rewriter.before = rewriter.before, outer
+    return made
