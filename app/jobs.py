@@ -95,7 +95,7 @@ class Jobs(QObject):
         """In a thread: make a session and send it to the window's thread."""
         why = "The trace could not be prepared for drawing; the terminal says why. Choose another size or kernel."
         try:
-            self._made.emit(key, make())
+            self._made.emit(key, make().prepared())
             why = ""
         except Cancelled:
             why = "The tracing was cancelled."

@@ -23,6 +23,7 @@ from .session import Session
 from .stage import Arrival, Stage, at_first_load
 from .theme import Theme
 from .toolbar import SIDES
+from .views.heat import HEATS
 from .views.memory_scene import COLOUR_BY
 
 FRAME = 16  # milliseconds between two frames
@@ -202,11 +203,13 @@ class MainWindow(QMainWindow):
         self.frame.transport.show_link(self.stage.link_mode, len(self.frame.panes) > 1)
 
     def next_colouring(self) -> None:
-        """Colour the cells by the next of: what suits each buffer, value, times read."""
+        """Colour the cells, and count the lines, by the next of: what suits each buffer, value, times read, heat."""
         place = COLOUR_BY.index(self.frame.colour)
         self.frame.colour_by(COLOUR_BY[(place + 1) % len(COLOUR_BY)])
         names = {"auto": "what suits each buffer", "value": "value", "reads": "times read so far"}
-        self.notice.tell(f"Cells are coloured by {names[self.frame.colour]}.")
+        heat = HEATS.get(self.frame.colour, "")
+        told = f"Cells and lines show {heat} so far." if heat else ""
+        self.notice.tell(told or f"Cells are coloured by {names[self.frame.colour]}.")
 
     def other_pane(self) -> None:
         """Turn to the other pane."""

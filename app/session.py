@@ -48,6 +48,11 @@ class Session:
         """What is worth telling about the launch, errors first. Takes a while when it is first asked for."""
         return tuple(findings_of(self.trace, self.requests))
 
+    def prepared(self) -> Session:
+        """Return this session with its findings computed: for a thread that nobody waits for."""
+        _ = self.findings
+        return self
+
 
 def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title: str = "") -> Session:
     """Return the session of a trace: group its accesses, count them, and follow the memory. Takes a while."""

@@ -1,32 +1,41 @@
-"""The column at the right: source, thread and explanation of the pane in focus, one tab each."""
+"""The column at the right: source, thread, warp, findings and explanation of the pane in focus, one tab each."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from .session import Selection, Session
 from .theme import Theme
 from .views.explain import ExplainView
-from .views.source import SourceView
+from .views.findings import FindingsView, count_of
+from .views.heat import HEATS
+from .views.source import REQUESTS, SourceView
 from .views.thread import ThreadView
 from .views.view import View
+from .views.warp import WarpView
+from .views.wording import plural
 
-TABS = ("source", "thread", "explain")
+TABS = ("source", "thread", "warp", "findings", "explain")
 
 
 class Side(QFrame):
-    """Three views of one session, of which the one on top is loaded and drawn; `tab_changed` names it."""
+    """Views of one session, of which the one on top is loaded and drawn; `tab_changed` names it."""
 
     tab_changed = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("panel")
-        self.setAccessibleName("Source, thread and explanation")
+        self.setAccessibleName("Source, thread, warp, findings and explanation")
+        self.theme = theme
         self.session: Session | None = None
         self.moment, self.selection = 0.0, Selection()
-        self.views: tuple[View, ...] = (SourceView(theme), ThreadView(theme), ExplainView(theme))
+        self.source, self.findings = SourceView(theme), FindingsView(theme)
+        self.views: tuple[View, ...] = (
+            self.source, ThreadView(theme), WarpView(theme), self.findings, ExplainView(theme)
+        )  # fmt: skip
         self.bar, self.stack = QTabBar(), QStackedWidget()
         self.bar.setAccessibleName("What the right column shows")
         self.bar.setDrawBase(False)
@@ -54,14 +63,43 @@ class Side(QFrame):
 
     def show_moment(self, session: Session, moment: float, selection: Selection) -> None:
         """Draw a moment of a session in the tab on top."""
+        if session is not self.session:
+            self._show_count(session)
         self.session, self.moment, self.selection = session, moment, selection
         self._draw()
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
         self.setMinimumSize(theme.px(200), theme.px(120))  # the views scroll
+        self._fit_tabs(theme)
         for view in self.views:
             view.set_theme(theme)
+
+    def colour_by(self, choice: str) -> None:
+        """Count by line in the source what colours the cells, where that is a figure of lines too."""
+        self.source.heat = choice if choice in HEATS else REQUESTS
+
+    def _show_count(self, session: Session) -> None:
+        """Write on the tab of the findings how many there are."""
+        count = count_of(session)
+        place, total = TABS.index("findings"), sum(count.values())
+        self.bar.setTabText(place, f"Findings {total}" if total else "Findings")
+        told = [plural(number, severity) for severity, number in count.items() if number]
+        self.bar.setTabToolTip(place, ", ".join(told) or "nothing to tell")
+        self._fit_tabs(self.theme)
+
+    def _fit_tabs(self, theme: Theme) -> None:
+        """Draw the tabs smaller where they would not fit beside each other."""
+        self.theme = theme
+        small = f"QTabBar::tab {{ padding: {theme.px(6)}px {theme.px(4)}px; font-size: {theme.px(13)}px; }}"
+        self.bar.setStyleSheet("")
+        if self.bar.sizeHint().width() > self.width() - 2:
+            self.bar.setStyleSheet(small)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the tabs."""
+        super().resizeEvent(event)
+        self._fit_tabs(self.theme)
 
     def _turn(self, index: int) -> None:
         self.stack.setCurrentIndex(index)

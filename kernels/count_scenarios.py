@@ -57,8 +57,10 @@ def _histogram_plan(values: Values, *, private: bool = False) -> Plan:
 
 
 def _histogram(arguments: Arrays) -> Result:
-    # The last bin of np.histogram holds its upper edge too; a sample that is 4.0 exactly is none in a million.
-    return {"bins": np.histogram(arguments["values"], len(arguments["bins"]), (LOW, HIGH))[0]}
+    # In float64, as the kernel: NumPy rounds the edges to the type of the samples, and in float32 that moves a
+    # few of a million to the next bin. Its last bin holds its upper edge too; no sample is 4.0 exactly.
+    samples = arguments["values"].astype(np.float64)
+    return {"bins": np.histogram(samples, len(arguments["bins"]), (LOW, HIGH))[0]}
 
 
 _binned = partial(

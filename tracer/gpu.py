@@ -79,6 +79,8 @@ class Gpu:
         self._sink = self.on_device(np.zeros(1, np.float32))
         self._wide = (int(self.device.MULTIPROCESSOR_COUNT) * 8, 256)
         self._compile()
+        self.two_events = 0.0
+        self.two_events = _median(lambda: self.kernel_time(lambda: None, flush=False), 50)
 
     def _compile(self) -> None:
         """Run all that a sample needs once, so that nothing is compiled while a stream is held."""
@@ -105,7 +107,7 @@ class Gpu:
         return False
 
     def kernel_time(self, enqueue: Enqueue, *, flush: bool) -> float:
-        """Return the time between two events around what `enqueue` queues on `stream`.
+        """Return the time between two events around what `enqueue` queues on `stream`, less their own.
 
         With `flush` the L2 cache holds clean lines of another array before; else the same work has just run.
         Raises MeasurementError where the host cannot queue it in time.
@@ -119,7 +121,7 @@ class Gpu:
             late = self._start.query()
             self._stop.synchronize()
             if not late:
-                return 1000 * float(self._start.elapsed_time(self._stop))
+                return max(1000 * float(self._start.elapsed_time(self._stop)) - self.two_events, 0.0)
             self._pauses *= 2
         self._pauses = HOLD
         raise MeasurementError("The host is too slow to keep the device busy; close other programs.")
@@ -199,11 +201,11 @@ class Gpu:
 
         copies = _median(lambda: 2 * size / self.kernel_time(copy, flush=False) / 1000)
         empty = _median(lambda: self.kernel_time(self._nothing, flush=False))
-        return Ceilings(copies, _median(lambda: self.arithmetic(20_000)), empty)
+        return Ceilings(copies, _median(lambda: self.arithmetic(20_000)), empty, self.two_events)
 
 
-def _median(take: Callable[[], float]) -> float:
-    return median(tuple(take() for _ in range(10)))
+def _median(take: Callable[[], float], times: int = 10) -> float:
+    return median(tuple(take() for _ in range(times)))
 
 
 def _nvidia_smi(device: str, *names: str) -> Sequence[str]:

@@ -57,6 +57,7 @@ class Launch(msgspec.Struct, frozen=True):
     scenario: the catalogue's name of it, whose NumPy reference checks the result; empty for none.
     resident: blocks that run at once; None is as many as fit 8,192 threads.
     blocks: linear block numbers (x fastest) to run; None is all of them.
+    engine: `compiled`, where the simulator runs what can't be compiled, or `simulator`.
     """
 
     kernel: str
@@ -71,6 +72,7 @@ class Launch(msgspec.Struct, frozen=True):
     resident: int | None = None
     blocks: tuple[int, ...] | None = None
     limits: Limits = Limits()
+    engine: Literal["compiled", "simulator"] = "simulator"
 
     def key(self) -> str:
         """Return a name for this launch: equal launches have equal keys (64 hexadecimal digits)."""

@@ -115,12 +115,14 @@ class Device(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Ceilings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the device reached: copying within its memory (read plus written), float32 multiply-adds in
-    registers, an empty kernel between two events.
+    registers, an empty kernel; and what two events with nothing between them read, which is taken off every
+    other time.
     """
 
     copy_gb_per_s: float
     float32_gflop_per_s: float
     empty_kernel_us: float
+    two_events_us: float
 
 
 class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -15,7 +15,18 @@ from ..session import Selection, Session
 from ..theme import Theme
 from .tracks import BlockTrack, Ints, accesses_of, block_track
 from .view import View
-from .wording import EXACT, PART, buffer_text, count_text, listed, part_text, phase_text, place_text, plural
+from .wording import (
+    EXACT,
+    PART,
+    buffer_text,
+    count_text,
+    listed,
+    outside_text,
+    part_text,
+    phase_text,
+    place_text,
+    plural,
+)
 
 # How a fact begins, in the order in which facts are told.
 DOES = {
@@ -114,6 +125,7 @@ class ExplainView(View):
             f"<p style='{ink}; font-size:{px(18)}px'><b>{escape(capital(text.label))}</b></p>",
             f"<p style='{ink}'>{escape(text.sentence)}</p>" if text.sentence else "",
             f"<p style='{ink}'>{escape(facts_text(session, block, phase))} {badge}</p>",
+            f"<p style='color:{colours.bad}'>{escape(missed_text(session, block, phase))}</p>",
         ]
         return "".join(parts)
 
@@ -137,6 +149,12 @@ def facts_text(session: Session, block: BlockTrack, phase: int) -> str:
         return f"In this phase {name} makes no access."
     threads = plural(len(np.unique(session.trace.thread[_accesses(session, block.block, phase)])), "thread")
     return f"In this phase {threads} of {name} {listed([fact_text(f) for f in found])}."
+
+
+def missed_text(session: Session, block: BlockTrack, phase: int) -> str:
+    """Return one sentence about the accesses outside their arrays that the block did not make in a phase, or ""."""
+    outside = session.trace.outside
+    return outside_text(session.trace, (outside.block == block.block) & (outside.phase == phase))
 
 
 def fact_text(fact: Fact) -> str:

@@ -53,7 +53,7 @@ def _counted(number: int, noun: str) -> Figure:
 
 def _sectors(lanes: Lanes) -> Figure:
     number, noun = _counted(lanes.cost, "sector")
-    less = ", the fewest possible" if lanes.least == lanes.cost else f", {lanes.least} would do"
+    less = ", the least" if lanes.least == lanes.cost else f", {lanes.least} would do"
     return number, noun + less
 
 

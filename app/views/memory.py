@@ -53,7 +53,7 @@ class MemoryView(View):
 
     @property
     def colour_by(self) -> str:
-        """What colours the cells: "value", "reads", "auto" (reads for what is only read, else values), or one of HEATS."""
+        """What colours the cells: "value", "reads", one of HEATS, or "auto": reads of what is only read, else values."""
         return self._colour_by
 
     @colour_by.setter

@@ -95,9 +95,9 @@ class Scene:
         for number, buffer in enumerate(self.session.trace.buffers):
             measure = self.measure(number, colour_by)
             valued = measure == "value"
-            found.setdefault(
-                (valued, buffer.space, number in self.stored and valued, measure), []
-            ).append(number)
+            found.setdefault((valued, buffer.space, number in self.stored and valued, measure), []).append(
+                number
+            )
         return [
             Group(tuple(n), measure, self._span(n, measure, selection, top if space == "global" else 0))
             for (_, space, _, measure), n in sorted(found.items())
@@ -148,7 +148,8 @@ class Scene:
         if measure in HEATS:
             return heat_moments(self.session, measure, buffer)
         requests, aside = self.session.requests, Op.STORE if measure == "reads" else Op.LOAD
-        return requests.moment[(requests.buffer == buffer) & (requests.op != aside)]
+        moments: Ints = requests.moment[(requests.buffer == buffer) & (requests.op != aside)]
+        return moments
 
     def _copy(self, buffer: int, selection: Selection) -> tuple[int, int]:
         """Return the block and thread whose copy of a buffer is drawn, zeros where there is one for all."""

@@ -161,7 +161,9 @@ def legend_items(
             items.append(Item(f"{names} read 0", "reads", f"{count_text(int(high))}×"))
         elif names and group.measure in HEATS:
             if high:
-                items.append(Item(f"{names} 0", group.measure, f"{count_text(int(high))} {HEATS[group.measure]}"))
+                items.append(
+                    Item(f"{names} 0", group.measure, f"{count_text(int(high))} {HEATS[group.measure]}")
+                )
         elif names:
             items.append(Item(f"{names} {_number(low)}", "value", _number(high)))
     heats = {group.measure for group in groups} & HEATS.keys()

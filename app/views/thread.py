@@ -17,7 +17,7 @@ from .patterns import WAITING, mixed, swatch
 from .picker import Picker
 from .tracks import BlockTrack, Ints, State, WarpTrack, block_track, doing, thread_accesses, warp_track
 from .view import View
-from .wording import access_kind, access_text, element_text, phase_text, place_text
+from .wording import access_kind, access_text, element_text, outside_text, phase_text, place_text
 
 ROWS = ("Thread", "Element", "Warp, lane", "Phase", "Now")
 AROUND = 6  # accesses shown before and after the current one
@@ -58,7 +58,7 @@ class ThreadView(View):
         )
         self.names = {name: QLabel(name, self) for name in ("Choose block", "Choose thread", *ROWS)}
         self.values = {row: QLabel(self) for row in ROWS}
-        self.swatch = QLabel(self)
+        self.swatch, self.outside = QLabel(self), QLabel(self)
         self.list = AccessList(self)
         self.list.setAccessibleName("Accesses of the thread around this moment")
         self.list.setFrameShape(QFrame.Shape.NoFrame)
@@ -87,6 +87,8 @@ class ThreadView(View):
         grid.setColumnStretch(2, 1)
         layout = QVBoxLayout(self)
         layout.addLayout(grid)
+        self.outside.setWordWrap(True)
+        layout.addWidget(self.outside)
         layout.addWidget(self.list, 1)
 
     def load(self, session: Session | None) -> None:
@@ -113,6 +115,8 @@ class ThreadView(View):
         for label in (*self.names.values(), *self.values.values()):
             label.setFont(theme.font(12.5))
             label.setPalette(ink_palette(theme, "muted" if label in self.names.values() else "text"))
+        self.outside.setFont(theme.font(12.5))
+        self.outside.setPalette(ink_palette(theme, "bad"))
         now = self.values["Now"]
         now.setAlignment(Qt.AlignmentFlag.AlignTop)
         now.setMinimumHeight(2 * now.fontMetrics().lineSpacing())  # a longer text must not push the list
@@ -132,17 +136,28 @@ class ThreadView(View):
             for label in self.values.values():
                 label.clear()
             self.swatch.clear()
+            self.outside.hide()
             self.list.clear()
             return
         if not self._subject or self._subject.selection != self.selection:
             self._subject = subject_of(self.session, self.selection)
             self.pick_block.show_number(self.selection.block)
             self.pick_thread.show_number(self.selection.thread)
+        self._show_outside()
         for row, text in rows_of(self.session, self._subject, self.moment).items():
             self.values[row].setText(unbroken(text))
         look = look_of(self.session, self._subject, self.moment)
         self.swatch.setPixmap(self._swatch(look) if look else QPixmap())
         self._show_list(self._subject)
+
+    def _show_outside(self) -> None:
+        """Tell of the accesses that the thread wanted to make outside an array."""
+        assert self.session
+        trace, chosen = self.session.trace, self.selection
+        mine = (trace.outside.block == chosen.block) & (trace.outside.thread == chosen.thread)
+        text = outside_text(trace, mine)
+        self.outside.setText(text)
+        self.outside.setVisible(bool(text))
 
     def _show_list(self, subject: Subject) -> None:
         assert self.session

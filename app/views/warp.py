@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -32,6 +32,7 @@ from .view import View
 from .warp_picture import WarpPicture
 from .wording import EXACT
 
+ROOM = 460  # the height from which words stand below the picture
 CHOICES = {"now": "Now", "worst": "Worst of this line"}
 STATES = {
     "absent": "The trace holds no accesses of this block.",
@@ -154,8 +155,14 @@ class WarpView(View):
             label.setPalette(ink_palette(theme, ink))
         for button in (*self.buttons.buttons(), self.go):
             button.setFont(theme.font(12))
+        self.told.setVisible(self.height() >= theme.px(ROOM))
         self.picture.set_theme(theme)
         self._show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give all room to the picture where there is little: the words are then its tip."""
+        super().resizeEvent(event)
+        self.told.setVisible(self.height() >= self.theme.px(ROOM))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the panel behind everything."""
@@ -210,12 +217,13 @@ class WarpView(View):
     def _tell(self) -> None:
         """Say in words what is under the pointer, else what the selected lane does."""
         lanes, lane, track = self._shown, self.picture.lane, self.picture.track
-        if lanes is None or (lane < 0 and track < 0 and self.picture.chosen < 0):
-            self.told.clear()
-        elif track >= 0:
-            self.told.setText(words.piece_text(lanes, track))
-        else:
-            self.told.setText(words.lane_text(lanes, lane if lane >= 0 else self.picture.chosen))
+        text = ""
+        if lanes is not None and track >= 0:
+            text = words.piece_text(lanes, track)
+        elif lanes is not None and max(lane, self.picture.chosen) >= 0:
+            text = words.lane_text(lanes, lane if lane >= 0 else self.picture.chosen)
+        self.told.setText(text)
+        self.picture.setToolTip("" if self.told.isVisibleTo(self) else text)
 
     def _rich(self, figures: list[words.Figure]) -> str:
         colours, px = self.theme.palette, self.theme.px

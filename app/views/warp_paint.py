@@ -220,13 +220,13 @@ def draw_wasted(painter: QPainter, box: QRectF, theme: Theme) -> None:
 
 def _count_lanes(painter: QPainter, scene: Scene, box: Box, lanes: int) -> None:
     """Write how many lanes share a place, where more than one does and there is room."""
-    if lanes > 1 and box.height >= scene.theme.px(LEAST) and box.width >= scene.theme.px(26):
+    if lanes > 1 and box.height >= scene.theme.px(scene.size) and box.width >= scene.theme.px(26):
         _write(painter, scene, _rect(box), f"×{lanes}", contrasting(scene.ink), CENTRE, bold=True)
 
 
 def _write_used(painter: QPainter, scene: Scene, box: Box, used: int) -> None:
     x, width = scene.plan.note
-    if width and box.height >= scene.theme.px(LEAST):
+    if width and box.height >= 0.9 * scene.theme.px(scene.size):
         room = QRectF(x, box.y, width, box.height)
         _write(painter, scene, room, f"{used} B", scene.theme.colour("muted"), RIGHT)
 

@@ -12,7 +12,7 @@ from .lanes import Lanes
 from .warp_paint import CAPTION, FOOT, Scene, paint_captions, paint_legend, paint_scene, widths_of
 from .warp_plan import Plan, plan_of
 
-LEAST_ROW, MOST_ROW = 8.0, 19.0  # heights of a lane
+LEAST_ROW, MOST_ROW = 5.5, 19.0  # heights of a lane
 
 
 class WarpPicture(QWidget):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...kernels.catalogue import PhaseText, Scenario
 from ...tracer.requests import KINDS
-from ...tracer.trace import Buffer, Dim3, Trace, unravel
+from ...tracer.trace import Buffer, Dim3, Op, Trace, unravel
 from ..session import Session
 
 EXACT, PART = "exact", "part"
@@ -100,6 +101,23 @@ def access_text(session: Session, row: int) -> str:
 def access_kind(session: Session, row: int) -> str:
     """Return the kind (one of KINDS) of an access."""
     return KINDS[session.requests.kind[session.requests.request[row]]]
+
+
+def outside_text(trace: Trace, chosen: NDArray[np.bool_]) -> str:
+    """Return one sentence about some of the accesses that were not made, since they lay outside their arrays."""
+    outside, rows = trace.outside, np.flatnonzero(chosen)
+    if not len(rows):
+        return ""
+    first = int(rows[0])
+    verb = {Op.LOAD: "reads", Op.STORE: "writes"}.get(Op(outside.op[first]), "updates")
+    thread, line = (
+        place_text(int(outside.thread[first]), trace.block_dim),
+        trace.sites[int(outside.site[first])].line,
+    )
+    who = f"thread {thread} {verb} {outside.text[first]} on line {line}"
+    if len(rows) == 1:
+        return f"1 access outside its array was not made: {who}."
+    return f"{count_text(len(rows))} accesses outside their arrays were not made, first {who}."
 
 
 def phase_text(scenario: Scenario | None, phase: int, phases: int) -> PhaseText:

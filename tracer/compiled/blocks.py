@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..trace import Dim3, unravel
-from .meetings import Ints, Meetings, Tables, vote
+from .waiting import Ints, Meetings, Tables, vote
 from .memory import Memory
 from .recording import RowRecorder
 from .state import Why, Word

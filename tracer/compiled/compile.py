@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 import warnings
-from collections.abc import Sequence
-import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -50,10 +50,16 @@ def compiled(program: Program, kinds: Sequence[Kind]) -> Any:
     """
     sweep = _sweep(program, kinds)
     text = "\n".join([_own_source(), program.text(), *map(repr, program.declared), *map(repr, kinds), sweep])
-    name = digest(text + repr([f.lineno for f in program.functions]))
+    name = digest(text + repr(list(_raising(program))))
     if name not in _known:
         _known[name] = _compile(program, kinds, sweep, name, text)
     return _known[name]
+
+
+def _raising(program: Program) -> Iterator[int]:
+    """Yield the lines that errors can name: they are compiled in."""
+    for function in program.functions:
+        yield from (node.lineno for node in ast.walk(function) if isinstance(node, ast.Raise | ast.Assert))
 
 
 def _sweep(program: Program, kinds: Sequence[Kind]) -> str:

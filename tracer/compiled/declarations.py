@@ -23,6 +23,8 @@ def declaration(rewriter: Rewriter, path: CudaPath, node: ast.Call) -> ast.expr 
         return None
     given = dict(zip(("shape", "dtype", "alignment"), node.args, strict=False))
     given |= {k.arg: k.value for k in node.keywords if k.arg}
+    if "alignment" in given:
+        rewriter.refuse(node, "alignment=")
     array = _constant(rewriter, given, node) if path == "const.array_like" else _array(rewriter, path, given, node)
     line, column = node.lineno, node.col_offset
     key = (array.space, rewriter.source.file, line, column)

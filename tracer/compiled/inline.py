@@ -8,8 +8,6 @@ import inspect
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from .names import source_of
-
 if TYPE_CHECKING:
     from .rewrite import Rewriter
 
@@ -21,6 +19,9 @@ def inlined(
     if function in caller.stack:
         caller.refuse(node, f"{function.__name__} with a barrier calls itself")
     inner = caller.within(function)
+    raises = any(isinstance(part, ast.Raise | ast.Assert) for part in ast.walk(inner.source.tree))
+    if raises and inner.source.file != caller.source.file:
+        caller.refuse(node, f"{function.__name__} with a barrier may raise, in another file")
     try:
         bound = inspect.signature(function).bind(*arguments, **keywords)
     except TypeError as error:
@@ -30,7 +31,7 @@ def inlined(
         given = value if isinstance(value, ast.expr) else caller.constant(value, name, node)
         caller.write(ast.Assign([ast.Name(inner.renamed(name), ast.Store())], given), node)
     result = caller.program.temporary()
-    body = copy.deepcopy(source_of(function).tree.body)
+    body = copy.deepcopy(inner.source.tree.body)
     caller.before += inner.block(_single_exit(inner, body, result))
     return ast.copy_location(ast.Name(result, ast.Load()), node)
 

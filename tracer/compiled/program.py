@@ -39,7 +39,7 @@ class Program:
     """The functions that compiled code is made of, in the order in which they are defined, kernel last.
 
     values: what their global names mean. facts: what the text of the functions does not tell of these.
-    site_kinds: the Op of each site, or BARRIER.
+    site_kinds: the Op of each site, or BARRIER. files: the file that each function was written in.
     """
 
     functions: list[ast.FunctionDef] = field(default_factory=list)
@@ -52,6 +52,7 @@ class Program:
     _declared: dict[Any, int] = field(default_factory=dict)
     _names: dict[int, str] = field(default_factory=dict)
     devices: dict[FunctionType, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
     stopping: dict[FunctionType, bool] = field(default_factory=dict)
 
     def site(self, site: Site, kind: int, *others: int) -> int:

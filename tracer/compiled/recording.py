@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..recorder import CHUNK, Columns, Recorder, narrow
-from ..trace import Barriers, Outside
+from ..trace import Barriers, Op, Outside
 from .columns import Growing
 from .drain import COLUMNS, TYPES, spread, values_of
 from .names import NotCompilable
@@ -153,7 +153,7 @@ class RowRecorder(Recorder):
         sweep, thread = divmod(context, self.threads)
         where = (int(self._blocks[sweep]), thread, int(self._phases[sweep]))
         text = f"{self.buffers[buffer].name}[{', '.join(given)}]"
-        kind = self._ops[key & _SITE_MASK]
+        kind = min(self._ops[key & _SITE_MASK], Op.ATOMIC)
         step = self.accesses + place
         self.missed.append((*where, int(kind), buffer, self.site(key & _SITE_MASK), step, int(row["index"]), text))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import dis
 from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
@@ -77,6 +78,7 @@ class Rewriter(ast.NodeTransformer):
         arguments.defaults = [self._default(tree, v) for v in self.source.function.__defaults__ or ()]
         for argument in arguments.args:
             argument.annotation = None
+        self.program.files[name] = self.source.file
         made = ast.FunctionDef(name, arguments, self.block(tree.body), [], None, None)
         return _located(ast.fix_missing_locations(ast.copy_location(made, tree)), tree)  # type: ignore[no-any-return]
 
@@ -155,7 +157,7 @@ class Rewriter(ast.NodeTransformer):
         """Raise NotCompilable for a construct."""
         raise NotCompilable(f"line {getattr(node, 'lineno', self.source.tree.lineno)}: {what}.")
 
-    def site(self, node: ast.expr, kind: int, *others: int) -> ast.expr:
+    def site(self, node: ast.expr | ast.For, kind: int, *others: int) -> ast.expr:
         """Return the number of the site of an expression."""
         line, offset = _position(node)
         name = self.source.function.__code__.co_name
@@ -367,7 +369,7 @@ class Rewriter(ast.NodeTransformer):
             length = _located(ast.Call(ast.Name("len", ast.Load()), [array], []), node)
             iterated = _located(ast.Call(ast.Name("range", ast.Load()), [length], []), node)
             place = ast.Name(self.program.temporary(), ast.Store())
-            item = self.call("_ts_load", [array, ast.Name(place.id, ast.Load()), self.site(node.iter, Op.LOAD)], node)
+            item = self.call("_ts_load", [array, ast.Name(place.id, ast.Load()), self.site(_looping(node), Op.LOAD)], node)
             body, target = self.assign(target, item), place
         elif _stores(target):
             self.refuse(node, "a loop over the elements of an array as its variable")
@@ -436,7 +438,22 @@ def _note_targets(target: ast.expr, value: ast.expr, found: dict[int, str]) -> N
             _note_targets(t, v, found)
 
 
-def _position(node: ast.expr) -> tuple[int, int]:
+def _of_loops() -> int:
+    """Return the column of the instruction that takes the next element in `for x in y`."""
+    code = compile("for x in y:\n    pass", "", "exec")
+    places = [s.positions for s in dis.get_instructions(code) if s.opname == "FOR_ITER"]
+    return places[0].col_offset or 0 if places and places[0] else 0
+
+
+_LOOPS_AT_THEIR_START = _of_loops() == 0
+
+
+def _looping(node: ast.For) -> ast.expr | ast.For:
+    """Return where a loop loads the next element: versions of CPython differ."""
+    return node if _LOOPS_AT_THEIR_START else node.iter
+
+
+def _position(node: ast.expr | ast.For) -> tuple[int, int]:
     """Return the (line, byte offset) that CPython gives the instruction of an expression.
 
     A method called over several lines is where its name stands.

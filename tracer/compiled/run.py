@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,8 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     if launch.schedule.kind == "random":
         raise NotCompilable("The random schedule switches threads at every access.")
     module, kernel = load_kernel(launch)
+    if getattr(kernel, "_debug", False) or getattr(kernel, "targetoptions", {}).get("debug"):
+        raise NotCompilable("debug=True asks for errors that compiled code does not raise.")
     constants_of(module, launch)
     arguments, names = arrays_of(launch, kernel)
     program = rewritten(kernel.py_func)
@@ -73,10 +76,10 @@ def _execute(made: Run, program: Program, sweep: Any, arguments: list[Any]) -> N
             recorder.finish_block(block)
             made.report(done, len(chosen))
     except Exception as error:  # noqa: BLE001  # whatever a kernel raises is shown to its author
-        _end(made, recorder.failure or error, state)
+        _end(made, program, recorder.failure or error, state)
 
 
-def _end(made: Run, error: BaseException, state: Any) -> None:
+def _end(made: Run, program: Program, error: BaseException, state: Any) -> None:
     """Note how a launch ended that did not come to its end."""
     recorder = made.recorder
     if isinstance(error, TooLarge):
@@ -89,4 +92,6 @@ def _end(made: Run, error: BaseException, state: Any) -> None:
         raise error
     block = (int(state[Word.BX]), int(state[Word.BY]), int(state[Word.BZ]))
     thread = unravel(int(state[Word.THREAD]), made.dim)
-    made.error = KernelError(type(error).__name__, str(error), block, thread, "", 0)
+    frame = traceback.extract_tb(error.__traceback__)[-1]  # that of the kernel: numba adds it
+    file = program.files.get(frame.name, "")
+    made.error = KernelError(type(error).__name__, str(error), block, thread, file, frame.lineno or 0)

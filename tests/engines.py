@@ -1,0 +1,72 @@
+"""Both engines on one launch, and what it means that their traces are the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+from launching import launch  # sets the environment, before numba is imported
+from numpy.typing import NDArray
+
+from tilescope.tracer import simulator
+from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.launch import Launch, Schedule
+from tilescope.tracer.trace import Barriers, Trace
+
+COLUMNS = ("block", "thread", "phase", "op", "index", "step")
+KEPT = ("buffers", "notice", "check", "kernel", "grid", "block_dim", "resident", "accesses", "totals", "schedule", "error")
+
+
+def nothing(done: int, of: int) -> None:
+    """Take a report of progress."""
+
+
+def both(made: Launch) -> tuple[Trace, Trace]:
+    """Return the traces of a launch by the compiled engine and the simulator, thread by thread."""
+    made = msgspec.structs.replace(made, schedule=Schedule("sequential"))
+    return compiled.run(made, nothing), simulator.run(made, nothing)
+
+
+def places(trace: Trace, column: NDArray[Any]) -> list[Any]:
+    """Return the sites that a column of site numbers names."""
+    return [trace.sites[s] for s in column.tolist()]
+
+
+def same(made: Launch, tolerance: float = 0.0) -> Trace:
+    """Assert that both engines give the same trace of a launch, and return it."""
+    ours, theirs = both(made)
+    for name in COLUMNS:
+        assert getattr(ours, name).tolist() == getattr(theirs, name).tolist(), name
+    for name in KEPT:
+        assert getattr(ours, name) == getattr(theirs, name), name
+    assert places(ours, ours.site) == places(theirs, theirs.site)
+    assert [ours.buffers[b] for b in ours.buffer.tolist()] == [theirs.buffers[b] for b in theirs.buffer.tolist()]
+    same_barriers(ours, ours.barriers, theirs, theirs.barriers)
+    same_barriers(ours, ours.warp_barriers, theirs, theirs.warp_barriers)
+    same_misses(ours, theirs)
+    assert ours.recorded.tolist() == theirs.recorded.tolist()
+    assert ours.initial.keys() == theirs.initial.keys()
+    assert ours.value is not None
+    assert theirs.value is not None
+    assert ours.value.dtype == theirs.value.dtype
+    np.testing.assert_allclose(ours.value, theirs.value, rtol=tolerance, atol=tolerance)
+    return ours
+
+
+def same_barriers(ours: Trace, mine: Barriers, theirs: Trace, other: Barriers) -> None:
+    """Assert that arrivals are the same."""
+    for name in ("block", "thread", "phase", "step"):
+        assert getattr(mine, name).tolist() == getattr(other, name).tolist(), name
+    assert places(ours, mine.site) == places(theirs, other.site)
+
+
+def same_misses(ours: Trace, theirs: Trace) -> None:
+    """Assert that the accesses outside arrays are the same."""
+    for name in ("block", "thread", "phase", "op", "step", "cell"):
+        assert getattr(ours.outside, name).tolist() == getattr(theirs.outside, name).tolist(), name
+    assert ours.outside.text == theirs.outside.text
+    assert places(ours, ours.outside.site) == places(theirs, theirs.outside.site)
+
+
+__all__ = ["both", "launch", "nothing", "same"]

@@ -1,0 +1,250 @@
+"""The compiled engine against the simulator: the same launch gives the same trace, column by column."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from engines import both, nothing, same
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from launching import Array, Limits, Scalar, Schedule, contents, launch
+from test_random_kernels import SIZE, kernels
+
+from tilescope.kernels.catalogue import find, scenarios
+from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.names import NotCompilable
+from tilescope.tracer.plan import launch_of
+
+FLOATS = ("float16", "float32", "float64")
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+THREADS = np.arange(64)
+
+# Kernels of (a, out), both of 64 int64 with a = 0 1 2 ..., in two blocks of 32 threads.
+BODIES = {
+    "grid-stride loop": "for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):\n    out[i] = a[i] + 1",
+    "names of a thread": "i = cuda.grid(1)\nout[i] = a[i] + cuda.threadIdx.x + 2 * cuda.blockIdx.x + cuda.laneid\n"
+    "out[i] += cuda.blockDim.x * cuda.gridDim.x * cuda.warpsize",
+    "while, break, continue": "n = 0\nwhile True:\n    n += 1\n    if n % 2:\n        continue\n"
+    "    if n > a[cuda.threadIdx.x]:\n        break\n    out[cuda.grid(1)] = n",
+    "else of a loop": "for k in range(3):\n    if a[k] == cuda.threadIdx.x:\n        break\nelse:\n    out[cuda.grid(1)] = 5",
+    "early return": "t = cuda.threadIdx.x\nif t > 7:\n    return\nout[t] = a[t]\ncuda.syncthreads()\nout[t] = out[7 - t]",
+    "assignments": "i = cuda.grid(1)\nx, y = a[i], a[63 - i]\nout[i], z = y, x\nout[i] = last = z\nout[i] += last",
+    "an index that is loaded": "i = cuda.grid(1)\nout[a[i]] = a[a[63 - i]]\nout[a[i]] += a[i]",
+    "negative indices": "i = cuda.grid(1)\nout[-1 - i] = a[-64]",
+    "outside": "i = cuda.grid(1)\nout[i] = a[i + 20]\nout[i + 50] = 1\nout[-65] = 2",
+    "conditions": "i = cuda.grid(1)\nout[i] = a[i] if a[i] > 3 and a[0] == 0 or not a[1] else a[2]\nout[0] = 1 < a[i] < 9",
+    "an array for": "for value in a[:5]:\n    out[cuda.grid(1)] += value",
+    "a tuple for": "for value in (3, 1, 2):\n    out[cuda.grid(1)] += value",
+    "two shared arrays on a line": "s, u = cuda.shared.array(32, int64), cuda.shared.array((4, 8), float32)\n"
+    "t = cuda.threadIdx.x\ns[t] = t\nu[t // 8, t % 8] = t / 2\ncuda.syncthreads()\n"
+    "out[cuda.grid(1)] = s[31 - t] + u[t % 4, t // 4]",
+    "unset shared and local memory": "s, m = cuda.shared.array(1, int64), cuda.local.array(2, dtype=int32)\n"
+    "out[cuda.grid(1)] = s[0] + m[1]\ns[0] = 1\nm[1] = 2",
+    "local arrays": "m = cuda.local.array(shape=(2, 2), dtype=int64)\nm[1, 0] = a[cuda.grid(1)]\ncuda.syncthreads()\n"
+    "out[cuda.grid(1)] = m[1, 0]",
+    "views": "r = a.reshape((8, 8))\nout[0] = r[2:4, 1:6][1, -1] + r.T[3, 1] + r[::-1, ::-2][0, 0]\n"
+    "out[1] = r[-1][0] + r.ravel()[9] + r.transpose()[1, 0] + a.reshape(2, -1)[1, 3] + len(r[0])",
+    "another type": "out[cuda.grid(1)] = a.view(int32)[2 * cuda.grid(1)] + a.view(np.uint8).size",
+    "slices filled": "b = cuda.local.array((2, 3), int64)\nb[0, :] = 7\nb[1] = a[1:4]\nb[:] = b[0]\n"
+    "out[cuda.grid(1)] = b[1, 2]",
+    "math and casts": "i = cuda.grid(1)\nout[i] = int(math.sqrt(float(a[i]))) + int32(2.7) + max(a[i], 3) - min(a[i], 5)\n"
+    "out[i] += abs(3 - a[i]) + round(2.6) + (a[i] ** 2) // 7 % 5 + (a[i] << 2 ^ 3 & ~a[i])\n"
+    "out[i] += bool(a[i]) + np.int64(math.floor(1.5)) + divmod(a[i], 4)[1]",
+    "votes at barriers": "t = cuda.threadIdx.x\nout[t] = cuda.syncthreads_count(t % 3 == 0) + 100 * cuda.syncthreads_and(t < 40)\n"
+    "out[t] += a[1] * cuda.syncthreads_or(t == 9)",
+    "barriers in branches": "t = cuda.threadIdx.x\nif t < 16:\n    cuda.syncthreads()\n    out[t] = a[t]\nelse:\n"
+    "    out[t] = 1\n    cuda.syncthreads()",
+    "atomics": "i = cuda.grid(1)\nout[i] = cuda.atomic.add(out, 63, a[i])\ncuda.atomic.max(out, (62,), a[i])\n"
+    "cuda.atomic.cas(out, 61, 0, i)\ncuda.atomic.compare_and_swap(out[5:], 0, 3)\ncuda.atomic.sub(out, 99, 1)",
+    "shuffles": "t = cuda.threadIdx.x\nv = a[t]\nfor d in (16, 8, 4, 2, 1):\n"
+    "    v += cuda.shfl_down_sync(0xffffffff, v, d)\nout[cuda.grid(1)] = v + cuda.shfl_xor_sync(0xffffffff, 0.5 * t, 1)",
+    "stops in the middle": "t = cuda.threadIdx.x\nout[t] += a[t] + cuda.shfl_sync(0xffffffff, a[t], a[3]) * a[2]\n"
+    "if a[t] > 3 and cuda.any_sync(cuda.activemask() if False else 0xfffffff0, a[t] > 30):\n    out[t] = 1",
+    "stops in a condition": "t = cuda.threadIdx.x\nn = a[t] % 4\nwhile cuda.any_sync(0xffffffff, n > 0):\n    n -= 1\nout[t] = n",
+    "votes and matches": "t = cuda.threadIdx.x\nout[t] = cuda.ballot_sync(0xffff, t % 2) if t < 16 else 0\n"
+    "out[t] += cuda.match_any_sync(0xffffffff, t // 8) + cuda.match_all_sync(0xffffffff, 5)[0] + cuda.all_sync(0xffffffff, 1)\n"
+    "out[t] += cuda.lanemask_lt()",
+    "a lane that never comes": "if cuda.laneid != 7:\n    out[cuda.grid(1)] = cuda.ballot_sync(0xffffffff, 1)\ncuda.syncthreads()",
+    "syncwarp": "t = cuda.threadIdx.x\ns = cuda.shared.array(32, int64)\ns[t] = a[t]\ncuda.syncwarp()\nout[t] = s[31 - t]",
+    "bits": "i = cuda.grid(1)\nout[i] = cuda.popc(i) + cuda.clz(i) + cuda.ffs(i) + cuda.brev(i) + cuda.selp(i > 3, 1, 2)",
+    "nothing": "pass",
+}  # fmt: skip
+LONGS = (Array((64,), "int64", "arange"), Array((64,), "int64"))
+
+
+def kernel(body: str, arguments: str = "a, out") -> str:
+    """Return the source of a kernel of this body."""
+    return f"@cuda.jit\ndef kernel({arguments}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_constructs(tmp_path, name):
+    body = BODIES[name].replace("cuda.activemask() if False else ", "")
+    same(launch(tmp_path, kernel(body), LONGS, (2, 1, 1), (32, 1, 1)))
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS, "complex64", "complex128"])
+def test_types(tmp_path, dtype):
+    body = "i = cuda.grid(1)\nout[i] = a[i] * a[i] + a[0]\ncuda.atomic.add(out, 0, a[i])"
+    same(launch(tmp_path, kernel(body), (Array((8,), dtype, "arange"), Array((8,), dtype)), block=(8, 1, 1)), 1e-2)
+
+
+def test_booleans(tmp_path):
+    body = "i = cuda.grid(1)\nif a[i]:\n    out[i] = a[i] and i > 2"
+    same(launch(tmp_path, kernel(body), (Array((8,), "bool", "ones"), Array((8,), "bool")), block=(8, 1, 1)))
+
+
+def test_dynamic_shared_memory_of_two_types(tmp_path):
+    body = """whole = cuda.shared.array(0, float32)
+left, right = whole[:32], whole[32:]
+ints = cuda.shared.array(0, int32)
+t = cuda.threadIdx.x
+left[t] = t
+right[t] = 1
+cuda.syncthreads()
+out[t] = left[31 - t] + right[t] + (ints[40] == 0x3f800000)"""
+    same(launch(tmp_path, kernel(body), LONGS, (2, 1, 1), (32, 1, 1), shared_bytes=256))
+
+
+def test_constant_arrays_and_globals(tmp_path):
+    source = """
+    TABLE = np.arange(4, dtype=np.float32) ** 2
+    WIDTH, SCALE = 3, np.float32(0.5)
+    @cuda.jit
+    def kernel(a, out):
+        t = cuda.threadIdx.x
+        table = cuda.const.array_like(TABLE)
+        out[t] = table[WIDTH - t] * SCALE + WIDTH
+    """
+    same(launch(tmp_path, source, LONGS, block=(4, 1, 1), constants={"WIDTH": 2}))
+
+
+def test_device_functions(tmp_path):
+    source = """
+    @cuda.jit(device=True)
+    def square(x, power=2):
+        return x ** power
+
+    @cuda.jit(device=True)
+    def sum_of(a, i):
+        total = square(a[i])
+        for k in range(3):
+            total += square(a[k], power=1)
+        return total
+
+    @cuda.jit
+    def kernel(a, out):
+        out[cuda.grid(1)] = sum_of(a, cuda.grid(1))
+    """
+    same(launch(tmp_path, source, LONGS, (2, 1, 1), (32, 1, 1)))
+
+
+def test_device_functions_in_which_threads_stop(tmp_path):
+    source = """
+    @cuda.jit(device=True)
+    def neighbour(tile, t, distance=1):
+        if distance == 0:
+            return tile[t]
+        cuda.syncthreads()
+        value = tile[t ^ distance]
+        if value > 5:
+            return value
+        return -value
+
+    @cuda.jit(device=True)
+    def twice(tile, t):
+        return neighbour(tile, t) + neighbour(tile, t, distance=3)
+
+    @cuda.jit
+    def kernel(a, out):
+        tile = cuda.shared.array(32, int64)
+        t = cuda.threadIdx.x
+        tile[t] = a[t]
+        out[cuda.grid(1)] = tile[t] + twice(tile, t)
+        neighbour(tile, t)
+    """
+    same(launch(tmp_path, source, LONGS, (2, 1, 1), (32, 1, 1)))
+
+
+def test_closures(tmp_path):
+    source = """
+    def make(width):
+        from numba import cuda as hidden
+        @hidden.jit
+        def kernel(a, out):
+            tile = hidden.shared.array(width, int64)
+            t = hidden.threadIdx.x
+            tile[t] = a[t]
+            hidden.syncthreads()
+            out[t] = tile[width - 1 - t]
+        return kernel
+    kernel = make(4)
+    """
+    same(launch(tmp_path, source, LONGS, block=(4, 1, 1)))
+
+
+@pytest.mark.parametrize("value", [3, -2.5, True])
+def test_scalars(tmp_path, value):
+    same(launch(tmp_path, kernel("out[0] = n + 1", "out, n"), (Array((1,), "float64"), Scalar(value))))
+
+
+def test_three_dimensions(tmp_path):
+    body = "x, y, z = cuda.grid(3)\nnx, ny, nz = cuda.gridsize(3)\nout[x, y, z] = x + nx * (y + ny * z) + cuda.threadIdx.z"
+    same(launch(tmp_path, kernel(body, "out"), (Array((4, 3, 4), "int32"),), (2, 1, 2), (2, 3, 2)))
+
+
+def test_positions_are_characters_and_calls_over_lines(tmp_path):
+    body = "ö = 1; out[ö] = a[ö]\n(cuda.atomic.\n    add(out, 0, a[1]))"
+    same(launch(tmp_path, kernel(body), LONGS))
+
+
+@pytest.mark.parametrize("name", [s.name for s in scenarios() if s.engine == "cuda"])
+def test_catalogue(name):
+    traced = same(launch_of(find(name), {}), 1e-4)
+    assert len(traced)
+
+
+@settings(max_examples=100, deadline=None, print_blob=True)
+@given(source=kernels(), block=st.sampled_from([1, 3, 8, 33]), grid=st.integers(1, 3))
+def test_random_kernels(source, block, grid):
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
+        same(launch(Path(folder), source, arguments, (grid, 1, 1), (block, 1, 1)))
+
+
+@pytest.mark.parametrize("limit", [40_000, 100_000])
+def test_past_the_cap_the_same_blocks_are_kept_and_all_are_counted(limit):
+    made = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
+    capped = same(msgspec.structs.replace(made, limits=Limits(accesses=limit)))
+    assert 0 < len(capped) < capped.accesses
+    assert capped.totals
+
+
+def test_an_endless_loop_with_accesses_is_stopped(tmp_path):
+    body = "while True:\n    a[0] += 1"
+    made = launch(tmp_path, kernel(body), LONGS, limits=Limits(accesses=50_000))
+    ended = compiled.run(made, nothing)
+    assert ended.notice.startswith("Stopped after ")
+    assert ended.check is None
+
+
+def test_chosen_blocks_and_progress(tmp_path):
+    seen = []
+    made = launch(tmp_path, kernel(BODIES["grid-stride loop"]), LONGS, (4, 1, 1), (8, 1, 1), blocks=(1, 3))
+    same(made)
+    compiled.run(made, lambda done, of: seen.append((done, of)))
+    assert seen == [(1, 2), (2, 2)]
+
+
+def test_under_lockstep_a_trace_has_its_moments(tmp_path):
+    from tilescope.tracer.requests import requests_of
+    from tilescope.tracer.simulator import run
+
+    made = launch_of(find("matmul-tiled"), {"m": 16, "k": 40, "n": 24, "tile": 8})
+    ours, theirs = (requests_of(trace) for trace in (compiled.run(made, nothing), run(made, nothing)))
+    for name in ("block", "warp", "phase", "op", "kind", "moment", "lanes", "sectors", "wavefronts", "span_end"):
+        assert getattr(ours, name).tolist() == getattr(theirs, name).tolist(), name

@@ -1,0 +1,52 @@
+"""Which engine runs a launch: the compiled one where it can, else the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from .barrier_findings import absences_of
+from .emulated import is_program
+from .launch import Launch
+from .races import races_of
+from .trace import Trace
+
+Report = Callable[[int, int], None]
+
+
+def has_races(trace: Trace) -> bool:
+    """Return whether what a launch does depends on the order of its threads."""
+    return any(race.harmful for race in races_of(trace, absences_of(trace)))
+
+
+def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_races) -> Trace:
+    """Run a launch by the engine that it names and return its trace; `made_by` says what ran, and why.
+
+    What the compiled engine can't take, the simulator runs. A compiled trace is recorded thread by thread; under
+    `lockstep` it is what a GPU would do as long as the order of threads does not matter. So a launch that raised or
+    has a race (`races`) is run again by the simulator. `report(done, of)` is called as blocks end. Raises LoadError
+    and UnsupportedSimulator.
+    """
+    if launch.engine == "simulator" or is_program(launch):
+        return simulated(launch, report, "")
+    from .compiled.names import NotCompilable
+    from .compiled.run import run as run_compiled
+
+    try:
+        trace = run_compiled(launch, report)
+    except NotCompilable as why:
+        return simulated(launch, report, f"not compiled: {why}")
+    if launch.schedule.kind == "lockstep":
+        if trace.error is not None:
+            return simulated(launch, report, "run again, thread by thread it raised")
+        if len(trace) and races(trace):
+            return simulated(launch, report, "run again for its races")
+    return trace
+
+
+def simulated(launch: Launch, report: Report, why: str) -> Trace:
+    """Run a launch by the simulator; `why` is added to what made the trace."""
+    from .simulator import run as run_simulator
+
+    trace = run_simulator(launch, report)
+    return replace(trace, made_by=f"{trace.made_by}; {why}") if why else trace
