@@ -24,7 +24,8 @@ from .rows import Ask, row_of
 COMMAND = (sys.executable, "-P", "-m", "tilescope.tracer.measure")
 PACKAGES = ("numpy", "numba", "numba-cuda", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc")
 NOTES = (
-    "Kernel times lie between two CUDA events on a stream that is held until all is queued.",
+    "Kernel times lie between two CUDA events on a stream that is held until all is queued, less what two "
+    "events read with nothing between them.",
     "Cold: the L2 cache holds clean lines of another array. Warm: the same launch has just run.",
     "Calls, launches and copies are timed by the host's clock, calls and copies until the device is done.",
     "One sample of each row of the same size is taken in turn; all samples are kept.",

@@ -83,7 +83,7 @@ def _compile(program: Program, kinds: Sequence[Kind], sweep: str, name: str, tex
     options = {"error_model": "numpy"}
     for function in program.functions:
         tree = ast.Module([function], [])
-        exec(compile(tree, str(path), "exec"), module.__dict__)
+        exec(compile(tree, program.files[function.name], "exec"), module.__dict__)
         module.__dict__[function.name] = numba.njit(**options)(module.__dict__[function.name])
     exec(compile(sweep, str(path), "exec"), module.__dict__)
     made = numba.njit(cache=path.exists(), **options)(module.__dict__["_ts_sweep"])

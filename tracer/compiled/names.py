@@ -100,7 +100,10 @@ class Names:
             return _computed(type(node.op), self.static(node.left), self.static(node.right))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -self.static(node.operand)
-        return self.value(node)
+        value = self.value(node)
+        if isinstance(value, CudaPath):
+            raise Unknown
+        return value
 
 
 def _computed(operation: type[ast.operator], left: Any, right: Any) -> Any:

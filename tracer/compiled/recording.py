@@ -99,7 +99,7 @@ class RowRecorder(Recorder):
             columns = self._columns(rows)
             self.accesses += len(rows)
             if self.capped:
-                self.pending.append(columns)
+                self.pending.append({name: column.copy() for name, column in columns.items()})
             else:
                 self._store.append(columns)
                 self.kept = [self._store.columns()]

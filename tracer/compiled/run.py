@@ -76,10 +76,10 @@ def _execute(made: Run, program: Program, sweep: Any, arguments: list[Any]) -> N
             recorder.finish_block(block)
             made.report(done, len(chosen))
     except Exception as error:  # noqa: BLE001  # whatever a kernel raises is shown to its author
-        _end(made, program, recorder.failure or error, state)
+        _end(made, recorder.failure or error, state)
 
 
-def _end(made: Run, program: Program, error: BaseException, state: Any) -> None:
+def _end(made: Run, error: BaseException, state: Any) -> None:
     """Note how a launch ended that did not come to its end."""
     recorder = made.recorder
     if isinstance(error, TooLarge):
@@ -92,6 +92,5 @@ def _end(made: Run, program: Program, error: BaseException, state: Any) -> None:
         raise error
     block = (int(state[Word.BX]), int(state[Word.BY]), int(state[Word.BZ]))
     thread = unravel(int(state[Word.THREAD]), made.dim)
-    frame = traceback.extract_tb(error.__traceback__)[-1]  # that of the kernel: numba adds it
-    file = program.files.get(frame.name, "")
-    made.error = KernelError(type(error).__name__, str(error), block, thread, file, frame.lineno or 0)
+    frame = traceback.extract_tb(error.__traceback__)[-1]  # numba adds one for the line that raised
+    made.error = KernelError(type(error).__name__, str(error), block, thread, frame.filename, frame.lineno or 0)
