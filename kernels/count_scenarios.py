@@ -17,7 +17,7 @@ Result = dict[str, NDArray[Any]]
 
 
 def _counter_plan(values: Values) -> Plan:
-    blocks, threads = int(values["blocks"]), int(values["threads"])
+    blocks, threads = int(values["num_blocks"]), int(values["threads"])
     return Plan((Argument("counter", (1,), "int32"),), (blocks, 1, 1), (threads, 1, 1), {})
 
 
@@ -42,8 +42,8 @@ RACING = _counter(
     pitfall="Without an atomic, the additions of threads that run at once are lost: 1024 threads count to 1.",
     group="Pitfalls",
     kernel="tilescope.kernels.histogram:count_racing",
-    works=({"blocks": 1, "threads": 1},),
-    breaks=({}, {"blocks": 1, "threads": 2}),
+    works=({"num_blocks": 1, "threads": 1},),
+    breaks=({}, {"num_blocks": 1, "threads": 2}),
     phases=(PhaseText("one phase: no barrier", "Every thread loads the counter, adds 1 and stores it."),),
 )
 
@@ -53,7 +53,7 @@ def _histogram_plan(values: Values, *, private: bool = False) -> Plan:
     bins = Argument("bins", (int(values["bins"]),), "int32")
     edges = Argument("low", value=LOW), Argument("high", value=HIGH)
     constants = {"BINS": bins.shape[0]} if private else {}
-    return line(values, samples, *edges, bins, blocks=int(values["blocks"]), **constants)
+    return line(values, samples, *edges, bins, blocks=int(values["num_blocks"]), **constants)
 
 
 def _histogram(arguments: Arrays) -> Result:
@@ -71,7 +71,7 @@ _binned = partial(
     tolerance=exact,
     roles={"values": "left", "bins": "result"},
     timed=tuple(
-        {"count": MILLION, "blocks": blocks, "threads": threads} for blocks, threads in ((64, 64), (528, 256))
+        {"count": MILLION, "num_blocks": blocks, "threads": threads} for blocks, threads in ((64, 64), (528, 256))
     ),
 )
 

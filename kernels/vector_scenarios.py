@@ -28,7 +28,7 @@ def threads(default: int, *, choices: tuple[int, ...] = ()) -> Parameter:
 
 def blocks(default: int) -> Parameter:
     """Return the parameter of the blocks of the grid."""
-    return Parameter("blocks", "Blocks", default, 1, 65535)
+    return Parameter("num_blocks", "Blocks", default, 1, 65535)
 
 
 def line(values: Values, *arguments: Argument, blocks: int | None = None, **constants: int | str) -> Plan:
@@ -39,7 +39,7 @@ def line(values: Values, *arguments: Argument, blocks: int | None = None, **cons
 
 
 def _data_plan(values: Values, *, dtype: str) -> Plan:
-    blocks = int(values["blocks"]) if "blocks" in values else None
+    blocks = int(values["num_blocks"]) if "num_blocks" in values else None
     data = Argument("data", (int(values["count"]),), dtype, str(values["input"]))
     return line(values, data, blocks=blocks)
 
@@ -47,7 +47,7 @@ def _data_plan(values: Values, *, dtype: str) -> Plan:
 def _pair_plan(values: Values) -> Plan:
     size, (first, second) = (int(values["count"]),), PAIRS[str(values["input"])]
     a, b = Argument("a", size, fill=first), Argument("b", size, fill=second)
-    return line(values, a, b, Argument("out", size, fill="empty"), blocks=int(values["blocks"]))
+    return line(values, a, b, Argument("out", size, fill="empty"), blocks=int(values["num_blocks"]))
 
 
 PAIRS = {"random": ("random", "random"), "twos-threes": ("twos", "threes")}
@@ -130,8 +130,8 @@ VECTORS = (
         reference=_products,
         roles={"a": "left", "b": "above", "out": "result"},
         timed=(
-            {"count": MILLION, "blocks": 1024, "threads": 1024},
-            {"count": MILLION, "blocks": 32, "threads": 256},
+            {"count": MILLION, "num_blocks": 1024, "threads": 1024},
+            {"count": MILLION, "num_blocks": 32, "threads": 256},
         ),
         baselines=(Baseline("numpy", "NumPy", "tilescope.kernels.baselines:multiply_numpy"),),
     ),
@@ -148,9 +148,9 @@ TOO_FEW = _vector(
     plan=partial(_data_plan, dtype="float32"),
     reference=_incremented,
     roles={"data": "result"},
-    works=({"blocks": 16}, {"count": 640}),
-    breaks=({}, {"blocks": 15}),
-    timed=({"count": MILLION, "blocks": 100, "threads": 64},),
+    works=({"num_blocks": 16}, {"count": 640}),
+    breaks=({}, {"num_blocks": 15}),
+    timed=({"count": MILLION, "num_blocks": 100, "threads": 64},),
 )
 
 

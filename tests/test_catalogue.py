@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tilescope.kernels.catalogue import CatalogueError, find, groups, names, scenarios, settle
 from tilescope.kernels.matmul_scenarios import INTEGERS, MATMULS, matrix_file, product, product_tolerance
 from tilescope.tracer.launch import Limits, Schedule, decode, encode
-from tilescope.tracer.plan import PlanError, kernel_source, launch_of, parse_spec
+from tilescope.tracer.plan import OPTIONS, PlanError, kernel_source, launch_of, parse_spec
 
 NAIVE, TILED = "matmul-naive-row-on-x", "matmul-tiled"
 sizes = st.integers(1, 4096)
@@ -292,3 +292,8 @@ def test_source_of_a_users_kernel(tmp_path):
     assert "no module" in refusal(kernel_source, "os.path:join")
     file.write_bytes(b"\xff")
     assert "UTF-8" in refusal(kernel_source, f"{file}:kernel")
+
+
+def test_no_parameter_is_called_as_an_option_of_every_scenario_is():
+    for scenario in scenarios():
+        assert not {p.name for p in scenario.parameters} & set(OPTIONS), scenario.name

@@ -69,10 +69,10 @@ def test_every_pitfall_shows_its_fault_at_once_and_has_both_kinds_of_sizes():
         ("matmul-tiled-dynamic", {"m": 5, "k": 23, "n": 7, "tile": 8}),
         ("matmul-tiled-dynamic", {"m": 9, "k": 17, "n": 20, "dtype": "float64"}),
         ("workitem-naive", {"m": 5, "k": 23, "n": 7}),
-        ("vector-multiply", {"count": 999, "blocks": 2, "threads": 33}),
+        ("vector-multiply", {"count": 999, "num_blocks": 2, "threads": 33}),
         ("vector-increment", {"count": 1, "input": "random"}),
-        ("histogram-private", {"count": 1000, "blocks": 3, "threads": 50, "bins": 7}),
-        ("histogram-global", {"count": 100, "blocks": 8, "bins": 1000}),
+        ("histogram-private", {"count": 1000, "num_blocks": 3, "threads": 50, "bins": 7}),
+        ("histogram-global", {"count": 100, "num_blocks": 8, "bins": 1000}),
         ("transpose-tile", {"rows": 33, "cols": 70}),
         ("transpose-padded", {"rows": 70, "cols": 5, "dtype": "float64"}),
         ("transpose-naive", {"rows": 33, "cols": 5}),
@@ -162,7 +162,7 @@ def test_too_few_threads_leave_the_rest_untouched():
 
 
 def test_twos_times_threes_are_six():
-    trace = traced("vector-multiply", {"input": "twos-threes", "blocks": 1, "threads": 64})
+    trace = traced("vector-multiply", {"input": "twos-threes", "num_blocks": 1, "threads": 64})
     assert set(contents(trace, "out").tolist()) == {6.0}
 
 

@@ -1,0 +1,206 @@
+"""The compiled engine: what it refuses, who takes over, how launches end, what stays on disk."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from engines import nothing, same
+from launching import Array, Scalar, Schedule, contents, launch
+from test_compiled import LONGS, kernel
+
+from tilescope.kernels.catalogue import find
+from tilescope.tracer import engine
+from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.names import NotCompilable
+from tilescope.tracer.plan import launch_of
+
+REFUSED = {
+    "with numbers():\n    pass": "line 6: with in a kernel",
+    "out[0] = [v for v in (1, 2)][0]": "line 6: a comprehension in a kernel",
+    "try:\n    out[0] = 1\nexcept ValueError:\n    pass": "line 6: try in a kernel",
+    "print(a[0])": "line 6: print is builtin_function_or_method, which can't be compiled",
+    "def inner():\n    pass": "line 6: a function in a kernel",
+    "out[0] = cuda.activemask()": "line 6: cuda.activemask",
+    "n = cuda.threadIdx.x\nb = cuda.local.array(n, int32)": "line 7: a shape that is not constant, n",
+    "b = cuda.shared.array(4, int32, alignment=16)": "line 6: alignment=",
+    "out[0] = a[0] + 'x'": "line 6: ",
+    "out[0] = np.sum(a)": "line 6: .*sum of",
+    "np.add(a, 1, out)": "line 6: add of",
+    "x = a if a[0] else 3\nout[0] = x": "line",
+    "out[0] = a[1.5]": "line 6: load of",
+    "out[0], a.x = 1, 2": "line 6: an assignment to an attribute",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_what_it_can_not_take_it_names_in_one_sentence(tmp_path, body):
+    with pytest.raises(NotCompilable, match=REFUSED[body]) as caught:
+        compiled.run(launch(tmp_path, kernel(body), LONGS), nothing)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert "\x1b" not in text
+    assert "_ts_" not in text
+    assert text.endswith(".")
+
+
+def test_random_order_is_left_to_the_simulator(tmp_path):
+    with pytest.raises(NotCompilable, match="random"):
+        compiled.run(launch(tmp_path, kernel("pass"), LONGS, schedule="random"), nothing)
+
+
+def test_a_number_of_more_than_64_bits_is_left_to_the_simulator(tmp_path):
+    made = launch(tmp_path, kernel("pass", "n"), (Scalar(1 << 63),))
+    with pytest.raises(NotCompilable, match="n is 9223372036854775808"):
+        compiled.run(made, nothing)
+
+
+@pytest.mark.parametrize("body", ["out[0] = a.reshape(5, 5)[0, 0]", "out[0] = a.reshape(8, 8)[9][0]", "out[0] = a[::2].ravel()[1]"])
+def test_a_view_that_compiled_code_can_not_make_is_left_to_the_simulator(tmp_path, body):
+    with pytest.raises(NotCompilable, match="view|reshape"):
+        compiled.run(launch(tmp_path, kernel(body), LONGS), nothing)
+
+
+def test_the_simulator_takes_over_and_says_why(tmp_path):
+    made = launch(tmp_path, kernel("np.add(a, 1, out)"), LONGS, engine="compiled")
+    traced = engine.run(made, nothing)
+    assert contents(traced, "out").tolist() == list(range(1, 65))
+    assert "not compiled: line 6: add of" in traced.made_by
+
+
+def test_the_launch_names_the_engine(tmp_path):
+    body = "out[cuda.grid(1)] = a[cuda.grid(1)]"
+    made = launch(tmp_path, kernel(body), LONGS, block=(64, 1, 1))
+    traces = [engine.run(msgspec.structs.replace(made, engine=e), nothing) for e in ("compiled", "simulator")]
+    assert ["compiled" in trace.made_by for trace in traces] == [True, False]
+    assert traces[0].index[traces[0].op == 1].tolist() == traces[1].index[traces[1].op == 1].tolist()
+
+
+def test_a_launch_with_a_race_is_shown_in_lockstep(tmp_path):
+    made = launch(tmp_path, kernel("a[0] += 1"), LONGS, (32, 1, 1), (32, 1, 1), engine="compiled")
+    shown = engine.run(made, nothing)
+    assert contents(shown, "a")[0] == 1
+    assert "races" in shown.made_by
+    sequential = engine.run(msgspec.structs.replace(made, schedule=Schedule("sequential")), nothing)
+    assert contents(sequential, "a")[0] == 1024
+    assert "compiled" in sequential.made_by
+
+
+def test_a_python_program_is_not_compiled():
+    scenario = find("barrier-three-threads"), find("python-barrier")
+    for one in scenario:
+        made = msgspec.structs.replace(launch_of(one, {}), engine="compiled")
+        assert engine.run(made, nothing).error is None
+
+
+@pytest.mark.parametrize(
+    "line", ['raise ValueError("five is right out")', 'assert i != 5, "five is right out"', "check(i)", "check_and_wait(i)"]
+)
+def test_a_kernel_that_raises_says_where_and_keeps_its_trace(tmp_path, line):
+    source = f"""
+    @cuda.jit(device=True)
+    def check(i):
+        if i == 5:
+            raise KeyError("no five")
+
+    @cuda.jit(device=True)
+    def check_and_wait(i):
+        cuda.syncthreads()
+        assert i != 5
+
+    @cuda.jit
+    def kernel(a):
+        i = cuda.grid(1)
+        a[i] = 1
+        if i == 5:
+            {line}
+        a[i] = 2
+    """
+    ended = same(launch(tmp_path, source, (Array((8,)),), (2, 1, 1), (4, 1, 1)))
+    assert ended.error is not None
+    assert ended.check is None
+    assert len(ended) >= 4
+
+
+def test_after_an_error_the_next_launch_runs(tmp_path):
+    body = "out[cuda.grid(1)] = a[cuda.grid(1)]"
+    assert compiled.run(launch(tmp_path, kernel(body + "\nraise KeyError(1)"), LONGS), nothing).error is not None
+    assert compiled.run(launch(tmp_path, kernel(body), LONGS), nothing).error is None
+
+
+def test_device_functions_take_arguments_by_name(tmp_path):
+    source = """
+    @cuda.jit(device=True)
+    def less(x, y=1):
+        return x - y
+
+    @cuda.jit(device=True)
+    def wait_and_less(x, y=1):
+        cuda.syncthreads()
+        return x - y
+
+    @cuda.jit
+    def kernel(a, out):
+        out[0] = less(y=5, x=a[7])
+        out[1] = wait_and_less(y=4, x=a[7]) + wait_and_less(a[1])
+    """
+    assert contents(compiled.run(launch(tmp_path, source, LONGS), nothing), "out")[:2].tolist() == [2, 3]
+
+
+def test_division_by_zero_is_as_on_the_gpu(tmp_path):
+    body = "x[0] = x[1] / x[2]\nx[1] = 1 / (x[2] * 0.0)"
+    traced = compiled.run(launch(tmp_path, kernel(body, "x"), (Array((3,)),)), nothing)
+    assert traced.error is None
+    assert np.isnan(contents(traced, "x")[0])
+    assert np.isinf(contents(traced, "x")[1])
+
+
+def test_wild_indices_crash_nothing(tmp_path):
+    body = "i = cuda.grid(1)\nfor k in range(60):\n    out[1 << k] = a[-(1 << k)]\n    b[k - 20, 1 << k] += 1\nout[a[i] * 2**40] = 3"
+    body = "b = cuda.shared.array((4, 4), int32)\n" + body
+    same(launch(tmp_path, kernel(body), LONGS, block=(4, 1, 1)))
+
+
+def test_an_edited_kernel_is_another_one(tmp_path):
+    made = launch(tmp_path, kernel("out[0] = 1"), LONGS)
+    other = msgspec.structs.replace(made, source=made.source.replace("= 1", "= 2"))
+    assert [contents(compiled.run(m, nothing), "out")[0] for m in (made, other, made)] == [1, 2, 1]
+
+
+ALONE = """
+import sys
+from pathlib import Path
+from tilescope.tracer.compiled import compile as stage, run
+from tilescope.tracer.launch import decode
+trace = run.run(decode(Path(sys.argv[1]).read_text(encoding="utf-8")), lambda done, of: None)
+stats = [sum(d.stats.cache_hits.values()) for d in stage._known.values()]
+import numba
+print(len(trace), trace.error, sum(stats), numba.config.ENABLE_CUDASIM)
+"""
+
+
+def test_it_needs_no_simulator_and_a_second_start_compiles_nothing(tmp_path):
+    from tilescope.tracer.launch import encode
+
+    path = tmp_path / "launch.json"
+    body = "s = cuda.shared.array(8, int64)\ns[cuda.threadIdx.x] = a[cuda.grid(1)]\ncuda.syncthreads()\nout[cuda.grid(1)] = s[0]"
+    path.write_text(encode(launch(tmp_path, kernel(body), LONGS, block=(8, 1, 1))), encoding="utf-8")
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
+    environment["TILESCOPE_HOME"] = str(tmp_path / "home")
+    command = [sys.executable, "-P", "-c", ALONE, str(path)]
+    said = [subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    assert [line.split() for line in said] == [["32", "None", "0", "0"], ["32", "None", "1", "0"]]
+    assert list((tmp_path / "home" / "cache" / "compiled").glob("*.py"))
+
+
+def test_without_a_place_to_write_it_compiles_every_time(tmp_path, monkeypatch):
+    blocked = Path(tmp_path / "file")
+    blocked.write_text("", encoding="utf-8")
+    monkeypatch.setenv("TILESCOPE_HOME", str(blocked))
+    traced = compiled.run(launch(tmp_path, kernel("out[3] = a[4] + 77"), LONGS), nothing)
+    assert contents(traced, "out")[3] == 81

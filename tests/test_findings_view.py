@@ -1,0 +1,276 @@
+"""The list of findings: what it lists, how it filters, what a click asks for, and the card of a race."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from launching import Array, launch, trace
+from sessions import application, matmul, picture
+from tilescope.app.session import Selection, build_session
+from tilescope.app.theme import Theme
+from tilescope.app.views.explain import ExplainView
+from tilescope.app.views.findings import FindingsView, count_of
+from tilescope.app.views.thread import ThreadView
+from tilescope.tracer.findings import SEVERITIES, place_of
+from tilescope.tracer.launch import decode
+
+LIGHT = Theme.named("light")
+# A thread reads what its neighbour wrote, without a barrier; the write on line 7, the read on line 8 of the file.
+RACING = """
+@cuda.jit
+def kernel(a, out):
+    line = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    line[t] = a[t]
+    out[t] = line[(t + 1) % 64]
+"""
+BEYOND = """
+@cuda.jit
+def kernel(a, out):
+    t = cuda.threadIdx.x
+    out[t] = a[t + 1]
+"""
+
+
+def kernel_session(folder, source, count=64, **options):
+    arrays = (Array((count,), fill="arange"), Array((count,), fill="zeros"))
+    made = trace(folder, source, arrays, block=(count, 1, 1), **options)
+    return build_session(launch(folder, source, arrays, block=(count, 1, 1), **options), made, None)
+
+
+@pytest.fixture
+def racing(tmp_path):
+    return kernel_session(tmp_path, RACING)
+
+
+@pytest.fixture(scope="module")
+def faulty():
+    return matmul("matmul-tiled-early-return")
+
+
+def shown(session, size=(420, 640), theme=LIGHT):
+    application()
+    view = FindingsView(theme)
+    view.resize(*size)
+    view.load(session)
+    view.render_moment(3, Selection())
+    view.grab()  # lays it out
+    return view
+
+
+def listed(view):
+    return [view.list.item(row).text() for row in range(view.list.count())]
+
+
+def click(view, row):
+    item = view.list.visualItemRect(view.list.item(row)).center()
+    QTest.mouseClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=item)
+
+
+def asked(view):
+    """Return a list to which everything that the view asks for is added, in order."""
+    heard = []
+    view.line_asked.connect(lambda file, line: heard.append(("line", file, line)))
+    view.selection_asked.connect(lambda chosen: heard.append(("selection", chosen)))
+    view.moment_asked.connect(lambda moment: heard.append(("moment", moment)))
+    return heard
+
+
+# The list
+
+
+def test_all_findings_are_listed_worst_first_and_counted(faulty):
+    view = shown(faulty)
+    assert listed(view) == [finding.message for finding in faulty.findings]
+    ranks = [SEVERITIES.index(finding.severity) for finding in faulty.findings]
+    assert ranks == sorted(ranks) and len(set(ranks)) > 1
+    assert view.count() == count_of(faulty) == {s: ranks.count(i) for i, s in enumerate(SEVERITIES)}
+    assert [button.text() for button in view.severities.values()] == [str(n) for n in view.count().values()]
+
+
+def test_filters_of_severity_kind_and_text_work_together(faulty):
+    view = shown(faulty)
+    view.severities["error"].click()
+    assert listed(view) == [f.message for f in faulty.findings if f.severity != "error"]
+    view.kind.choose("bank conflict")
+    view.kind.picked.emit("bank conflict")
+    conflicts = [f.message for f in faulty.findings if f.kind == "bank conflict"]
+    assert listed(view) == conflicts and len(conflicts) > 1
+    QTest.keyClicks(view.text, "STORE OF TILE_B")
+    assert listed(view) == [m for m in conflicts if "store of tile_b" in m] != []
+    view.text.setText("no such text")
+    assert listed(view) == [] and view.empty.text() == "No finding passes the filter."
+
+
+def test_the_text_is_looked_for_in_the_source_line_too(faulty):
+    view = shown(faulty)
+    view.text.setText("cuda.syncthreads()")
+    found = [faulty.trace.sources[place_of(f, faulty.trace)[0]].splitlines()[place_of(f, faulty.trace)[1] - 1]
+             for f in faulty.findings if f.message in listed(view)]  # fmt: skip
+    assert any(line.strip() == "cuda.syncthreads()" for line in found)
+
+
+def test_a_clean_launch_says_that_there_is_nothing():
+    view = shown(matmul(m=32, k=32, n=32))
+    assert listed(view) == [] and view.empty.text().startswith("No findings")
+    assert view.count() == {"error": 0, "warning": 0, "note": 0}
+    assert view.kind.isHidden() and view.text.isHidden()
+
+
+def test_a_click_asks_for_the_line_the_thread_and_then_the_moment(faulty):
+    """The moment comes last: the selection of a block that does not run moves the time."""
+    view, requests, trace = shown(faulty), faulty.requests, faulty.trace
+    for row, finding in enumerate(faulty.findings):
+        heard = asked(view)
+        view.list.scrollToItem(view.list.item(row))
+        click(view, row)
+        assert [what for what, *_ in heard] == ["line", "selection", "moment"]
+        (_, *line), (_, chosen), (_, moment) = heard
+        assert tuple(line) == place_of(finding, trace) and moment == finding.moment
+        if len(finding.example):
+            there = finding.rows[requests.moment[requests.request[finding.rows]] == moment]
+            assert (chosen.block, chosen.thread) in zip(trace.block[there], trace.thread[there], strict=True)
+        else:
+            assert chosen == Selection(*finding.threads[0])
+
+
+def test_a_finding_about_the_launch_as_a_whole_asks_for_its_line_alone():
+    session = matmul("barrier-three-threads")
+    view = shown(session)
+    heard = asked(view)
+    click(view, [f.kind for f in session.findings].index("block size"))
+    assert [what for what, *_ in heard] == ["line"]
+    _, file, line = heard[0]
+    assert "def " in session.trace.sources[file].splitlines()[line - 1]
+
+
+def test_return_goes_to_the_finding_that_the_arrows_chose(faulty):
+    view = shown(faulty)
+    heard = asked(view)
+    QTest.keyClick(view.list, Qt.Key.Key_Down)
+    QTest.keyClick(view.list, Qt.Key.Key_Down)
+    assert heard == []
+    QTest.keyClick(view.list, Qt.Key.Key_Return)
+    assert ("moment", float(view.chosen().moment)) in heard
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.6])
+@pytest.mark.parametrize("width", [310, 420, 700])
+def test_rows_are_as_tall_as_their_sentences(faulty, width, scale):
+    view = shown(faulty, (width, 600), Theme.named("light", scale))
+    rows = [view.list.visualItemRect(view.list.item(row)) for row in range(view.list.count())]
+    assert all(one.bottom() < other.top() for one, other in pairwise(rows))
+    line = view.list.delegate._font(13.0).pixelSize()
+    for row, message in zip(rows, listed(view), strict=True):
+        words = len(message) * line * 0.45 / width  # lines, counted low
+        assert row.height() > words * line and row.width() <= width
+
+
+# Races
+
+
+def words(label):
+    return re.sub(r"<br>|<[^>]*>", " ", label.text()).replace("&nbsp;", " ").replace("\u00a0", " ")
+
+
+def test_the_card_of_a_race_names_both_sides_and_the_barrier(racing):
+    view, (first, second) = shown(racing), racing.findings[0].example
+    assert view.card.isHidden()
+    click(view, 0)
+    assert not view.card.isHidden()
+    trace, lines = racing.trace, racing.launch.source.splitlines()
+    write, read = view.card.parts()
+    for part, row in ((write, first), (read, second)):
+        thread, value = int(trace.thread[row]), float(trace.value[row])
+        verb = "writes" if trace.op[row] else "reads"
+        assert part.who == f"Thread {thread} of block 0"
+        assert part.deed == f"{verb} line[{int(trace.index[row])}] = {value:.4g}"
+        assert part.code == lines[part.line - 1].strip()
+        assert part.moment == racing.requests.moment[racing.requests.request[row]]
+    assert trace.index[first] == trace.index[second] and trace.thread[first] != trace.thread[second]
+    assert (write.code, read.code) == ("line[t] = a[t]", "out[t] = line[(t + 1) % 64]")
+    assert f"line[{int(trace.index[first])}]" in words(view.card.title)
+    assert "both in phase 0: no barrier is between them" in words(view.card.title)
+    assert f"Put cuda.syncthreads() between line {write.line} and line {read.line}" in words(
+        view.card.order
+    ) or f"Put cuda.syncwarp() between line {write.line} and line {read.line}" in words(view.card.order)
+    for label, part in zip(view.card.texts, (write, read), strict=True):
+        assert all(text in words(label) for text in (part.who, part.deed, part.code, str(part.line)))
+
+
+def test_the_links_of_the_card_go_to_either_access(racing):
+    view = shown(racing)
+    click(view, 0)
+    heard = asked(view)
+    for label, part in zip(view.card.texts, view.card.parts(), strict=True):
+        label.linkActivated.emit("go")
+        assert heard[-2:] == [("selection", part.selection), ("moment", float(part.moment))]
+
+
+def test_a_race_between_blocks_is_told_as_such():
+    view = shown(matmul("count-racing"))
+    click(view, 0)
+    assert "by two blocks, which run in any order" in words(view.card.title)
+    assert {part.selection.block for part in view.card.parts()} != {0}
+    assert "barrier" not in words(view.card.order) and "atomic" in words(view.card.order)
+
+
+def test_only_races_have_a_card(faulty, racing):
+    view = shown(faulty)
+    click(view, 0)
+    assert view.card.isHidden()
+    view.load(racing)
+    click(view, 0)
+    assert not view.card.isHidden()
+    view.load(faulty)
+    assert view.card.isHidden()
+
+
+# Time and theme
+
+
+@pytest.mark.parametrize("theme", [LIGHT, Theme.named("dark", 1.6)])
+def test_session_and_theme_alone_decide_how_it_looks(racing, faulty, theme):
+    view = shown(faulty)
+    for moment in (9, 3):
+        view.render_moment(moment, Selection(1, moment))
+    view.load(racing)
+    view.set_theme(theme)
+    assert picture(view) == picture(shown(racing, theme=theme)) != picture(shown(faulty, theme=theme))
+    view.load(None)
+    assert picture(view) == picture(shown(None, theme=theme))
+
+
+# Accesses that were not made
+
+
+def test_an_access_outside_its_array_is_told_wherever_its_thread_is(tmp_path):
+    session = kernel_session(tmp_path, BEYOND)
+    assert decode(session.trace.launch) == session.launch
+    assert session.findings[0].kind == "bounds"
+    line = session.launch.source.splitlines().index("    out[t] = a[t + 1]") + 1
+    view = ThreadView(LIGHT)
+    view.load(session)
+    view.render_moment(1, Selection(0, 63))
+    told = f"1 access outside its array was not made: thread 63 reads a[64] on line {line}."
+    assert view.outside.text() == told and not view.outside.isHidden()
+    view.render_moment(1, Selection(0, 3))
+    assert view.outside.isHidden()
+    explain = ExplainView(LIGHT)
+    explain.load(session)
+    explain.render_moment(1, Selection(0, 3))
+    assert told in explain.label.text()
+    assert np.sum(session.trace.outside.thread == 63) == 1
+
+
+def test_a_window_can_show_a_trace_whose_findings_nobody_computed_before(racing):
+    fresh = build_session(racing.launch, racing.trace, None)
+    assert "findings" not in vars(fresh)
+    assert [f.message for f in fresh.prepared().findings] == [f.message for f in racing.findings]
+    assert "findings" in vars(fresh)

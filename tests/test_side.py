@@ -1,0 +1,92 @@
+"""The warp and the findings in the window: their tabs, where a click leads, and the figures that colour both sides."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from tilescope.app.side import TABS
+from windows import SMALL, opened
+
+FAULTY = (f"matmul-naive-row-on-x:{SMALL}", "matmul-tiled-early-return:m=20,k=16,n=12,tile=8")
+
+
+@pytest.fixture(scope="module")
+def window():
+    with opened(FAULTY) as made:
+        yield made
+
+
+def test_keys_bring_up_the_tabs_and_the_findings_are_counted(window):
+    for key, name in (("3", "warp"), ("4", "findings"), ("5", "explain"), ("1", "source")):
+        QTest.keyClick(window, Qt.Key(ord(key)), Qt.KeyboardModifier.ControlModifier)
+        assert window.side.tab == name
+    for pane in (0, 1):
+        window.stage.set_focus(pane)
+        window.draw()
+        count = len(window.stage.sessions[pane].findings)
+        assert window.side.bar.tabText(TABS.index("findings")) == f"Findings {count}" and count
+
+
+def test_a_click_on_a_finding_goes_to_its_access_in_every_view(window):
+    window.stage.set_focus(1)
+    window.frame.show_tab("findings")
+    window.draw()
+    session, view = window.stage.sessions[1], window.side.findings
+    requests, trace = session.requests, session.trace
+    for row, finding in enumerate(session.findings):
+        if not len(finding.example):
+            continue
+        view.list.setCurrentRow(row)
+        spot = view.list.visualItemRect(view.list.item(row)).center()
+        QTest.mouseClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+        window.draw()
+        assert window.stage.moments()[1] == finding.moment
+        chosen = window.stage.selections[1]
+        here = requests.moment[requests.request[finding.rows]] == finding.moment
+        made = zip(trace.block[finding.rows][here], trace.thread[finding.rows][here], strict=True)
+        assert (chosen.block, chosen.thread) in set(made)
+
+
+def test_a_click_on_a_lane_selects_its_thread(window):
+    window.stage.set_focus(0)
+    window.stage.seek(0, 3)
+    window.frame.show_tab("warp")
+    QApplication.processEvents()
+    window.draw()
+    view = window.side.views[TABS.index("warp")]
+    box = view.picture.plan().chips[9]
+    before = window.stage.selections[0]
+    QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=QPoint(1, 1))
+    assert window.stage.selections[0] == before  # above the lanes there is nothing
+    QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=box_middle(box))
+    assert window.stage.selections[0].thread == before.thread // 32 * 32 + 9
+
+
+def box_middle(box):
+    return QPoint(round(box.x + box.width / 2), round(box.middle))
+
+
+def test_one_key_colours_cells_and_lines_alike(window):
+    seen = []
+    for _ in range(6):
+        window.commands["Colour by value, reads, waste, conflicts, races"].trigger()
+        seen.append((window.frame.colour, window.side.source.heat, window.frame.panes[0].memory.colour_by))
+    assert seen == [
+        ("value", "requests", "value"), ("reads", "requests", "reads"), ("wasted", "wasted", "wasted"),
+        ("conflicts", "conflicts", "conflicts"), ("races", "races", "races"), ("auto", "requests", "auto"),
+    ]  # fmt: skip
+    window.frame.colour_by("wasted")
+    assert window.bookmark().colour_by == "wasted"
+    window.frame.colour_by("auto")
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+def test_the_tabs_stand_beside_each_other(window, size):
+    window.look.show("light", 1.0, False)
+    window.resize(*size)
+    QApplication.processEvents()
+    bar = window.side.bar
+    assert all(bar.rect().contains(bar.tabRect(place)) for place in range(len(TABS)))

@@ -1,0 +1,329 @@
+"""The warp view: what it says and draws of a request, held against counting by hand, and what clicks ask for."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from launching import Array, launch, trace
+from sessions import application, matmul, picture, uneven
+from tilescope.app.session import Selection, build_session
+from tilescope.app.theme import Theme
+from tilescope.app.views.lanes import lanes_of
+from tilescope.app.views.lanes_text import figures, lane_text, piece_text, sentence
+from tilescope.app.views.warp import WarpView
+from tilescope.tracer.requests import KINDS
+from tilescope.tracer.trace import Op
+from traces import programs, trace_of
+
+LIGHT = Theme.named("light")
+SMALL = {"m": 32, "k": 32, "n": 32}
+
+
+def shown(session, moment=1.0, selection=None, size=(420, 640), theme=LIGHT):
+    application()
+    view = WarpView(theme)
+    view.resize(*size)
+    view.load(session)
+    view.render_moment(moment, selection or Selection())
+    view.grab()  # lays it out
+    return view
+
+
+def heard(signal):
+    values = []
+    signal.connect(values.append)
+    return values
+
+
+def request_of(session, kind, name, warp=0, block=0):
+    """Return the first request of this kind that a warp makes to the buffer of this name."""
+    requests, trace = session.requests, session.trace
+    named = [i for i, b in enumerate(trace.buffers) if b.name == name]
+    mine = (requests.block == block) & (requests.warp == warp) & np.isin(requests.buffer, named)
+    return int(np.flatnonzero(mine & (requests.kind == KINDS.index(kind)))[0])
+
+
+def told(session, request):
+    return sentence(figures(lanes_of(session, request))).replace("\u00a0", " ")
+
+
+def accesses(session, request):
+    """Return (lane, first byte, byte after the last) of each access of a request."""
+    trace, requests = session.trace, session.requests
+    rows = np.flatnonzero(requests.request == request)
+    buffer = trace.buffers[int(requests.buffer[request])]
+    first = [buffer.address + int(trace.index[row]) * buffer.unit for row in rows]
+    size = np.dtype(buffer.dtype).itemsize
+    return [(int(trace.thread[r]) % 32, a, a + size) for r, a in zip(rows, first, strict=True)]
+
+
+# Figures, by hand
+
+
+def test_the_row_on_x_costs_sixteen_sectors_for_a_and_one_for_b():
+    session = matmul("matmul-naive-row-on-x", **SMALL)
+    a, b = (request_of(session, "global load", name) for name in "ab")
+    touched = [{byte // 32 for _, byte, _ in accesses(session, request)} for request in (a, b)]
+    assert [len(sectors) for sectors in touched] == [16, 1]
+    assert told(session, a) == "32 lanes · 16 sectors, 2 would do · 12.5 % of the bytes used"
+    assert told(session, b) == "32 lanes · 1 sector, the least · 25 % of the bytes used"
+    lanes = lanes_of(session, a)
+    assert set(lanes.places.tolist()) == touched[0]
+    assert lane_text(lanes, 5) == (
+        f"Lane 5, thread (5, 0), reads A[5, 0] = {session.trace.value[lanes.row[5]]:.4g}, at 0x0280. "
+        "Its sector 0x0280: 4 of 32 bytes used, also by lane 21."
+    )
+
+
+def test_a_transposed_tile_takes_32_wavefronts_and_a_padded_one_takes_one():
+    tile, padded = matmul("transpose-tile"), matmul("transpose-padded")
+    bad, good = (request_of(s, "shared load", "cells") for s in (tile, padded))
+    assert told(tile, bad) == "32 lanes · 32 wavefronts instead of 1"
+    assert told(padded, good) == "32 lanes · 1 wavefront, no conflict"
+    lanes = lanes_of(tile, bad)
+    assert {(byte // 4) % 32 for _, byte, _ in accesses(tile, bad)} == set(lanes.places.tolist()) == {0}
+    assert lanes.beside(7) == list(range(32)) and lanes.sharing(7) == [7]
+    assert lane_text(lanes, 7).endswith("Bank 0: collides with lanes 0 to 6 and 8 to 31.")
+    assert piece_text(lanes, 0).startswith("Bank 0 of 32: 32 words of 4 bytes, so 32 wavefronts")
+    assert piece_text(lanes, 9) == "Bank 9 of 32: not touched."
+
+
+def test_a_word_that_lanes_share_is_a_broadcast_and_no_conflict():
+    session = matmul(**SMALL)
+    request = request_of(session, "shared load", "tile_a")
+    assert told(session, request) == "32 lanes · 1 wavefront: a word is broadcast, no conflict"
+    lanes = lanes_of(session, request)
+    words = Counter(byte // 4 for _, byte, _ in accesses(session, request))
+    assert {(p.first // 4, len(p.lanes)) for p in lanes.pieces} == set(words.items())
+    assert lane_text(lanes, 3).endswith("Bank 0: same word as lanes 0 to 2 and 4 to 15, no conflict.")
+
+
+def test_lanes_of_an_atomic_take_turns():
+    session = matmul("count-atomic")
+    assert told(session, 0) == "32 lanes · 1 element · 32 lanes take turns at one · 32 sectors"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "words"),
+    [
+        ("uint8", "32 lanes · 1 wavefront: a word is broadcast, no conflict"),
+        ("float64", "32 lanes · 2 wavefronts, no conflict"),
+        ("complex128", "32 lanes · 4 wavefronts, no conflict"),
+    ],
+)
+def test_elements_of_other_sizes_touch_parts_of_a_word_or_several_banks(tmp_path, dtype, words):
+    source = f"""
+    @cuda.jit
+    def kernel(a):
+        line = cuda.shared.array(32, {dtype!r})
+        line[cuda.threadIdx.x] = a[cuda.threadIdx.x]
+    """
+    options = {"arguments": (Array((32,), dtype),), "block": (32, 1, 1)}
+    session = build_session(launch(tmp_path, source, **options), trace(tmp_path, source, **options), None)
+    request = request_of(session, "shared store", "line")
+    assert told(session, request) == words
+    lanes, size = lanes_of(session, request), np.dtype(dtype).itemsize
+    for lane, first, end in accesses(session, request):
+        mine = [p for p in lanes.pieces if lane in p.lanes]
+        assert [p.place for p in mine] == [w % 32 for w in range(first // 4, (end - 1) // 4 + 1)]
+    assert len(lanes.places) == min(32, 32 * size // 4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs())
+def test_the_pieces_are_what_is_counted(made):
+    """Sectors and wavefronts of any request follow from the pieces that are drawn, on buffers of many kinds."""
+    trace = trace_of(made)
+    session = build_session(matmul(**SMALL).launch, trace, None)
+    for request in range(len(session.requests)):
+        lanes = lanes_of(session, request)
+        found = accesses(session, request)
+        assert {lane for lane, _, _ in found} == set(lanes.active)
+        if lanes.buffer.space == "global":
+            used = {byte for _, first, end in found for byte in range(first, end)}
+            assert sum(p.end - p.first for p in lanes.pieces) == len(used)
+            assert {byte // 32 for byte in used} == set(lanes.places.tolist())
+            if not lanes.is_atomic:
+                assert len(lanes.places) == lanes.cost >= lanes.least >= 1
+        if lanes.buffer.space == "shared":
+            banks = defaultdict(set)
+            for _, first, end in found:
+                for word in range(first // 4, (end - 1) // 4 + 1):
+                    banks[word % 32].add(word)
+            deepest = max(map(len, banks.values()))
+            assert lanes.cost == max(deepest, 2 if lanes.buffer.itemsize == 16 else 1)
+            assert Counter(p.place for p in lanes.pieces) == {b: len(w) for b, w in banks.items()}
+
+
+# Time
+
+
+@pytest.mark.parametrize("choice", ["now", "worst"])
+@pytest.mark.parametrize("theme", [LIGHT, Theme.named("dark", 1.6)])
+def test_a_moment_looks_the_same_from_wherever_it_is_reached(choice, theme):
+    session = matmul("matmul-naive-row-on-x", **SMALL)
+    views = []
+    for moments in ((9, 3), (3,), (session.end, 0, 3)):
+        view = shown(session, moments[0], Selection(1, 40), theme=theme)
+        view.choice = choice
+        for moment in moments[1:]:
+            view.render_moment(moment, Selection(0, 40))
+        view.render_moment(moments[-1], Selection(0, 40))
+        views.append(picture(view))
+    assert views[0] == views[1] == views[2]
+
+
+def test_a_view_shows_the_session_and_theme_that_came_last():
+    one, other = matmul("matmul-naive-row-on-x", **SMALL), matmul("transpose-tile")
+    view = shown(one)
+    before = picture(view)
+    view.load(other)
+    dark = Theme.named("dark", 1.4)
+    view.set_theme(dark)
+    view.render_moment(3, Selection())
+    view.render_moment(1, Selection())
+    assert picture(view) == picture(shown(other, theme=dark)) != before
+    view.load(None)
+    assert picture(view) == picture(shown(None, theme=dark))
+
+
+def test_between_requests_the_last_one_stays_and_that_is_said(tmp_path):
+    session = uneven(tmp_path)
+    view = shown(session, 2, Selection(0, 40))  # its warp makes no request before the barrier
+    assert (view.title.text(), view.state.text()) == ("No request yet", "It waits at the barrier.")
+    last = int(session.requests.moment[session.requests.block == 0].max())
+    view.render_moment(last + 1, Selection(0, 3))
+    mine = (session.requests.block == 0) & (session.requests.warp == 0)
+    assert view._shown.request == np.flatnonzero(mine)[-1]
+    assert view.state.text() == "It has finished; shown is its last request."
+    view.render_moment(0, Selection(2, 0))
+    assert view.state.text() == "Its block has not begun."
+
+
+def test_idle_lanes_and_lanes_without_a_thread_are_told_apart():
+    session = matmul("sum-interleaved")
+    requests = session.requests
+    partly = int(np.flatnonzero(requests.lanes == 8)[0])
+    selection = Selection(int(requests.block[partly]), int(requests.warp[partly]) * 32 + 1)
+    view = shown(session, int(requests.moment[partly]), selection)
+    assert sentence(figures(view._shown)).startswith("8 lanes") and view._shown.row[1] == -1
+    assert view.told.text() == f"Lane 1, thread {selection.thread}, is idle: it makes no access here."
+    three = shown(matmul("barrier-three-threads"))
+    assert three._shown.present.sum() == 3
+    assert lane_text(three._shown, 3) == "Lane 3 has no thread: a block has 3 threads."
+
+
+# Pointer and keys
+
+
+def middle(box):
+    return QPoint(round(box.x + box.width / 2), round(box.middle))
+
+
+def move(widget, spot):
+    """Move the pointer, with no button pressed."""
+    place, none = QPointF(spot), Qt.MouseButton.NoButton
+    where = (place, place, place, none, none, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(widget, QMouseEvent(QEvent.Type.MouseMove, *where))
+
+
+def test_a_click_on_a_lane_asks_for_its_thread():
+    session = matmul("matmul-naive-row-on-x", **SMALL)
+    start = int(session.requests.moment[session.requests.block == 3].min())
+    view = shown(session, start, Selection(3, 70))
+    asked, plan = heard(view.selection_asked), view.picture.plan()
+    for spot in (middle(plan.chips[9]), middle(plan.slices[4]), QPoint(3, round(plan.chips[31].middle))):
+        QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=spot)
+    owner = view._shown.pieces[4].lanes[0]
+    assert asked == [Selection(3, 64 + 9), Selection(3, 64 + owner), Selection(3, 64 + 31)]
+
+
+def test_a_lane_without_a_thread_cannot_be_chosen():
+    view = shown(matmul("barrier-three-threads"))
+    asked = heard(view.selection_asked)
+    QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=middle(view.picture.plan().chips[3]))
+    assert asked == []
+
+
+def test_the_keys_go_from_lane_to_lane():
+    view = shown(matmul("matmul-naive-row-on-x", **SMALL), 1, Selection(0, 31))
+    asked = heard(view.selection_asked)
+    QTest.keyClick(view.picture, Qt.Key.Key_Down)
+    QTest.keyClick(view.picture, Qt.Key.Key_Up)
+    assert asked == [Selection(0, 30)]  # there is no lane below the last
+
+
+def test_what_the_pointer_is_on_is_stressed_and_told():
+    view = shown(matmul("matmul-naive-row-on-x", **SMALL))
+    before, words, plan = picture(view), view.told.text(), view.picture.plan()
+    move(view.picture, middle(plan.chips[9]))
+    assert view.told.text().startswith("Lane 9, thread (9, 0), reads A[9, 0]")
+    assert view.picture._stressed() == (frozenset({9}), frozenset({9, 25}))
+    stressed = picture(view)
+    sector = list(plan.tracks)[2]
+    move(view.picture, middle(plan.tracks[sector]))
+    assert view.told.text() == f"Sector 0x{sector * 32:04x}: 4 of 32 bytes used, by lanes 2 and 18."
+    move(view.picture, QPoint(view.picture.width() - 1, view.picture.height() - 1))
+    assert (view.told.text(), picture(view)) == (words, before) and stressed != before
+
+
+def test_the_worst_request_of_the_line_is_found_and_gone_to():
+    session = matmul("histogram-private")
+    requests, trace = session.requests, session.trace
+    line = trace.sites[int(requests.site[request_of(session, "atomic", "private")])].line
+    on_line = [r for r in range(len(requests)) if trace.sites[int(requests.site[r])].line == line]
+    costs = {r: lanes_of(session, r).cost - lanes_of(session, r).least for r in on_line}
+    worst = max(costs, key=lambda r: (costs[r], -r))
+    here = next(r for r in on_line if costs[r] < costs[worst])
+    place = Selection(int(requests.block[here]), int(requests.warp[here]) * 32)
+    view = shown(session, int(requests.moment[here]), place)
+    moments, selections = heard(view.moment_asked), heard(view.selection_asked)
+    now, later = view.buttons.buttons()
+    QTest.mouseClick(later, Qt.MouseButton.LeftButton)
+    assert view.choice == "worst" and view._shown.request == worst
+    QTest.mouseClick(view.go, Qt.MouseButton.LeftButton)
+    assert moments == [float(requests.moment[worst])]
+    assert (selections[0].block, selections[0].thread // 32) == (requests.block[worst], requests.warp[worst])
+    QTest.mouseClick(now, Qt.MouseButton.LeftButton)
+    assert view._shown.request == here and view.go.isHidden()
+
+
+# Layout
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.6])
+@pytest.mark.parametrize("width", [310, 420, 700])
+def test_everything_has_its_place_at_any_width(width, scale):
+    sessions = [("matmul-naive-row-on-x", "a"), ("matmul-naive-row-on-x", "c"), ("transpose-tile", "cells")]
+    for name, buffer in sessions:
+        session = matmul(name)
+        kinds = {"a": "global load", "c": "global store", "cells": "shared load"}
+        request = request_of(session, kinds[buffer], buffer)
+        theme = Theme.named("light", scale)
+        view = shown(session, int(session.requests.moment[request]), size=(width, 700), theme=theme)
+        plan = view.picture.plan()
+        assert view.picture.width() <= width
+        columns = [(0, plan.chips[0].width), plan.element, plan.address]
+        ends = [x + wide for x, wide in columns if wide]
+        track = next(iter(plan.tracks.values()))
+        assert sorted(ends) == ends and ends[-1] < track.x < track.right
+        assert track.right <= plan.note[0] <= plan.note[0] + plan.note[1] <= view.picture.width() + 0.1
+        assert plan.element[1] > 0
+        for one, other in itertools.pairwise(plan.tracks.values()):
+            assert one.y + one.height <= other.y + 0.01
+        for piece, box in zip(view._shown.pieces, plan.slices, strict=True):
+            home = plan.tracks[piece.place]
+            assert home.holds(box.x + 0.01, box.y + 0.01)
+            assert home.holds(box.right - 0.01, box.y + box.height - 0.01)
+            assert plan.track_at(*QPointF(box.x + 0.1, box.middle).toTuple()) == piece.place
+        assert plan.chips[-1].y + plan.row <= view.picture.height()
+        assert lanes_of(session, request).kind and Op(session.requests.op[request]) in (Op.LOAD, Op.STORE)
