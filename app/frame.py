@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 
@@ -97,6 +97,11 @@ class Frame(QWidget):
         """Give the room to the panes where there is little of it for the size of the text."""
         super().resizeEvent(event)
         self.arrange()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the room for what is left where the window is lowest: to get there, the rest must not hold it."""
+        hint = super().minimumSizeHint()
+        return QSize(hint.width(), min(hint.height(), self.theme.px(440)))
 
     def arrange(self) -> None:
         """Leave out what can be missed most where the window is low or narrow, and put it back where it is not.

@@ -17,6 +17,7 @@ from .views.view import View
 from .views.warp import WarpView
 from .views.wording import plural
 
+TAB_SIZES = ((15, 10), (13, 5), (12, 3), (11, 2))  # of their text, and the gap at either side
 TABS = ("source", "thread", "warp", "findings", "explain")
 
 
@@ -91,10 +92,11 @@ class Side(QFrame):
     def _fit_tabs(self, theme: Theme) -> None:
         """Draw the tabs smaller where they would not fit beside each other."""
         self.theme = theme
-        small = f"QTabBar::tab {{ padding: {theme.px(6)}px {theme.px(4)}px; font-size: {theme.px(13)}px; }}"
-        self.bar.setStyleSheet("")
-        if self.bar.sizeHint().width() > self.width() - 2:
-            self.bar.setStyleSheet(small)
+        for size, gap in TAB_SIZES:
+            look = f"padding: {theme.px(6)}px {theme.px(gap)}px; font-size: {theme.px(size)}px"
+            self.bar.setStyleSheet(f"QTabBar::tab {{ {look}; }}")
+            if self.bar.sizeHint().width() < self.width():
+                return
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the tabs."""
@@ -103,6 +105,7 @@ class Side(QFrame):
 
     def _turn(self, index: int) -> None:
         self.stack.setCurrentIndex(index)
+        self._fit_tabs(self.theme)  # the one on top is bold, so wider
         self._draw()
         self.tab_changed.emit(TABS[index])
 

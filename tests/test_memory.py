@@ -45,7 +45,7 @@ def copy_of(buffer: Buffer, trace: Trace, block: int, thread: int) -> int:
 def replay(trace: Trace, requests: Requests, moment: int) -> Replay:
     done = Replay()
     made = requests.moment[requests.request]
-    for row in sorted(np.flatnonzero(made <= moment).tolist(), key=lambda r: (made[r], trace.step[r])):
+    for row in sorted(np.flatnonzero(made <= moment).tolist(), key=lambda r: trace.step[r]):
         buffer = int(trace.buffer[row])
         copy = copy_of(BUFFERS[buffer], trace, int(trace.block[row]), int(trace.thread[row]))
         key = buffer, copy, int(trace.index[row])

@@ -119,13 +119,14 @@ class ExplainView(View):
         ink = f"color:{colours.text}"
         look = f"background:{colours.badge}; color:{colours.muted}; font-size:{px(11)}px"
         badge = f"<span style='{look}'>&nbsp;{mark}&nbsp;</span>"
+        missed = missed_text(session, block, phase)
         lesson = session.scenario.lesson if session.scenario else f"Kernel {session.trace.kernel}."
         parts = [
             f"<p style='color:{colours.muted}'>{escape(lesson)}</p>",
             f"<p style='{ink}; font-size:{px(18)}px'><b>{escape(capital(text.label))}</b></p>",
             f"<p style='{ink}'>{escape(text.sentence)}</p>" if text.sentence else "",
             f"<p style='{ink}'>{escape(facts_text(session, block, phase))} {badge}</p>",
-            f"<p style='color:{colours.bad}'>{escape(missed_text(session, block, phase))}</p>",
+            f"<p style='color:{colours.bad}'>{escape(missed)}</p>" if missed else "",
         ]
         return "".join(parts)
 

@@ -45,7 +45,7 @@ class FindingsList(QListWidget):
         """Take colours and text size."""
         self.delegate.theme = theme
         self.setStyleSheet(sheet("QListWidget", theme))
-        self.scheduleDelayedItemsLayout()
+        self.doItemsLayout()
 
     def show_findings(self, session: Session | None, shown: list[int]) -> None:
         """List some of a session's findings, by their places."""
@@ -66,7 +66,7 @@ class FindingsList(QListWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Break the sentences anew."""
         super().resizeEvent(event)
-        self.scheduleDelayedItemsLayout()
+        self.doItemsLayout()
 
 
 class Rows(QStyledItemDelegate):

@@ -53,7 +53,7 @@ class MemoryView(View):
 
     @property
     def colour_by(self) -> str:
-        """What colours the cells: "value", "reads", one of HEATS, or "auto": reads of what is only read, else values."""
+        """What colours the cells: "value", "reads", one of HEATS, or "auto": reads of what is only read."""
         return self._colour_by
 
     @colour_by.setter

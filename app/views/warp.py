@@ -35,11 +35,11 @@ from .wording import EXACT
 ROOM = 460  # the height from which words stand below the picture
 CHOICES = {"now": "Now", "worst": "Worst of this line"}
 STATES = {
-    "absent": "The trace holds no accesses of this block.",
-    "before": "Its block has not begun.",
-    "waiting": "It waits at the barrier; shown is its last request.",
-    "idle": "No access at this moment; shown is its last request.",
-    "after": "It has finished; shown is its last request.",
+    "absent": "The trace holds no accesses of this block",
+    "before": "Its block has not begun",
+    "waiting": "It waits at the barrier",
+    "idle": "No access at this moment",
+    "after": "It has finished",
 }
 
 
@@ -177,7 +177,7 @@ class WarpView(View):
         self.whose.setText(words.whose(lanes) if lanes else "")
         self.figures.setText(self._rich(words.figures(lanes)) if lanes else "")
         self.figures.setVisible(bool(lanes and lanes.kind))
-        self.state.setText("" if worst else STATES.get(state, ""))
+        self.state.setText("" if worst else state_text(state, lanes))
         self.state.setVisible(bool(self.state.text()))
         self.go.setVisible(worst and bool(lanes and lanes.kind))
         side = self.theme.px(13)
@@ -241,6 +241,13 @@ class WarpView(View):
         if self.session and self._shown and self._shown.kind:
             self._ask(self._shown.active[0])
             self.moment_asked.emit(float(self.session.requests.moment[self._shown.request]))
+
+
+def state_text(state: str, lanes: Lanes | None) -> str:
+    """Return what a warp does that makes no request now, and whether its last one is shown; "" where it makes one."""
+    if state not in STATES or lanes is None:
+        return ""
+    return f"{STATES[state]}; shown is its last request." if lanes.request >= 0 else f"{STATES[state]}."
 
 
 def last_request(track: WarpTrack, moment: int) -> int:

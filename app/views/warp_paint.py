@@ -2,94 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from functools import cached_property
-
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
 
 from ...tracer.trace import WARP
 from ..theme import Theme
-from .lanes import Lanes
 from .lanes_text import address_text, index_text
 from .patterns import mixed
-from .warp_plan import Box, Plan, Widths
+from .warp_plan import Box
+from .warp_scene import (
+    CENTRE,
+    LEFT,
+    MARK,
+    RIGHT,
+    UPRIGHT,
+    Scene,
+    contrasting,
+    rect,
+    spread,
+    stripes,
+    write,
+)
 from .wording import buffer_text
-
-SMALL, LEAST = 11.5, 8.0  # sizes of the words
-CAPTION, FOOT = 18.0, 24.0  # heights above and below the lanes
-MARK = 12.0  # width of a lane's box where its number stands beside it
-FAINT = 0.3  # how much is left of what the pointer is not on
-LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
-CENTRE, UPRIGHT = Qt.AlignmentFlag.AlignCenter, Qt.AlignmentFlag.AlignVCenter
-
-
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """What is drawn: a request, where its parts stand, the selected lane, and the lanes under the pointer.
-
-    strong: those whose ways are stressed; lit: those that meet them, all others are drawn faintly. Both are
-    empty while the pointer is elsewhere.
-    """
-
-    lanes: Lanes
-    plan: Plan
-    theme: Theme
-    chosen: int
-    strong: frozenset[int]
-    lit: frozenset[int]
-
-    @property
-    def ink(self) -> QColor:
-        """The colour of the request's kind."""
-        return self.theme.colour(self.lanes.kind)
-
-    def strength(self, *lanes: int) -> float:
-        """Return how strongly what belongs to some lanes is drawn."""
-        return 1.0 if not self.lit or any(lane in self.lit for lane in lanes) else FAINT
-
-    @property
-    def every(self) -> int:
-        """Of how many lanes one is labelled: all where rows are tall enough for words."""
-        return every(self.plan.row, self.theme)
-
-    @cached_property
-    def labelled(self) -> frozenset[int]:
-        """The lanes that are labelled: the selected one, those under the pointer, and of the others what fits."""
-        found: list[int] = []
-        for lane in (self.chosen, *sorted(self.strong), *range(0, WARP, self.every)):
-            if lane >= 0 and all(abs(lane - other) >= self.every for other in found):
-                found.append(lane)
-        return frozenset(found)
-
-    @property
-    def size(self) -> float:
-        """The size of the words beside the lanes."""
-        return min(SMALL, max(LEAST, 0.78 * self.plan.row * self.every / self.theme.scale))
-
-
-def every(row: float, theme: Theme) -> int:
-    """Return of how many rows of this height one has room for words: 1, 2, 4 ..."""
-    return 1 << max(0, math.ceil(math.log2(theme.px(LEAST) * 1.25 / row)))
-
-
-def widths_of(lanes: Lanes, row: float, theme: Theme) -> Widths:
-    """Return what the words need in pixels."""
-    small, mono = QFontMetricsF(theme.font(SMALL)), QFontMetricsF(theme.font(SMALL, mono=True))
-    active = lanes.active
-    longest = max((index_text(lanes, lane) for lane in active), key=len, default="")
-    last = address_text(int(lanes.address.max(initial=0)))
-    gap = float(theme.px(12))
-    addressed = bool(active) and lanes.buffer.space != "local"
-    chip = max(small.horizontalAdvance("31") + theme.px(10), min(row * 1.6, theme.px(30)))
-    return Widths(
-        chip if every(row, theme) == 1 else small.horizontalAdvance("31") + theme.px(MARK + 3),
-        max(small.horizontalAdvance("element"), mono.horizontalAdvance(longest)) + gap if active else 0.0,
-        mono.horizontalAdvance(last) + gap if addressed else 0.0,
-        small.horizontalAdvance("32 B") + gap / 2,
-        gap,
-    )
 
 
 def paint_scene(painter: QPainter, scene: Scene) -> None:
@@ -104,10 +38,6 @@ def paint_scene(painter: QPainter, scene: Scene) -> None:
     painter.setOpacity(1)
 
 
-def _rect(box: Box, inset: float = 0.0) -> QRectF:
-    return QRectF(box.x, box.y, box.width, box.height).adjusted(inset, inset, -inset, -inset)
-
-
 def _draw_lane(painter: QPainter, scene: Scene, lane: int) -> None:
     """Draw a lane's box: filled if it takes part, open if it is idle, dotted if it has no thread; and its words.
 
@@ -120,9 +50,9 @@ def _draw_lane(painter: QPainter, scene: Scene, lane: int) -> None:
     _draw_box(painter, scene, lane, mark)
     if lane in scene.labelled:
         ink = contrasting(scene.ink) if active and not crowded else theme.colour("muted")
-        room = _spread(box._replace(width=box.width - theme.px(MARK + 3)) if crowded else box, scene)
+        room = spread(box._replace(width=box.width - theme.px(MARK + 3)) if crowded else box, scene)
         bold = lane == scene.chosen
-        _write(painter, scene, room, str(lane), ink, RIGHT if crowded else CENTRE, bold=bold)
+        write(painter, scene, room, str(lane), ink, RIGHT if crowded else CENTRE, bold=bold)
         _write_words(painter, scene, lane)
 
 
@@ -133,23 +63,18 @@ def _draw_box(painter: QPainter, scene: Scene, lane: int, box: Box) -> None:
     if active and not chosen:
         painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(scene.ink if active else Qt.BrushStyle.NoBrush)
-    inside = _rect(box, max(0.5, min(1.0, box.height * 0.06)) + 0.5 * chosen)
+    inside = rect(box, max(0.5, min(1.0, box.height * 0.06)) + 0.5 * chosen)
     painter.drawRoundedRect(inside, theme.px(2), theme.px(2))
-
-
-def _spread(box: Box, scene: Scene) -> QRectF:
-    """Return a box as tall as the rows that its words may cover."""
-    return QRectF(box.x, box.middle - 0.5 * scene.plan.row * scene.every, box.width, box.height * scene.every)
 
 
 def _write_words(painter: QPainter, scene: Scene, lane: int) -> None:
     """Write which element a lane touches and its address."""
     plan, theme, gap = scene.plan, scene.theme, scene.theme.px(6)
-    box, chosen = _spread(plan.chips[lane], scene), lane == scene.chosen
+    box, chosen = spread(plan.chips[lane], scene), lane == scene.chosen
     if scene.lanes.row[lane] < 0:
         text = "idle" if scene.lanes.present[lane] else "no thread"
         room = QRectF(plan.element[0] + gap, box.y(), max(plan.element[1], theme.px(60)), box.height())
-        _write(painter, scene, room, text, theme.colour("muted"), LEFT)
+        write(painter, scene, room, text, theme.colour("muted"), LEFT)
         return
     for (x, width), text, ink in (
         (plan.element, index_text(scene.lanes, lane), "text"),
@@ -157,38 +82,7 @@ def _write_words(painter: QPainter, scene: Scene, lane: int) -> None:
     ):
         if width:
             room = QRectF(x + gap, box.y(), width, box.height())
-            _write(painter, scene, room, text, theme.colour(ink), LEFT, bold=chosen, mono=True)
-
-
-def _write(
-    painter: QPainter, scene: Scene, box: QRectF, text: str, ink: QColor, side: Qt.AlignmentFlag, *,
-    bold: bool = False, mono: bool = False,
-) -> None:  # fmt: skip
-    painter.setFont(scene.theme.font(scene.size, bold=bold, mono=mono))
-    painter.setPen(ink)
-    painter.drawText(box, side | UPRIGHT | Qt.TextFlag.TextDontClip, text)
-
-
-def contrasting(colour: QColor) -> QColor:
-    """Return black or white, whichever reads better on a colour (relative luminance of WCAG 2.1)."""
-    channels = [colour.redF(), colour.greenF(), colour.blueF()]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return QColor("#000000" if light > 0.22 else "#FFFFFF")
-
-
-def stripes(painter: QPainter, box: QRectF, colour: QColor, step: float) -> None:
-    """Draw thin diagonals into a box, `step` pixels apart."""
-    painter.save()
-    painter.setClipRect(box, Qt.ClipOperation.IntersectClip)
-    painter.setPen(QPen(colour, max(1.0, step / 5)))
-    tall = box.height()
-    # Lines follow a common grid, so that the pattern of a box does not depend on where its neighbours end.
-    begin = math.floor((box.left() - tall) / step) * step + (box.bottom() % step)
-    count = int((box.width() + 2 * tall) / step) + 2
-    starts = [begin + i * step for i in range(count)]
-    painter.drawLines([QLineF(x, box.bottom(), x + tall, box.top()) for x in starts])
-    painter.restore()
+            write(painter, scene, room, text, theme.colour(ink), LEFT, bold=chosen, mono=True)
 
 
 def _draw_sectors(painter: QPainter, scene: Scene) -> None:
@@ -197,16 +91,16 @@ def _draw_sectors(painter: QPainter, scene: Scene) -> None:
     for number, box in plan.tracks.items():
         users = [lane for p in scene.lanes.pieces if p.place == number for lane in p.lanes]
         painter.setOpacity(scene.strength(*users))
-        draw_wasted(painter, _rect(box), theme)
+        draw_wasted(painter, rect(box), theme)
         used = 0
         for piece, part in zip(scene.lanes.pieces, plan.slices, strict=True):
             if piece.place == number:
                 used += piece.end - piece.first
-                painter.fillRect(_rect(part._replace(height=max(part.height, 1.2))), scene.ink)
+                painter.fillRect(rect(part._replace(height=max(part.height, 1.2))), scene.ink)
                 _count_lanes(painter, scene, part, len(piece.lanes))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(theme.colour("muted"), 1))
-        painter.drawRect(_rect(box, 0.5))
+        painter.drawRect(rect(box, 0.5))
         _write_used(painter, scene, box, used)
     painter.setOpacity(1)
     _draw_lines(painter, scene)
@@ -221,14 +115,14 @@ def draw_wasted(painter: QPainter, box: QRectF, theme: Theme) -> None:
 def _count_lanes(painter: QPainter, scene: Scene, box: Box, lanes: int) -> None:
     """Write how many lanes share a place, where more than one does and there is room."""
     if lanes > 1 and box.height >= scene.theme.px(scene.size) and box.width >= scene.theme.px(26):
-        _write(painter, scene, _rect(box), f"×{lanes}", contrasting(scene.ink), CENTRE, bold=True)
+        write(painter, scene, rect(box), f"×{lanes}", contrasting(scene.ink), CENTRE, bold=True)
 
 
 def _write_used(painter: QPainter, scene: Scene, box: Box, used: int) -> None:
     x, width = scene.plan.note
     if width and box.height >= 0.9 * scene.theme.px(scene.size):
         room = QRectF(x, box.y, width, box.height)
-        _write(painter, scene, room, f"{used} B", scene.theme.colour("muted"), RIGHT)
+        write(painter, scene, room, f"{used} B", scene.theme.colour("muted"), RIGHT)
 
 
 def _draw_lines(painter: QPainter, scene: Scene) -> None:
@@ -244,14 +138,14 @@ def _draw_banks(painter: QPainter, scene: Scene) -> None:
     theme, plan, depth = scene.theme, scene.plan, dict.fromkeys(scene.plan.tracks, 0)
     for bank, box in plan.tracks.items():
         painter.setOpacity(1)
-        painter.fillRect(_rect(box, 0.5), theme.colour("badge"))
+        painter.fillRect(rect(box, 0.5), theme.colour("badge"))
         if bank % scene.every == 0 and plan.note[1]:
-            room = QRectF(plan.note[0], _spread(box, scene).y(), plan.note[1], _spread(box, scene).height())
-            _write(painter, scene, room, str(bank), theme.colour("muted"), RIGHT)
+            room = QRectF(plan.note[0], spread(box, scene).y(), plan.note[1], spread(box, scene).height())
+            write(painter, scene, room, str(bank), theme.colour("muted"), RIGHT)
     for piece, part in zip(scene.lanes.pieces, plan.slices, strict=True):
         depth[piece.place] += 1
         painter.setOpacity(scene.strength(*piece.lanes))
-        inside = _rect(part, min(0.75, part.width * 0.12))
+        inside = rect(part, min(0.75, part.width * 0.12))
         painter.fillRect(inside, scene.ink)
         if depth[piece.place] > scene.lanes.least:
             stripes(painter, inside, mixed(scene.ink, "#000000", 0.5), theme.px(4))
@@ -267,7 +161,7 @@ def _write_word(painter: QPainter, scene: Scene, box: Box, lanes: tuple[int, ...
     text = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
     metrics = QFontMetricsF(scene.theme.font(scene.size, bold=True))
     if scene.every == 1 and metrics.horizontalAdvance(text) + 2 <= box.width:
-        _write(painter, scene, _rect(box), text, contrasting(scene.ink), CENTRE, bold=len(lanes) > 1)
+        write(painter, scene, rect(box), text, contrasting(scene.ink), CENTRE, bold=len(lanes) > 1)
 
 
 def _draw_ways(painter: QPainter, scene: Scene) -> None:

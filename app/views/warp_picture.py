@@ -9,8 +9,10 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from ...tracer.trace import WARP
 from ..theme import Theme
 from .lanes import Lanes
-from .warp_paint import CAPTION, FOOT, Scene, paint_captions, paint_legend, paint_scene, widths_of
+from .view import guarded
+from .warp_paint import paint_captions, paint_legend, paint_scene
 from .warp_plan import Plan, plan_of
+from .warp_scene import CAPTION, FOOT, Scene, widths_of
 
 LEAST_ROW, MOST_ROW = 5.5, 19.0  # heights of a lane
 
@@ -67,6 +69,7 @@ class WarpPicture(QWidget):
             self._plan = key, plan_of(self.lanes, self.width(), top, tall, widths)
         return self._plan[1]
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the request."""
         if self.lanes is None:

@@ -1,0 +1,1 @@
+"""Charts of measurements as plain data: from files to figures, without Qt."""

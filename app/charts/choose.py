@@ -1,0 +1,146 @@
+"""What to draw, and the measured rows that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from ...tracer.measurement import Kind, Row, Timing
+from .sources import Measured, Source, rows_of
+from .wording import problem_of, shape_of, side_of
+
+ChartKind = Literal["bars", "speedup", "scaling", "roofline", "calls", "copies"]
+CHARTS: tuple[ChartKind, ...] = get_args(ChartKind)
+KINDS_OF: dict[ChartKind, tuple[Kind, ...]] = {
+    "calls": ("first-call", "call", "kernel-warm"),
+    "copies": ("with-copies", "call", "kernel-warm"),
+}
+DEFAULT_SUBJECTS = ("matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled")
+MANY = 20  # samples that are worth looking at one by one
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A kernel, or one of its baselines; with `values` its rows that have these parameters alone."""
+
+    scenario: str
+    baseline: str = ""
+    values: tuple[tuple[str, int | str], ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Its name in a command and in a table."""
+        return f"{self.scenario}/{self.baseline}" if self.baseline else self.scenario
+
+    def names(self, row: Row) -> bool:
+        """Whether a row is one of its."""
+        mine = (row.scenario, row.baseline) == (self.scenario, self.baseline)
+        return mine and all(str(row.parameters.get(name)) == str(value) for name, value in self.values)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A chart to draw. problem: of `problem_of`, "" for the one that suits best. shape: of `shape_of`, "" for
+    what a kernel was measured with first, "all" for all of them. against: the key of what a speed-up is over, ""
+    for the first subject. log: None for what suits.
+    """
+
+    chart: ChartKind = "bars"
+    subjects: tuple[Subject, ...] = tuple(Subject(name) for name in DEFAULT_SUBJECTS)
+    kind: Kind = "kernel-warm"
+    problem: str = ""
+    shape: str = ""
+    against: str = ""
+    log: bool | None = None
+    published: bool = True
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of time that the chart shows for each kernel."""
+        return KINDS_OF.get(self.chart, (self.kind,))
+
+
+def timing_of(row: Row, kind: Kind) -> Timing | None:
+    """Return a row's timing of a kind; a program on the CPU has one kind but for its first call."""
+    if row.timing("cpu") is not None and kind != "first-call":
+        return row.timing("cpu")
+    return row.timing(kind)
+
+
+def subjects_of(chosen: Iterable[Source]) -> list[Subject]:
+    """Return everything that was measured, in the order of the files."""
+    return list({Subject(m.row.scenario, m.row.baseline): None for m in rows_of(chosen)})
+
+
+def problems(chosen: Sequence[Source], choice: Choice) -> list[str]:
+    """Return the sizes at which at least one subject was measured, from the smallest on."""
+    rows = [row for row in _timed(chosen, choice) if any(s.names(row) for s in choice.subjects)]
+    return list(dict.fromkeys(problem_of(row) for row in sorted(rows, key=lambda row: row.bytes)))
+
+
+def shapes(chosen: Sequence[Source], choice: Choice) -> list[str]:
+    """Return the launch shapes in which subjects were measured at the chosen size."""
+    problem = problem_for(chosen, choice)
+    rows = [row for row in _timed(chosen, choice) if any(s.names(row) for s in choice.subjects)]
+    if choice.chart != "scaling":
+        rows = [row for row in rows if problem_of(row) == problem]
+    return [shape for shape in dict.fromkeys(map(shape_of, rows)) if shape]
+
+
+def problem_for(chosen: Sequence[Source], choice: Choice) -> str:
+    """Return the chosen size, else the largest that all subjects share with many samples, else the next best."""
+    offered = problems(chosen, choice)
+    if choice.problem in offered:
+        return choice.problem
+    rows = _timed(chosen, choice)
+
+    def suits(problem: str) -> tuple[int, bool, int]:
+        mine = [row for row in rows if problem_of(row) == problem]
+        found = [[row for row in mine if subject.names(row)] for subject in choice.subjects]
+        return sum(map(bool, found)), all(map(_well_known, sum(found, []))), offered.index(problem)
+
+    return max(offered, key=suits, default="")
+
+
+def _well_known(row: Row) -> bool:
+    return all(len(t.microseconds) >= MANY for t in row.timings if t.kind in ("kernel-warm", "kernel-cold"))
+
+
+def _timed(chosen: Iterable[Source], choice: Choice) -> list[Row]:
+    """Return the rows that have every kind of time that the chart needs, and an N where it needs one."""
+    rows = [m.row for m in rows_of(chosen) if all(timing_of(m.row, kind) for kind in choice.kinds)]
+    if choice.chart == "scaling":
+        rows = [row for row in rows if side_of(row) is not None]
+    return [row for row in rows if row.flop] if choice.chart == "roofline" else rows
+
+
+def chosen_rows(chosen: Sequence[Source], choice: Choice) -> list[tuple[Subject, list[Measured]]]:
+    """Return for each subject the rows to draw, of every source; none where it was not measured like that."""
+    problem = problem_for(chosen, choice)
+    return [(subject, _of_subject(chosen, choice, subject, problem)) for subject in choice.subjects]
+
+
+def _of_subject(
+    chosen: Sequence[Source], choice: Choice, subject: Subject, problem: str
+) -> list[Measured]:
+    fitting = {id(row) for row in _timed(chosen, choice)}
+    found = []
+    for source in chosen:
+        mine = [m for m in rows_of([source]) if subject.names(m.row) and id(m.row) in fitting]
+        if choice.chart == "scaling":
+            sides = dict.fromkeys(side_of(m.row) for m in mine)
+            for side in sides:
+                found += _of_shape([m for m in mine if side_of(m.row) == side], choice.shape)[:1]
+        elif subject.values:
+            found += mine
+        else:
+            found += _of_shape([m for m in mine if problem_of(m.row) == problem], choice.shape)
+    return found
+
+
+def _of_shape(found: list[Measured], shape: str) -> list[Measured]:
+    """Return the rows of a launch shape; a kernel without it is drawn as it was measured first."""
+    if shape == "all":
+        return list({shape_of(m.row): m for m in reversed(found)}.values())[::-1]
+    return [m for m in found if shape_of(m.row) == shape][:1] or found[:1]

@@ -1,0 +1,79 @@
+"""Where times come from: the measurements that Tilescope brings along, and those made here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...tracer.measurement import Measurement, MeasurementError, Row, load, recorded
+from ..folders import data_folder
+
+
+@dataclass(frozen=True)
+class Source:
+    """A measurement file. recorded: it came with Tilescope."""
+
+    path: Path
+    measurement: Measurement
+    recorded: bool = False
+
+    @property
+    def device(self) -> str:
+        """The GPU, or the processor where there was none."""
+        measurement = self.measurement
+        return measurement.device.name if measurement.device else measurement.host.processor
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from: NVIDIA H200, recorded on 2026-11-21."""
+        if self.recorded:
+            return f"{self.device}, recorded on {self.measurement.date[:10]}"
+        return f"{self.device}, measured here on {self.measurement.date[:16].replace('T', ' ')} UTC"
+
+    @property
+    def line(self) -> str:
+        """The origin with what the times depend on."""
+        measurement, device = self.measurement, self.measurement.device
+        parts = [self.origin]
+        if device is not None:
+            parts.append(f"driver {device.driver or 'unknown'}, CUDA {device.cuda[0]}.{device.cuda[1]}")
+            if device.clocks is not None:
+                parts.append(f"SM {device.clocks.sm:,} MHz")
+        parts.append(f"CPU {measurement.host.processor}" if device else measurement.host.system)
+        revision = f" ({measurement.revision[:7]})" if measurement.revision else ""
+        parts.append(f"Tilescope {measurement.versions.get('tilescope', 'of unknown version')}{revision}")
+        return " · ".join(parts)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A row and where it comes from."""
+
+    source: Source
+    row: Row
+
+
+def own_folder() -> Path:
+    """Return the folder of the measurements made here. It may not exist yet."""
+    return data_folder() / "measurements"
+
+
+def sources() -> tuple[list[Source], list[str]]:
+    """Return the measurements that can be read, recorded ones first, then own ones from the latest on.
+
+    With them one sentence for each file that can't be.
+    """
+    found, complaints = [], []
+    own = sorted(own_folder().glob("*.json"), reverse=True)
+    for path, is_recorded in [*((p, True) for p in recorded()), *((p, False) for p in own)]:
+        try:
+            found.append(Source(path, load(path), is_recorded))
+        except MeasurementError as error:
+            complaints.append(str(error))
+    return found, complaints
+
+
+def rows_of(chosen: Iterable[Source]) -> list[Measured]:
+    """Return all rows of these measurements."""
+    return [Measured(source, row) for source in chosen for row in source.measurement.rows]

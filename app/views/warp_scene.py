@@ -1,0 +1,130 @@
+"""What the picture of a warp's request is drawn from, and the brushes that its parts share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+
+from ...tracer.trace import WARP
+from ..theme import Theme
+from .lanes import Lanes
+from .lanes_text import address_text, index_text
+from .warp_plan import Box, Plan, Widths
+
+SMALL, LEAST = 11.5, 8.0  # sizes of the words
+CAPTION, FOOT = 18.0, 24.0  # heights above and below the lanes
+MARK = 12.0  # width of a lane's box where its number stands beside it
+FAINT = 0.3  # how much is left of what the pointer is not on
+LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
+CENTRE, UPRIGHT = Qt.AlignmentFlag.AlignCenter, Qt.AlignmentFlag.AlignVCenter
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What is drawn: a request, where its parts stand, the selected lane, and the lanes under the pointer.
+
+    strong: those whose ways are stressed; lit: those that meet them, all others are drawn faintly. Both are
+    empty while the pointer is elsewhere.
+    """
+
+    lanes: Lanes
+    plan: Plan
+    theme: Theme
+    chosen: int
+    strong: frozenset[int]
+    lit: frozenset[int]
+
+    @property
+    def ink(self) -> QColor:
+        """The colour of the request's kind."""
+        return self.theme.colour(self.lanes.kind)
+
+    def strength(self, *lanes: int) -> float:
+        """Return how strongly what belongs to some lanes is drawn."""
+        return 1.0 if not self.lit or any(lane in self.lit for lane in lanes) else FAINT
+
+    @property
+    def every(self) -> int:
+        """Of how many lanes one is labelled: all where rows are tall enough for words."""
+        return every(self.plan.row, self.theme)
+
+    @cached_property
+    def labelled(self) -> frozenset[int]:
+        """The lanes that are labelled: the selected one, those under the pointer, and of the others what fits."""
+        found: list[int] = []
+        for lane in (self.chosen, *sorted(self.strong), *range(0, WARP, self.every)):
+            if lane >= 0 and all(abs(lane - other) >= self.every for other in found):
+                found.append(lane)
+        return frozenset(found)
+
+    @property
+    def size(self) -> float:
+        """The size of the words beside the lanes."""
+        return min(SMALL, max(LEAST, 0.78 * self.plan.row * self.every / self.theme.scale))
+
+
+def every(row: float, theme: Theme) -> int:
+    """Return of how many rows of this height one has room for words: 1, 2, 4 ..."""
+    return 1 << max(0, math.ceil(math.log2(theme.px(LEAST) * 1.25 / row)))
+
+
+def widths_of(lanes: Lanes, row: float, theme: Theme) -> Widths:
+    """Return what the words need in pixels."""
+    small, mono = QFontMetricsF(theme.font(SMALL)), QFontMetricsF(theme.font(SMALL, mono=True))
+    active = lanes.active
+    longest = max((index_text(lanes, lane) for lane in active), key=len, default="")
+    last = address_text(int(lanes.address.max(initial=0)))
+    gap = float(theme.px(12))
+    addressed = bool(active) and lanes.buffer.space != "local"
+    chip = max(small.horizontalAdvance("31") + theme.px(10), min(row * 1.6, theme.px(30)))
+    return Widths(
+        chip if every(row, theme) == 1 else small.horizontalAdvance("31") + theme.px(MARK + 3),
+        max(small.horizontalAdvance("element"), mono.horizontalAdvance(longest)) + gap if active else 0.0,
+        mono.horizontalAdvance(last) + gap if addressed else 0.0,
+        small.horizontalAdvance("32 B") + gap / 2,
+        gap,
+    )
+
+
+def rect(box: Box, inset: float = 0.0) -> QRectF:
+    return QRectF(box.x, box.y, box.width, box.height).adjusted(inset, inset, -inset, -inset)
+
+
+def spread(box: Box, scene: Scene) -> QRectF:
+    """Return a box as tall as the rows that its words may cover."""
+    return QRectF(box.x, box.middle - 0.5 * scene.plan.row * scene.every, box.width, box.height * scene.every)
+
+
+def write(
+    painter: QPainter, scene: Scene, box: QRectF, text: str, ink: QColor, side: Qt.AlignmentFlag, *,
+    bold: bool = False, mono: bool = False,
+) -> None:  # fmt: skip
+    painter.setFont(scene.theme.font(scene.size, bold=bold, mono=mono))
+    painter.setPen(ink)
+    painter.drawText(box, side | UPRIGHT | Qt.TextFlag.TextDontClip, text)
+
+
+def contrasting(colour: QColor) -> QColor:
+    """Return black or white, whichever reads better on a colour (relative luminance of WCAG 2.1)."""
+    channels = [colour.redF(), colour.greenF(), colour.blueF()]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return QColor("#000000" if light > 0.22 else "#FFFFFF")
+
+
+def stripes(painter: QPainter, box: QRectF, colour: QColor, step: float) -> None:
+    """Draw thin diagonals into a box, `step` pixels apart."""
+    painter.save()
+    painter.setClipRect(box, Qt.ClipOperation.IntersectClip)
+    painter.setPen(QPen(colour, max(1.0, step / 5)))
+    tall = box.height()
+    # Lines follow a common grid, so that the pattern of a box does not depend on where its neighbours end.
+    begin = math.floor((box.left() - tall) / step) * step + (box.bottom() % step)
+    count = int((box.width() + 2 * tall) / step) + 2
+    starts = [begin + i * step for i in range(count)]
+    painter.drawLines([QLineF(x, box.bottom(), x + tall, box.top()) for x in starts])
+    painter.restore()

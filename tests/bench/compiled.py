@@ -1,0 +1,96 @@
+"""Print, as JSON, what the compiled engine costs: seconds, nanoseconds an access, megabytes at most.
+
+    python tests/bench/compiled.py M K N [--repeat 5]      trace matmul-tiled of this size, all accesses kept
+    python tests/bench/compiled.py --start cold|cached     first trace of a process: compiled, or read from disk
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Any
+
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+
+import msgspec
+
+from tilescope.kernels.catalogue import find
+from tilescope.tracer.launch import Launch, Limits, Schedule
+from tilescope.tracer.plan import launch_of
+
+
+def launch(m: int, k: int, n: int) -> Launch:
+    """Return the tiled product of this size, with room for every access."""
+    made = launch_of(find("matmul-tiled"), {"m": m, "k": k, "n": n}, schedule=Schedule("sequential"))
+    return msgspec.structs.replace(made, limits=Limits(accesses=200_000_000, memory=48 * 200_000_000))
+
+
+def seconds(made: Launch) -> tuple[float, int]:
+    """Return how long a trace takes, and its accesses."""
+    from tilescope.tracer.compiled.run import run
+
+    begin = time.perf_counter()
+    trace = run(made, lambda done, of: None)
+    return time.perf_counter() - begin, len(trace)
+
+
+def size(m: int, k: int, n: int, repeat: int) -> dict[str, Any]:
+    """Return the best of some traces of one size."""
+    seconds(launch(8, 8, 8))
+    taken, accesses = min(seconds(launch(m, k, n)) for _ in range(repeat))
+    return {"size": [m, k, n], "seconds": taken, "accesses": accesses, "ns": taken / accesses * 1e9, "megabytes": peak()}
+
+
+def peak() -> float:
+    """Return the most memory that this process has had, in megabytes."""
+    if sys.platform == "win32":
+        return float("nan")
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def start(kind: str) -> dict[str, Any]:
+    """Return the seconds of the first trace in a process, imports left out."""
+    with tempfile.TemporaryDirectory() as home:
+        environment = os.environ | {"TILESCOPE_HOME": home}
+        command = [sys.executable, __file__, "--first"]
+        for _ in range(2 if kind == "cached" else 1):
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return {"start": kind, **json.loads(done.stdout)}
+
+
+def first() -> dict[str, Any]:
+    """Return the seconds of this process's first trace; what numba loads for any kernel is loaded before."""
+    import numba
+
+    numba.njit(lambda x: x + 1)(1)
+    begin = time.perf_counter()
+    from tilescope.tracer.compiled import run
+
+    imported = time.perf_counter() - begin
+    return {"import": imported, "seconds": seconds(launch(64, 64, 64))[0], "engine": run.__name__}
+
+
+def main() -> None:
+    """Do what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("size", nargs="*", type=int, default=[64, 64, 64])
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--start", choices=("cold", "cached"))
+    parser.add_argument("--first", action="store_true")
+    given = parser.parse_args()
+    if given.first:
+        print(json.dumps(first()))
+    else:
+        print(json.dumps(start(given.start) if given.start else size(*given.size, repeat=given.repeat)))
+
+
+if __name__ == "__main__":
+    main()
