@@ -6,18 +6,29 @@ import numpy as np
 import pytest
 
 from launching import Array, contents, trace
+from tilescope.tracer.findings import findings_of
+from tilescope.tracer.requests import requests_of
 
 pytestmark = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 OUT = (Array((64,), "int64"),)
 
 
-def run(folder, schedule, body, block=(64, 1, 1)):
+def traced(folder, schedule, body, block=(64, 1, 1)):
     source = "@cuda.jit\ndef kernel(out):\n    t = cuda.threadIdx.x\n    lane = cuda.laneid\n" + "".join(
         f"    {line}\n" for line in body.splitlines()
     )
     ended = trace(folder, source, OUT, block=block, schedule=schedule, seed=3)
     assert ended.error is None, ended.error
-    return contents(ended, "out")
+    return ended
+
+
+def run(folder, schedule, body, block=(64, 1, 1)):
+    return contents(traced(folder, schedule, body, block), "out")
+
+
+def errors(folder, schedule, body):
+    made = traced(folder, schedule, body)
+    return [finding for finding in findings_of(made, requests_of(made)) if finding.severity == "error"]
 
 
 T = np.arange(64)
@@ -93,3 +104,20 @@ tile[t] = t
 cuda.syncwarp()
 out[t] = tile[t ^ 31]"""
     assert run(tmp_path, schedule, body).tolist() == (T ^ 31).tolist()
+
+
+def test_a_lane_that_never_comes_is_found(tmp_path, schedule):
+    body = "if lane != 7:\n    out[t] = cuda.ballot_sync(0xffffffff, 1)\ncuda.syncthreads()"
+    found = errors(tmp_path, schedule, body)
+    assert [f.kind for f in found] == ["barrier"]
+    assert found[0].message.startswith(
+        "1 lane that the mask 0xffffffff on line 9 names never comes, first thread 7"
+    )
+    assert errors(tmp_path, schedule, body.replace("0xffffffff", "0xffffff7f")) == []
+
+
+def test_lanes_that_have_ended_are_no_fault(tmp_path, schedule):
+    assert (
+        errors(tmp_path, schedule, "if lane >= 8:\n    return\nout[t] = cuda.ballot_sync(0xffffffff, 1)")
+        == []
+    )

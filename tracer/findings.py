@@ -5,6 +5,7 @@ from __future__ import annotations
 from .barrier_findings import absences_of, barrier_findings
 from .bounds import bounds_findings
 from .finding import KINDS, SEVERITIES, Finding, place_of
+from .missing_lanes import missing_lanes_findings
 from .race_findings import race_findings
 from .races import races_of
 from .requests import Requests
@@ -25,6 +26,7 @@ def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, .
     found = [
         *race_findings(trace, requests, races_of(trace, absences)),
         *barrier_findings(trace, requests, absences),
+        *missing_lanes_findings(trace, requests),
         *bounds_findings(trace, requests),
         *unwritten_findings(trace, requests),
         *waste_findings(trace, requests),

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .trace import Barriers, Buffer, Op, Outside, Site
+from .trace import Barriers, Buffer, MissingLanes, Op, Outside, Site
+from .warp import Meeting, lanes
 
 CHUNK = 1 << 14
 FIELDS = 6  # of an entry in the log: context, buffer * 4 + op, code, instruction, index, value
@@ -46,6 +47,7 @@ class Recorder:
         self.arrivals: list[Any] = []
         self.warp_arrivals: list[Any] = []
         self.missed: list[Any] = []
+        self.missing: list[MissingLanes] = []
         self.accesses = 0
         self.finished: list[int] = []
         self.kept: list[Columns] = []
@@ -77,6 +79,13 @@ class Recorder:
         """Record an access that was not made, to the index `cell`, outside its array."""
         step = self.accesses + len(self.log) // FIELDS
         self.missed.extend((context, coded, code, instruction, step, cell, text))
+
+    def go_without(self, block: int, warp: int, meeting: Meeting, running: int) -> None:
+        """Record that a warp operation went on without lanes that are named and still run."""
+        step = self.accesses + len(self.log) // FIELDS
+        site = self._look_up(meeting.place[0], BARRIER, np.array([meeting.place[1]]))[0]
+        missing = running & ~lanes(meeting.values)
+        self.missing.append(MissingLanes(block, warp, int(site), meeting.mask, missing, step))
 
     def flush(self) -> None:
         """Turn the log into columns."""

@@ -13,7 +13,7 @@ from ..kernels.catalogue import find
 from . import launch as launches
 from .counters import totals_of
 from .loading import filled
-from .recorder import Columns, narrow
+from .recorder import Columns, Recorder, narrow
 from .requests import requests_of
 from .trace import Check, Trace
 
@@ -42,9 +42,12 @@ def _sources(run: Run, file: str) -> dict[str, str]:
     return {file: run.launch.source} | {other: "".join(linecache.getlines(other)) for other in sorted(others)}
 
 
-def _trace(run: Run, columns: Columns, sources: dict[str, str], made_by: str) -> Trace:
+def _trace(run: Run, columns: Columns, sources: dict[str, str], made_by: str, *, whole: bool = True) -> Trace:
+    """Return a trace of these rows; one that is not `whole` is for counting: of their blocks, and accesses alone."""
     count = run.grid[0] * run.grid[1] * run.grid[2]
-    blocks = np.array(sorted(run.launch.blocks or range(count)), np.int64)
+    ran = sorted(run.launch.blocks or range(count)) if whole else np.unique(columns["block"])
+    blocks = np.array(ran, np.int64)
+    others = run.recorder if whole else Recorder(0, run.recorder.count)
     kept = np.array(sorted(run.recorder.finished), np.int64)
     if run.recorder.capped:
         kept = kept[np.isin(kept, columns["block"])]
@@ -54,9 +57,10 @@ def _trace(run: Run, columns: Columns, sources: dict[str, str], made_by: str) ->
         **integers,
         value=None if records_only else columns["value"],
         step=_steps(len(columns["op"])),
-        barriers=run.recorder.barriers(),
-        warp_barriers=run.recorder.barriers(warp=True),
-        outside=run.recorder.outside(),
+        barriers=others.barriers(),
+        warp_barriers=others.barriers(warp=True),
+        outside=others.outside(),
+        missing=tuple(run.recorder.missing),
         buffers=tuple(run.recorder.buffers),
         sites=tuple(run.recorder.sites),
         initial=run.initial,
@@ -73,7 +77,7 @@ def _trace(run: Run, columns: Columns, sources: dict[str, str], made_by: str) ->
         notice=run.notice,
         sources=sources,
         error=run.error,
-        check=None if run.error or run.notice.startswith("Stopped") else check(run),
+        check=None if not whole or run.error or run.notice.startswith("Stopped") else check(run),
         made_by=made_by,
     )
 
@@ -110,5 +114,5 @@ def _largest_error(got: NDArray[Any], expected: NDArray[Any]) -> float:
 
 def totals_of_columns(run: Run, columns: Columns) -> dict[str, int]:
     """Return the counters of some whole blocks' rows."""
-    trace = _trace(run, columns, {}, "")
+    trace = _trace(run, columns, {}, "", whole=False)
     return totals_of(trace, requests_of(trace))

@@ -16,7 +16,7 @@ import greenlet
 from .launch import Schedule
 from .recorder import Recorder, TooLarge
 from .trace import WARP, Dim3, unravel
-from .warp import ALL, Meeting, lanes
+from .warp import ALL, Meeting, Place, lanes
 
 RESIDENT_THREADS = 8192
 
@@ -132,14 +132,14 @@ class Scheduler:
         me.next.switch()
         return block  # type: ignore[no-any-return]  # a Thread's
 
-    def meet(self, mask: int, value: Any) -> dict[int, Any]:
+    def meet(self, mask: int, value: Any, place: Place) -> dict[int, Any]:
         """Make the current thread wait until the lanes of its warp in `mask` that still run do.
 
         Returns what each brought, by lane. Lanes that can never come, since nothing else can run, are not
-        waited for.
+        waited for, and the recorder is told of them.
         """
         me = self.current
-        meeting = me.block.meetings.setdefault((me.number // WARP, mask & ALL), Meeting(mask & ALL))
+        meeting = me.block.meetings.setdefault((me.number // WARP, mask & ALL), Meeting(mask & ALL, place))
         meeting.values[me.number % WARP] = value
         meeting.threads.append(me)
         me.waiting = True
@@ -162,6 +162,8 @@ class Scheduler:
         for key, meeting in list(block.meetings.items()):
             if key[0] == warp and (late or not (meeting.mask & running) & ~lanes(meeting.values)):
                 del block.meetings[key]
+                if late:
+                    self.recorder.go_without(block.number, warp, meeting, meeting.mask & running)
                 for thread in meeting.threads:
                     thread.waiting = False
                 self._changed = True

@@ -119,7 +119,7 @@ def _meet(mask: int, value: Any) -> dict[int, Any]:
     """Meet the lanes of a mask, called by a warp operation that a kernel calls."""
     run, frame = current(), _frame(2)
     run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti, warp=True)
-    return run.scheduler.meet(int(mask), value)
+    return run.scheduler.meet(int(mask), value, (frame.f_code, frame.f_lasti))
 
 
 def _module_class(base: type) -> type:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from . import npz
 from .npz import Columns
-from .trace import Barriers, Buffer, Check, Dim3, KernelError, Outside, Site, Trace
+from .trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, Outside, Site, Trace
 from .validate import BARRIERS, COLUMNS, LARGEST, LONGEST, OUTSIDE, check
 
 FORMAT = "tilescope trace"
@@ -75,6 +75,7 @@ class _Meta:
     check: Check | None
     made_by: str
     outside: tuple[str, ...]
+    missing: tuple[MissingLanes, ...]
 
 
 _OWN = ("format", "version", "packed", "outside")

@@ -119,6 +119,21 @@ class Outside:
     text: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class MissingLanes:
+    """A warp operation that went on without lanes named in its mask, since they could never come.
+
+    mask, missing: a bit for each lane; step: the scheduler's count when it went on.
+    """
+
+    block: int
+    warp: int
+    site: int
+    mask: int
+    missing: int
+    step: int
+
+
 def _nothing_outside() -> Outside:
     block, thread, phase, op, buffer, site, step = _no_rows(7)
     return Outside(block, thread, phase, op, buffer, site, step, np.empty(0, np.int64), ())
@@ -144,7 +159,7 @@ class Trace:
     blocks: the linear numbers of the blocks that ran, ascending. recorded: those whose accesses are all
     here; fewer after a cap.
     barriers, warp_barriers: arrivals at barriers of the block, and at syncwarp and other warp operations.
-    outside: the accesses that were not made.
+    outside: the accesses that were not made. missing: the warp operations that some lanes never came to.
     accesses: how many the launch made; more than there are rows after a cap.
     totals: whole-launch counters where rows are missing, else empty.
     notice: one sentence about what is missing, or "".
@@ -180,6 +195,7 @@ class Trace:
     made_by: str = ""
     warp_barriers: Barriers = field(default_factory=lambda: Barriers(*_no_rows(5)))
     outside: Outside = field(default_factory=_nothing_outside)
+    missing: tuple[MissingLanes, ...] = ()
 
     def __len__(self) -> int:
         return len(self.step)

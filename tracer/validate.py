@@ -36,6 +36,10 @@ def check(trace: Trace) -> None:
     _check_barriers(trace)
     _check_warp_barriers(trace)
     _check_outside(trace)
+    for lost in trace.missing:
+        _require(lost.block in trace.blocks and 0 <= lost.warp < trace.warps, "a warp that did not run")
+        _require(0 <= lost.site < len(trace.sites) and 0 <= lost.step <= trace.accesses, "a warp operation")
+        _require(all(0 <= lanes < 2**32 for lanes in (lost.mask, lost.missing)), "lanes of a warp")
 
 
 def _require(holds: bool | np.bool_, what: str) -> None:

@@ -8,21 +8,23 @@ its own value back.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 from .trace import WARP
 
 ALL = 0xFFFFFFFF
+Place = tuple[CodeType, int]  # the instruction that a warp operation is
 
 
 class Meeting:
     """The lanes of one mask that have come to a warp operation, and what each brought."""
 
-    def __init__(self, mask: int) -> None:
+    def __init__(self, mask: int, place: Place) -> None:
         self.mask = mask
+        self.place = place
         self.values: dict[int, Any] = {}
         self.threads: list[Any] = []
-        self.over = False
 
 
 class WarpOperations:
