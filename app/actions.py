@@ -25,6 +25,7 @@ def commands(window: MainWindow) -> dict[str, list[Command]]:
     return {
         "File": [
             ("Open trace…", "Ctrl+O", lambda: files.open_trace(window)),
+            ("Open program…", "Ctrl+Shift+O", lambda: files.open_program(window)),
             ("Save trace…", "Ctrl+S", lambda: files.save_trace(window)),
             line,
             ("Save picture…", "Ctrl+E", lambda: files.save_picture(window)),

@@ -16,10 +16,12 @@ COMMANDS = """commands:
   tilescope list                                      the scenarios, one a line
   tilescope counters [SCENARIO [SCENARIO]]            what they ask of memory, as a table
   tilescope snapshot SCENARIO [SCENARIO] -o FILE.png  the window as a picture, without a screen
+  tilescope open FILE.py                              the launches of a program of yours, in the window
   tilescope run SCRIPT [ARGUMENT ...]                 a program of yours, every launch recorded
   tilescope check SCRIPT [ARGUMENT ...]               what its kernels do wrong; for a course's CI
   tilescope frames [SCENARIO [SCENARIO]] -o FOLDER    telling moments as pictures, and the counters
   tilescope measure [SCENARIO ...] [--json FILE]      their times on a GPU, beside programs on the CPU
+  tilescope export timings [SCENARIO ...] -o FILE     measured times as a chart, or its numbers
 
 SCENARIO is a name with parameters, options or neither: matmul-tiled:m=100,tile=32,dtype=float64,a=my.npy
 or matmul-tiled:schedule=random,seed=3,resident=4,blocks=0+5. tilescope COMMAND --help says more."""
@@ -71,9 +73,11 @@ def _run(arguments: list[str]) -> int:
         "counters": _counters,
         "snapshot": _snapshot,
         "frames": _frames,
+        "open": _open_program,
         "run": _program,
         "check": _program,
         "measure": _measure,
+        "export": _export,
     }
     command = commands.get(arguments[0]) if arguments else None
     if command is _program:
@@ -85,6 +89,14 @@ def _measure(arguments: list[str]) -> int:
     from .measure_command import measure
 
     return measure(arguments)
+
+
+def _export(arguments: list[str]) -> int:
+    if arguments[:1] != ["timings"]:
+        raise UsageError("say what to export: tilescope export timings -o FILE; see its --help.")
+    from .export_command import export
+
+    return export(arguments[1:])
 
 
 def _program(arguments: list[str]) -> int:
@@ -107,11 +119,33 @@ def _open(arguments: list[str]) -> int:
     )
     what = parser.parse_args(arguments).what
     _check(what)
-    if not _has_display():
-        raise UsageError("there is no display; tilescope frames -o FOLDER draws pictures without one.")
+    _need_display()
     from .window import run_window
 
     return run_window(what)
+
+
+def _open_program(arguments: list[str]) -> int:
+    parser = Parser(
+        prog="tilescope open",
+        description="Open the window on a trace file, or on the launches of a Python file, which is run again "
+        "whenever it is saved.",
+    )
+    parser.add_argument("file", metavar="FILE.py | FILE.npz")
+    path = parser.parse_args(arguments).file
+    if not Path(path).is_file():
+        raise UsageError(f"there is no file {path}; check its name and folder.")
+    if not path.endswith(".py"):
+        return _open([path])
+    _need_display()
+    from .window import run_window
+
+    return run_window([], path)
+
+
+def _need_display() -> None:
+    if not _has_display():
+        raise UsageError("there is no display; tilescope frames -o FOLDER draws pictures without one.")
 
 
 def _has_display() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,12 +15,14 @@ from ..tracer.storage import TraceFileError, save
 from .bookmark import Setup
 from .pictures import PictureError, picture_of, write_png
 from .settings import with_recent
+from .user_program import UserProgram
 
 if TYPE_CHECKING:
     from .main_window import MainWindow
 
 TRACES = "Traces (*.npz)"
-DROPPED = (".npz", ".npy")
+ANSWERS = 6  # launches that a question offers
+DROPPED = (".npz", ".npy", ".py")
 
 
 def open_trace(window: MainWindow) -> None:
@@ -35,6 +38,42 @@ def open_path(window: MainWindow, path: str) -> None:
     window.settings = with_recent(window.settings, full)
     setups = list(window.stage.setups)
     setups[window.stage.focus : window.stage.focus + 1] = [Setup(file=full)]
+    window.change_setups(tuple(setups))
+
+
+def open_program(window: MainWindow) -> None:
+    """Ask for a Python file of the user's, run it under the tracer and show its launches."""
+    path, _ = QFileDialog.getOpenFileName(window, "Open program", _folder(window), "Programs (*.py)")
+    if path:
+        run_program(window, path)
+
+
+def run_program(window: MainWindow, path: str) -> None:
+    """Run a program under the tracer, now and whenever its file is saved, and show its launches."""
+    program = window.program
+    if program is None:
+        program = window.program = UserProgram(window)
+        program.recorded.connect(partial(_show_launches, window))
+        program.failed.connect(window.notice.error)
+        program.noted.connect(window.notice.error)
+    window.notice.tell(f"Running {Path(path).name} under the tracer; Esc ends it.")
+    program.open(Path(path))
+
+
+def _show_launches(window: MainWindow, traces: Sequence[Path]) -> None:
+    """Show the first two launches of a program; with more, ask which one the pane in focus shall show."""
+    window.change_setups(tuple(Setup(file=str(path)) for path in traces[:2]))
+    name = Path(window.program.path).name if window.program else ""
+    if len(traces) <= 2:
+        window.notice.tell(f"The program {name} ran; it runs again whenever it is saved.")
+        return
+    answers = [(path.stem, partial(_show_launch, window, path)) for path in traces[:ANSWERS]]
+    window.notice.ask(f"The program {name} made {len(traces)} launches. Which one shall be shown here?", answers)
+
+
+def _show_launch(window: MainWindow, path: Path) -> None:
+    setups = list(window.stage.setups)
+    setups[window.stage.focus] = Setup(file=str(path))
     window.change_setups(tuple(setups))
 
 
@@ -89,15 +128,19 @@ def copy_picture(window: MainWindow) -> None:
 
 
 def dropped(data: QMimeData) -> list[str]:
-    """Return the paths of dropped files that can be used here: traces and NumPy arrays."""
+    """Return the paths of dropped files that can be used here: traces, NumPy arrays, programs."""
     paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
     return [path for path in paths if path.lower().endswith(DROPPED)]
 
 
 def take_dropped(window: MainWindow, path: str) -> None:
-    """Open a dropped trace; for a NumPy array, ask which argument it shall be."""
+    """Open a dropped trace; for a NumPy array, ask which argument it shall be; for a program, whether to run it."""
     if path.lower().endswith(".npz"):
         open_path(window, path)
+        return
+    if path.lower().endswith(".py"):
+        question = f"Run {Path(path).name} under the tracer, now and whenever it is saved?"
+        window.notice.ask(question, [("Run it", partial(run_program, window, path))])
         return
     parameters = [p for p in window.toolbar.parameters() if p.file]
     if not parameters:

@@ -23,6 +23,7 @@ from .session import Session
 from .stage import Arrival, Stage, at_first_load
 from .theme import Theme
 from .toolbar import SIDES
+from .user_program import UserProgram
 from .views.heat import HEATS
 from .views.memory_scene import COLOUR_BY
 
@@ -41,6 +42,7 @@ class MainWindow(QMainWindow):
         self.settings, complaint = (
             settings.load(settings_file) if settings_file else (settings.Settings(), "")
         )
+        self.program: UserProgram | None = None  # of the user's, once one was opened
         self.look, self.history, self.playhead = Look(self), History(), Playhead(self)
         self.stage = Stage(self.playhead, jobs, self)
         self.frame = Frame(self.playhead, self.stage, self.look.theme)
@@ -225,7 +227,9 @@ class MainWindow(QMainWindow):
 
     def escape(self) -> None:
         """Cancel the tracing, else close the message, else leave the full screen."""
-        if self.stage.cancel():
+        if self.program is not None and self.program.stop():
+            self.notice.tell("The program was ended.")
+        elif self.stage.cancel():
             self.notice.tell("The tracing was cancelled; the picture is that of the launch before.")
         elif self.notice.isVisible():
             self.notice.clear()
@@ -258,6 +262,8 @@ class MainWindow(QMainWindow):
         self._frames.stop()
         self.playhead.pause()
         self.stage.cancel()
+        if self.program is not None:
+            self.program.close()
         self._remember()
         self.stage.jobs.close()
         event.accept()

@@ -151,7 +151,9 @@ class Keeper:
         try:
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
-            self.lines = None if lines is None else Path(lines).open("w", encoding="utf-8")
+            self.lines = None if lines is None else Path(lines)
+            if self.lines is not None:
+                self.lines.write_text("", encoding="utf-8")
         except OSError as error:
             raise UsageError(
                 f"can't write {error.filename}: {error.strerror}; choose another place."
@@ -166,14 +168,12 @@ class Keeper:
             save(trace, path)
             self.saved.append(path)
         if self.lines is not None:
-            self.lines.write(json.dumps(summary(self.count, trace, seconds)) + "\n")
-            self.lines.flush()
+            with self.lines.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(summary(self.count, trace, seconds)) + "\n")
         self.count += 1
 
     def close(self) -> None:
         """Say what was saved."""
-        if self.lines is not None:
-            self.lines.close()
         if self.folder is not None:
             launches = "1 launch" if self.count == 1 else f"{self.count} launches"
             print(f"tilescope: {launches} recorded in {self.folder}", file=sys.stderr)

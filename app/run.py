@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from ..tracer.cache import TraceCache
 from ..tracer.client import Worker
-from . import folders
+from . import files, folders
 from .jobs import Jobs
 from .main_window import MainWindow
 from .window import first_bookmark
@@ -32,8 +32,8 @@ def application() -> QApplication:
     return made
 
 
-def run(worker: Worker, specs: Sequence[str]) -> int:
-    """Show the window until it is closed; return the exit status."""
+def run(worker: Worker, specs: Sequence[str], program: str = "") -> int:
+    """Show the window until it is closed, with the launches of a program of the user's; return the exit status."""
     made = application()
     jobs = Jobs(worker, TraceCache(folders.cache_folder()))
     window = MainWindow(jobs, folders.config_folder() / "window.json")
@@ -41,6 +41,8 @@ def run(worker: Worker, specs: Sequence[str]) -> int:
     if not window.show_bookmark(first_bookmark(specs, window.settings.bookmark)):
         window.show_bookmark(first_bookmark((), None))
     window.show()
+    if program:
+        files.run_program(window, program)
     heartbeat = QTimer(interval=HEARTBEAT)
     heartbeat.timeout.connect(lambda: None)
     heartbeat.start()

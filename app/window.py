@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 DEFAULT_PAIR = ("matmul-naive-col-on-x", "matmul-tiled")
 
 
-def run_window(specs: Sequence[str]) -> int:
+def run_window(specs: Sequence[str], program: str = "") -> int:
     """Open the window on scenarios, on a trace file, or on what it showed last; return when it is closed.
+
+    program: the path of a Python file whose launches are shown, now and whenever it is saved.
 
     Raises CatalogueError for a scenario that does not exist or a parameter that it cannot take.
     """
@@ -23,7 +25,7 @@ def run_window(specs: Sequence[str]) -> int:
     worker.start()
     from .run import run
 
-    return run(worker, specs)
+    return run(worker, specs, program)
 
 
 def setups_of(specs: Sequence[str]) -> tuple[Setup, ...]:

@@ -1,0 +1,85 @@
+"""A program of the user's, run under the tracer in a process of its own, and again whenever its file is saved."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from PySide6.QtCore import QFileSystemWatcher, QObject, QProcess, QTimer, Signal
+
+SAVED = 200  # milliseconds after which an editor has surely written the whole file
+
+
+class UserProgram(QObject):
+    """Runs `tilescope run` on a file.
+
+    recorded: the paths of the traces of a run, at least one. failed: one sentence why there is none. noted: one
+    sentence on a run that recorded launches and then ended badly.
+    """
+
+    recorded = Signal(object)
+    failed = Signal(str)
+    noted = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.path = Path()
+        self.runs = 0
+        self._folder = Path(tempfile.mkdtemp(prefix="tilescope-program-"))
+        self._process: QProcess | None = None
+        self._again = QTimer(self, singleShot=True, interval=SAVED)
+        self._again.timeout.connect(self._run)
+        self._watcher = QFileSystemWatcher(self)
+        self._watcher.fileChanged.connect(lambda _: self._again.start())
+
+    def open(self, path: Path) -> None:
+        """Run a file now, and whenever it is saved from now on."""
+        if self._watcher.files():
+            self._watcher.removePaths(self._watcher.files())
+        self.path = path.absolute()
+        self._run()
+
+    def close(self) -> None:
+        """End what runs, and remove the traces that nobody saved."""
+        self.stop()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def stop(self) -> bool:
+        """End the run under way; return whether there was one."""
+        process, self._process = self._process, None
+        if process is None:
+            return False
+        process.kill()
+        process.waitForFinished(1000)
+        return True
+
+    def _run(self) -> None:
+        self.stop()
+        self._watcher.addPath(
+            str(self.path)
+        )  # an editor that replaces the file ends the watch of the old one
+        self.runs += 1
+        folder = self._folder / str(self.runs)
+        process = self._process = QProcess(self)
+        process.setWorkingDirectory(str(self.path.parent))
+        process.finished.connect(lambda status: self._take(process, folder, status))
+        process.errorOccurred.connect(lambda _: self._take(process, folder, -1))
+        process.start(sys.executable, ["-m", "tilescope", "run", "--out", str(folder), str(self.path)])
+
+    def _take(self, process: QProcess, folder: Path, status: int) -> None:
+        if process is not self._process:
+            return  # it was ended for another
+        self._process = None
+        told = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()
+        lines = [line for line in told if not line.startswith("tilescope: ") or "recorded in" not in line]
+        last = lines[-1].rstrip(".") if lines else "it said nothing"
+        why = f"The program {self.path.name} ended with status {status}: {last}."
+        traces = sorted(folder.glob("*.npz"))
+        if traces:
+            self.recorded.emit(traces)
+        if traces and status:
+            self.noted.emit(why)
+        if not traces:
+            self.failed.emit(why if status else f"The program {self.path.name} launches no kernel.")
