@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from operator import attrgetter
 from types import FrameType
 from typing import Any
 
@@ -17,19 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .allocation import FULL, Allocation, converted, take_turn
+from .indexing import Miss, is_element, offsets, shifted
 from .scheduler import Scheduler
 from .trace import Buffer, Op, poison
 
 _frame = sys._getframe
-_SMALL = 4096  # a list of offsets is looked up faster than a range, and takes more memory
-
-
-class Miss(IndexError):
-    """An index outside its array: (the index in memory that it would be, the element's name)."""
-
-    def __init__(self, cell: int, text: str) -> None:
-        super().__init__(f"{text} is outside its array")
-        self.cell, self.text = cell, text
 
 
 class RecordingArray:
@@ -70,13 +63,13 @@ class RecordingArray:
         origin = (ary.__array_interface__["data"][0] - memory.start) // unit if ary.size else 0
         strides = tuple(s // unit for s in ary.strides)
         simple = 0 < ary.ndim < 3 and ary.dtype.names is None
-        lines = [_offsets(n, s) for n, s in zip(ary.shape, strides, strict=True)] if simple else []
+        lines = [offsets(n, s) for n, s in zip(ary.shape, strides, strict=True)] if simple else []
         for name, value in (
             ("_ary", ary), ("_memory", memory), ("_cells", memory.cells), ("_scheduler", memory.scheduler),
             ("_log", memory.recorder.log), ("_extend", memory.recorder.log.extend),
             ("_load", memory.buffer * 4 + Op.LOAD), ("_store", memory.buffer * 4 + Op.STORE),
             ("_origin", origin), ("_strides", strides), ("_two", len(lines) == 2),
-            ("_rows", _shifted(lines[0], origin) if lines else None),
+            ("_rows", shifted(lines[0], origin) if lines else None),
             ("_cols", lines[1] if len(lines) == 2 else None),
         ):  # fmt: skip
             place(self, name, value)
@@ -220,40 +213,15 @@ class RecordingArray:
     def _field_view(self, name: str) -> RecordingArray:
         return recording(self._ary[name], self._memory.field(name))
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Elements along each dimension."""
-        return self._ary.shape
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Bytes from one element to the next, along each dimension."""
-        return self._ary.strides
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The element type."""
-        return self._ary.dtype
-
-    @property
-    def ndim(self) -> int:
-        """How many dimensions."""
-        return self._ary.ndim
-
-    @property
-    def size(self) -> int:
-        """How many elements."""
-        return self._ary.size
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return self._ary.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return self._ary.nbytes
+    shape = property(attrgetter("_ary.shape"), doc="Elements along each dimension.")
+    strides = property(
+        attrgetter("_ary.strides"), doc="Bytes from an element to the next, along each dimension."
+    )
+    dtype = property(attrgetter("_ary.dtype"), doc="The element type.")
+    ndim = property(attrgetter("_ary.ndim"), doc="How many dimensions.")
+    size = property(attrgetter("_ary.size"), doc="How many elements.")
+    itemsize = property(attrgetter("_ary.itemsize"), doc="Bytes of one element.")
+    nbytes = property(attrgetter("_ary.nbytes"), doc="Bytes of all elements.")
 
     @property
     def real(self) -> RecordingArray:
@@ -344,24 +312,6 @@ class _Elements:
             raise StopIteration
         self.place += 1
         return self.array._get(self.place - 1, _frame(1))
-
-
-def _offsets(length: int, stride: int) -> Sequence[int]:
-    whole = range(0, length * stride, stride) if stride else [0] * length
-    return list(whole) if length <= _SMALL else whole
-
-
-def _shifted(offsets: Sequence[int], origin: int) -> Sequence[int]:
-    """Return offsets moved by origin: a tuple or range, so that adding a slice of columns to one fails."""
-    if isinstance(offsets, range):
-        return range(offsets.start + origin, offsets.stop + origin, offsets.step)
-    return tuple(o + origin for o in offsets)
-
-
-def is_element(index: Any, dimensions: int) -> bool:
-    """Return whether an index names one element rather than a slice."""
-    parts = index if isinstance(index, tuple) else (index,)
-    return len(parts) == dimensions and all(hasattr(p, "__index__") and np.ndim(p) == 0 for p in parts)
 
 
 def alias(view: NDArray[Any], memory: Allocation) -> RecordingArray:

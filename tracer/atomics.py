@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .allocation import converted, take_turn
-from .arrays import Miss, RecordingArray
+from .arrays import RecordingArray
+from .indexing import Miss
 from .trace import Op
 
 _frame = sys._getframe

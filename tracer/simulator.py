@@ -17,19 +17,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import RecordingArray
-from .atomics import Atomic
+from .cuda_module import Numba, module_class
 from .emulated import is_program, run_program
 from .execution import Run, rebuilt
 from .launch import Launch
 from .loading import arrays_of, constants_of, load_kernel
-from .recorder import assigned_name
 from .results import finish
-from .scheduler import Block, Index3
-from .trace import WARP, Dim3, Trace, poison
-from .warp import warp_operations
+from .trace import Dim3, Trace, poison
 
-_frame = sys._getframe
 SUPPORTED = "numba 0.61 to 0.68, alone or with numba-cuda 0.20 to 0.30"
 _PARTS = {
     "numba.cuda.simulator.kernel": (
@@ -66,116 +61,6 @@ class _BlockManager:
         if not any(grid_point):
             arguments = tuple(map(_bare, args))
             current().execute(self.kernel, self.grid, self.block, arguments, self.debug)
-
-
-def _refuse(alignment: int | None) -> None:
-    if alignment is not None:
-        raise RuntimeError("alignment= is not supported in cudasim, nor under the tracer")
-
-
-class _Shared:
-    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
-        _refuse(alignment)
-        run = current()
-        block = run.scheduler.current.block
-        if shape in (0, (0,)):
-            return run.dynamic(as_dtype(dtype), block)
-        return run.declared("shared", shape, as_dtype(dtype), block.shared)
-
-
-class _Local:
-    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
-        _refuse(alignment)
-        run = current()
-        return run.declared("local", shape, as_dtype(dtype), run.scheduler.current.locals)
-
-
-class _Constant:
-    def array_like(self, ary: Any) -> RecordingArray:
-        run = current()
-        frame = _frame(1)
-        name = assigned_name(frame.f_code, frame.f_lasti, "constant")
-        found = _array_in(ary)
-        return run.over(np.asarray(ary) if found is None else found, name, "constant")
-
-
-class _GridGroup:
-    def sync(self) -> None:
-        _arrive(None, _frame(1))
-
-
-class _Cooperative:
-    def this_grid(self) -> _GridGroup:
-        return _GridGroup()
-
-
-def _arrive(vote: Any, frame: Any) -> Block:
-    run = current()
-    run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti)
-    return run.scheduler.barrier(vote)
-
-
-def _meet(mask: int, value: Any) -> dict[int, Any]:
-    """Meet the lanes of a mask, called by a warp operation that a kernel calls."""
-    run, frame = current(), _frame(2)
-    run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti, warp=True)
-    return run.scheduler.meet(int(mask), value, (frame.f_code, frame.f_lasti))
-
-
-def _module_class(base: type) -> type:
-    """Return the class of what `cuda` is inside a kernel: Numba's own, with threads and memory of ours."""
-
-    class Module(base):  # type: ignore[misc]  # known at run time only
-        def __init__(self, grid_dim: Any, block_dim: Any, dynshared_size: int) -> None:
-            super().__init__(grid_dim, block_dim, dynshared_size)
-            self._shared, self._local, self._const = _Shared(), _Local(), _Constant()
-            self._atomic, self._cg = Atomic(), _Cooperative()
-            self._scheduler = current().scheduler
-            current().module = self
-            for name, operation in warp_operations(
-                _meet, lambda: self._scheduler.current.number % WARP
-            ).items():
-                setattr(self, name, operation)
-
-        @property
-        def threadIdx(self) -> Index3:  # CUDA's name
-            return self._scheduler.current.index  # type: ignore[no-any-return]
-
-        @property
-        def blockIdx(self) -> Index3:
-            return self._scheduler.current.block.index  # type: ignore[no-any-return]
-
-        def grid(self, n: int) -> Any:
-            me, dim = self._scheduler.current, self.blockDim
-            thread, block = me.index, me.block.index
-            found = (block.x * dim.x + thread.x, block.y * dim.y + thread.y, block.z * dim.z + thread.z)
-            if n not in (1, 2, 3):
-                raise ValueError(f"cuda.grid takes 1, 2 or 3, not {n}")
-            return found[0] if n == 1 else found[:n]
-
-        @property
-        def laneid(self) -> int:
-            return self._scheduler.current.number % 32  # type: ignore[no-any-return]
-
-        def activemask(self) -> int:
-            return self._scheduler.active_mask()
-
-        def nanosleep(self, ns: int) -> None:
-            pass
-
-        def syncthreads(self) -> None:
-            _arrive(None, _frame(1))
-
-        def syncthreads_count(self, value: Any) -> int:
-            return _arrive(value, _frame(1)).ballot[0]
-
-        def syncthreads_and(self, value: Any) -> int:
-            return _arrive(value, _frame(1)).ballot[1]
-
-        def syncthreads_or(self, value: Any) -> int:
-            return _arrive(value, _frame(1)).ballot[2]
-
-    return Module
 
 
 _swaps: list[tuple[dict[str, Any], str, Any]] = []
@@ -254,7 +139,7 @@ def install() -> None:
         return
     kernel, devicearray = (_part(name) for name in _PARTS)
     kernel.BlockManager = _BlockManager
-    kernel.FakeCUDAModule = _module_class(kernel.FakeCUDAModule)
+    kernel.FakeCUDAModule = module_class(kernel.FakeCUDAModule, Numba(current, as_dtype, _array_in))
     kernel.swapped_cuda_module = _swapped
     filled = _poisoned(devicearray.device_array)
     for name in (devicearray.__name__, "numba.cuda", "numba.cuda.simulator"):

@@ -1,0 +1,158 @@
+"""What `cuda` is inside a traced kernel: threads, barriers, memory, atomics and warp operations of ours."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import RecordingArray
+from .atomics import Atomic
+from .execution import Run
+from .recorder import assigned_name
+from .scheduler import Block, Index3
+from .trace import WARP
+from .warp import warp_operations
+
+_frame = sys._getframe
+
+
+@dataclass(frozen=True)
+class Numba:
+    """What must be asked of the simulator: the launch under way, dtypes, and arrays inside its wrappers."""
+
+    current: Callable[[], Run]
+    as_dtype: Callable[[Any], np.dtype[Any]]
+    array_in: Callable[[Any], NDArray[Any] | None]
+
+
+class _Shared:
+    def __init__(self, run: Run, numba: Numba) -> None:
+        self._run, self._numba = run, numba
+
+    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
+        _refuse(alignment)
+        block, found = self._run.scheduler.current.block, self._numba.as_dtype(dtype)
+        if shape in (0, (0,)):
+            return self._run.dynamic(found, block)
+        return self._run.declared("shared", shape, found, block.shared)
+
+
+class _Local:
+    def __init__(self, run: Run, numba: Numba) -> None:
+        self._run, self._numba = run, numba
+
+    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
+        _refuse(alignment)
+        locals_ = self._run.scheduler.current.locals
+        return self._run.declared("local", shape, self._numba.as_dtype(dtype), locals_)
+
+
+class _Constant:
+    def __init__(self, run: Run, numba: Numba) -> None:
+        self._run, self._numba = run, numba
+
+    def array_like(self, ary: Any) -> RecordingArray:
+        frame = _frame(1)
+        name = assigned_name(frame.f_code, frame.f_lasti, "constant")
+        found = self._numba.array_in(ary)
+        return self._run.over(np.asarray(ary) if found is None else found, name, "constant")
+
+
+class _GridGroup:
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def sync(self) -> None:
+        _arrive(self._run, None, _frame(1))
+
+
+class _Cooperative:
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def this_grid(self) -> _GridGroup:
+        return _GridGroup(self._run)
+
+
+def _refuse(alignment: int | None) -> None:
+    if alignment is not None:
+        raise RuntimeError("alignment= is not supported in cudasim, nor under the tracer")
+
+
+def _arrive(run: Run, vote: Any, frame: Any) -> Block:
+    run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti)
+    return run.scheduler.barrier(vote)
+
+
+def _meeting(run: Run) -> Callable[[int, Any], dict[int, Any]]:
+    def meet(mask: int, value: Any) -> dict[int, Any]:
+        """Meet the lanes of a mask, called by a warp operation that a kernel calls."""
+        frame = _frame(2)
+        run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti, warp=True)
+        return run.scheduler.meet(int(mask), value, (frame.f_code, frame.f_lasti))
+
+    return meet
+
+
+def module_class(base: type, numba: Numba) -> type:
+    """Return the class of what `cuda` is inside a kernel: Numba's own, with threads and memory of ours."""
+
+    class Module(base):  # type: ignore[misc]  # known at run time only
+        def __init__(self, grid_dim: Any, block_dim: Any, dynshared_size: int) -> None:
+            super().__init__(grid_dim, block_dim, dynshared_size)
+            self._run = run = numba.current()
+            self._scheduler = run.scheduler
+            self._shared, self._local, self._const = (
+                _Shared(run, numba),
+                _Local(run, numba),
+                _Constant(run, numba),
+            )
+            self._atomic, self._cg = Atomic(), _Cooperative(run)
+            run.module = self
+            for name, operation in warp_operations(_meeting(run), lambda: self.laneid).items():
+                setattr(self, name, operation)
+
+        @property
+        def threadIdx(self) -> Index3:  # CUDA's name
+            return self._scheduler.current.index  # type: ignore[no-any-return]
+
+        @property
+        def blockIdx(self) -> Index3:
+            return self._scheduler.current.block.index  # type: ignore[no-any-return]
+
+        def grid(self, n: int) -> Any:
+            me, dim = self._scheduler.current, self.blockDim
+            thread, block = me.index, me.block.index
+            found = (block.x * dim.x + thread.x, block.y * dim.y + thread.y, block.z * dim.z + thread.z)
+            if n not in (1, 2, 3):
+                raise ValueError(f"cuda.grid takes 1, 2 or 3, not {n}")
+            return found[0] if n == 1 else found[:n]
+
+        @property
+        def laneid(self) -> int:
+            return self._scheduler.current.number % WARP  # type: ignore[no-any-return]
+
+        def activemask(self) -> int:
+            return self._scheduler.active_mask()
+
+        def nanosleep(self, ns: int) -> None:
+            pass
+
+        def syncthreads(self) -> None:
+            _arrive(self._run, None, _frame(1))
+
+        def syncthreads_count(self, value: Any) -> int:
+            return _arrive(self._run, value, _frame(1)).ballot[0]
+
+        def syncthreads_and(self, value: Any) -> int:
+            return _arrive(self._run, value, _frame(1)).ballot[1]
+
+        def syncthreads_or(self, value: Any) -> int:
+            return _arrive(self._run, value, _frame(1)).ballot[2]
+
+    return Module
