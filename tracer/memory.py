@@ -23,8 +23,8 @@ Flights = tuple[NDArray[np.uint8], Ints, Ints]
 class Memory:
     """The contents of a trace's buffers at every moment.
 
-    The state at moment m includes every request with moment <= m; of several stores to an element the last in
-    (moment, step) counts. Shared buffers exist once per block and local ones once per thread: `block` and
+    The state at moment m includes every request with moment <= m; of several stores to an element the one of
+    the largest step counts. Shared buffers exist once per block and local ones once per thread: `block` and
     `thread` say which, and don't matter for others. Work on a buffer is done when it is first asked for.
     Buffers whose bytes overlap are told apart: a store through one does not show in the other.
     """
@@ -112,7 +112,7 @@ class Memory:
 
     def _range(self, buffer: int) -> tuple[float, float]:
         trace, dtype = self._trace, self._dtype(buffer)
-        held = [trace.initial[buffer].ravel()] if buffer in trace.initial else []
+        held = [_written(trace.initial[buffer].ravel())] if buffer in trace.initial else []
         if trace.value is not None and dtype.kind != "V":
             held.append(_cast(trace.value[(trace.buffer == buffer) & (trace.op != Op.LOAD)], dtype))
         if not held or dtype.kind == "V":
@@ -128,7 +128,7 @@ class Memory:
         """Return a new array of what each cell holds before the launch."""
         dtype, cells = self._dtype(buffer), self.cells(buffer)
         if buffer in self._trace.initial:
-            return self._trace.initial[buffer][cells.index].astype(dtype)
+            return cells.taken(self._trace.initial[buffer]).astype(dtype)
         return np.full(len(cells), poison(dtype), dtype)
 
     def _overwritten(self, content: NDArray[Any], last: NDArray[np.int32]) -> NDArray[Any]:
@@ -182,6 +182,11 @@ class Memory:
 def memory_of(trace: Trace, requests: Requests) -> Memory:
     """Return the memory of a trace."""
     return Memory(trace, requests)
+
+
+def _written(content: NDArray[Any]) -> NDArray[Any]:
+    """Return content without the poison of whole numbers, that of others being no finite value."""
+    return content[content != poison(content.dtype)] if content.dtype.kind in "iu" else content
 
 
 def _cast(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
