@@ -110,7 +110,7 @@ class Entry(QLineEdit):
 
     def refit(self) -> None:
         """Take the width that the font asks for."""
-        self.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * self.digits + 12)
+        self.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * (self.digits + 1) + 12)
 
     def mark(self, sentence: str) -> None:
         """Show the field as wrong, with the sentence as its tip; "" shows it as right."""
