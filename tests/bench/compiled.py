@@ -1,7 +1,7 @@
 """Print, as JSON, what the compiled engine costs: seconds, nanoseconds an access, megabytes at most.
 
-    python tests/bench/compiled.py M K N [--repeat 5]      trace matmul-tiled of this size, all accesses kept
-    python tests/bench/compiled.py --start cold|cached     first trace of a process: compiled, or read from disk
+python tests/bench/compiled.py M K N [--repeat 5]      trace matmul-tiled of this size, all accesses kept
+python tests/bench/compiled.py --start cold|cached     first trace of a process: compiled, or read from disk
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def size(m: int, k: int, n: int, repeat: int) -> dict[str, Any]:
     """Return the best of some traces of one size."""
     seconds(launch(8, 8, 8))
     taken, accesses = min(seconds(launch(m, k, n)) for _ in range(repeat))
-    return {"size": [m, k, n], "seconds": taken, "accesses": accesses, "ns": taken / accesses * 1e9, "megabytes": peak()}
+    each = taken / accesses * 1e9
+    return {"size": [m, k, n], "seconds": taken, "accesses": accesses, "ns": each, "megabytes": peak()}
 
 
 def peak() -> float:
