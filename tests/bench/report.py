@@ -46,7 +46,8 @@ def engines(home: str) -> None:
         )
     found = output("engine", "analyse", home=home)
     print(
-        f"  requests, counters, findings of all  {found['seconds']:8.2f} s   (0.3 for a million), {found['accesses']:,} accesses"
+    count = f"{found['accesses']:,} accesses (0.3 for a million)"
+    print(f"  requests, counters, findings of all  {found['seconds']:8.2f} s   {count}")
     )
     last = rows[-1][1]
     print(f"  requests, sectors, moments of it     {last['requests']:8.2f} s   {last['accesses']:,} accesses")
