@@ -59,6 +59,7 @@ def commands(window: MainWindow) -> dict[str, list[Command]]:
             ("Warp", "Ctrl+3", lambda: window.frame.show_tab("warp")),
             ("Findings", "Ctrl+4", lambda: window.frame.show_tab("findings")),
             ("Explain", "Ctrl+5", lambda: window.frame.show_tab("explain")),
+            ("Timings", "Ctrl+6", lambda: _show_timings(window)),
             line,
             ("Cancel tracing, close message, leave full screen", "Escape", window.escape),
         ],
@@ -76,6 +77,7 @@ def commands(window: MainWindow) -> dict[str, list[Command]]:
             ("Normal text", "Ctrl+0", lambda: window.look.resize_text(0)),
             line,
             ("Colour by value, reads, waste, conflicts, races", "C", window.next_colouring),
+            ("Memory or histogram", "H", window.frame.toggle_picture),
             ("Reduced motion", "Ctrl+M", window.look.toggle_motion),
         ],
         "Help": [
@@ -83,6 +85,13 @@ def commands(window: MainWindow) -> dict[str, list[Command]]:
             ("About Tilescope", "", lambda: dialogs.show_about(window)),
         ],
     }
+
+
+def _show_timings(window: MainWindow) -> None:
+    """Show the window of the timings; what it needs is not loaded before."""
+    from .timings import show_timings
+
+    show_timings(window)
 
 
 def build_menu(window: MainWindow) -> tuple[QMenu, dict[str, QAction]]:

@@ -6,11 +6,12 @@ from typing import Literal
 
 import msgspec
 
-from ..tracer.launch import Schedule
+from ..tracer.launch import EngineName, Schedule
 
 Value = int | str
 Link = Literal["moment", "progress"]
 SideChoice = Literal["auto", "shown", "hidden"]
+PictureChoice = Literal["auto", "memory", "histogram"]
 ThemeChoice = Literal["light", "dark", "system"]
 
 
@@ -29,6 +30,7 @@ class Setup(msgspec.Struct, frozen=True):
     blocks: tuple[int, ...] | None = None
     file: str = ""
     rerun: bool = False
+    engine: EngineName = "compiled"
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -43,7 +45,7 @@ class Bookmark(msgspec.Struct, frozen=True):
 
     moment: the clock's (see playhead.link); None is the first load. focus: the pane that the right column
     follows. tab, side: what that column shows, and whether it is there. shared: whether a parameter is changed in
-    both panes at once.
+    both panes at once. picture: what the panes show of a launch that counts; auto is its histogram.
     """
 
     panes: tuple[Setup, ...]
@@ -57,6 +59,7 @@ class Bookmark(msgspec.Struct, frozen=True):
     tab: str = "source"
     side: SideChoice = "auto"
     colour_by: str = "auto"
+    picture: PictureChoice = "auto"
     theme: ThemeChoice = "system"
     text_scale: float = 1.0
     reduced_motion: bool = False

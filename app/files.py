@@ -68,7 +68,9 @@ def _show_launches(window: MainWindow, traces: Sequence[Path]) -> None:
         window.notice.tell(f"The program {name} ran; it runs again whenever it is saved.")
         return
     answers = [(path.stem, partial(_show_launch, window, path)) for path in traces[:ANSWERS]]
-    window.notice.ask(f"The program {name} made {len(traces)} launches. Which one shall be shown here?", answers)
+    window.notice.ask(
+        f"The program {name} made {len(traces)} launches. Which one shall be shown here?", answers
+    )
 
 
 def _show_launch(window: MainWindow, path: Path) -> None:

@@ -9,15 +9,17 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 
 from ..kernels.catalogue import groups
+from ..tracer.outcomes import Spread
 from ..tracer.requests import KINDS
 from . import steps
-from .bookmark import SideChoice
+from .bookmark import PictureChoice, SideChoice
 from .controls import Themed
 from .notice import Notice
 from .pane import Pane
 from .playhead import Playhead
 from .session import Session
 from .side import Side
+from .spreads import Spreads, key_of
 from .stage import Stage
 from .theme import Theme
 from .toolbar import SIDES, Toolbar
@@ -38,12 +40,15 @@ class Frame(QWidget):
         super().__init__()
         self.stage, self.theme, self.colour = stage, theme, "auto"
         self.side_wanted: SideChoice = "auto"
+        self.picture: PictureChoice = "auto"
         self.hint = "Space plays"  # shown until the time is moved from `hint_at`
         self.hint_at: float | None = None
         self.panes: list[Pane] = []
         self.timelines: list[TimelineView] = []
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
         self.side, self.transport = Side(theme), Transport(playhead, theme)
+        self.spreads = Spreads(stage.jobs, self)
+        self.spreads.moved.connect(self._show_spread)
         self._build()
         for view in self.side.views:
             view.moment_asked.connect(lambda moment: stage.seek(stage.focus, moment))
@@ -125,7 +130,9 @@ class Frame(QWidget):
         shown = [timeline for timeline in self.timelines if not timeline.isHidden()]
         margins, gap = self.foot_column.contentsMargins(), self.foot_column.spacing()
         inside = self.width() - 2 * self.theme.px(10) - margins.left() - margins.right()
-        fixed = self.transport.heightForWidth(inside) + gap * len(shown) + margins.top() + margins.bottom() + 2
+        fixed = (
+            self.transport.heightForWidth(inside) + gap * len(shown) + margins.top() + margins.bottom() + 2
+        )
         least = fixed + sum(timeline.minimumSizeHint().height() for timeline in shown)
         usual = fixed + sum(timeline.sizeHint().height() for timeline in shown)
         self.foot.setMinimumHeight(least)
@@ -204,6 +211,7 @@ class Frame(QWidget):
             shown.memory.reads_top = top  # one colour means the same count in both
         self._show_kinds(known)
         self._keep_room(known)
+        self._want_spreads()
         self.arrange()
 
     def show_progress(self, i: int, done: int, total: int) -> None:
@@ -219,6 +227,29 @@ class Frame(QWidget):
         for pane in self.panes:
             pane.memory.colour_by = self.colour
         self.side.colour_by(self.colour)
+
+    def show_picture(self, choice: PictureChoice) -> None:
+        """Show the memory in every pane or, of launches that count, the histogram."""
+        self.picture = choice
+        for pane in self.panes:
+            pane.show_picture(choice)
+        self._want_spreads()
+        self.draw()
+
+    def toggle_picture(self) -> None:
+        """Turn from the histogram to the memory, or back."""
+        self.show_picture("memory" if any(pane.shows_histogram() for pane in self.panes) else "histogram")
+
+    def _want_spreads(self) -> None:
+        """Have the seeds traced of the racing counters that are shown, where the user agreed to run their kernels."""
+        shown = [pane.session for pane in self.panes if pane.session and pane.shows_histogram()]
+        races = [session for session in shown if session.counting and session.counting.races]
+        self.spreads.want(s for s in races if self.stage.may_run(s.launch))
+
+    def _show_spread(self, key: str, spread: Spread) -> None:
+        for pane in self.panes:
+            if pane.session is not None and key_of(pane.session.launch) == key:
+                pane.histogram.spread = spread
 
     def show_setups(self) -> None:
         """Show in bar and transport what the panes run and how they are linked."""

@@ -14,6 +14,7 @@ from ..tracer.cache import TraceCache
 from ..tracer.client import Cancelled, Worker, WorkerError
 from ..tracer.launch import Launch
 from ..tracer.storage import TraceFileError
+from ..tracer.trace import Trace
 from .session import Session, build_session, session_of_file
 
 KEPT = 6  # sessions kept in memory, so that going back and forth between two scenarios costs nothing
@@ -121,6 +122,19 @@ class Jobs(QObject):
             if self.cache:
                 self.cache.put(launch, trace)
         return build_session(launch, trace, scenario)
+
+    def aside(self, launch: Launch) -> Trace:
+        """In a thread: return the trace of a launch that no pane shows, made between those that panes wait for.
+
+        Raises Cancelled and WorkerError.
+        """
+        trace = self.cache.get(launch) if self.cache else None
+        if trace is None:
+            with self._one_at_a_time:
+                trace = self.worker.run(launch)
+            if self.cache:
+                self.cache.put(launch, trace)
+        return trace
 
     def _finish(self, key: str, session: Session) -> None:
         self._under_way.discard(key)

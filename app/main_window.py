@@ -76,6 +76,7 @@ class MainWindow(QMainWindow):
             application.focusChanged.connect(self._turn)
         toolbar.setups_asked.connect(self.change_setups)
         toolbar.problem.connect(lambda text: self.notice.error(text) if text else self.notice.clear("error"))
+        toolbar.timings.clicked.connect(lambda: self.commands["Timings"].trigger())
         transport.command.connect(lambda name: self.commands[name].trigger())
         transport.link_asked.connect(stage.set_link)
 
@@ -129,6 +130,7 @@ class MainWindow(QMainWindow):
             tab=self.side.tab,
             side=self.frame.side_wanted,
             colour_by=self.frame.colour,
+            picture=self.frame.picture,
             theme=self.look.choice,
             text_scale=self.theme.scale,
             reduced_motion=self.theme.reduced_motion,
@@ -156,6 +158,7 @@ class MainWindow(QMainWindow):
         self.side.show_tab(mark.tab)
         self.frame.side_wanted = mark.side
         self.frame.colour_by(mark.colour_by)
+        self.frame.show_picture(mark.picture)
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
         """Run other setups in place of these; Back returns here."""
@@ -266,6 +269,7 @@ class MainWindow(QMainWindow):
             self.program.close()
         self._remember()
         self.stage.jobs.close()
+        self.frame.spreads.close()
         event.accept()
 
     def restore(self) -> None:

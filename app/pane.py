@@ -4,23 +4,39 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from ..tracer.trace import Trace
+from .bookmark import PictureChoice
 from .controls import button, mark, paint_icon
 from .flow import FlowLayout
 from .icons import icon
 from .session import Selection, Session
+from .switch import Switch
 from .theme import Theme
 from .views.counters import CountersView
+from .views.histogram import HistogramView
 from .views.memory import MemoryView
 from .views.view import View
 
 
 class Pane(QFrame):
-    """One of the two panes; `cancelled` tells that the tracing shall end."""
+    """One of the two panes.
+
+    cancelled: the tracing shall end. picture_asked: show the memory, or the histogram.
+    """
 
     cancelled = Signal()
+    picture_asked = Signal(str)
 
     def __init__(self, name: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,8 +46,10 @@ class Pane(QFrame):
         self.session: Session | None = None
         self.selection = Selection()
         self.terse = False
+        self.picture: PictureChoice = "auto"
         self.memory, self.counters = MemoryView(theme), CountersView(theme)
-        self.views: tuple[View, ...] = (self.memory, self.counters)
+        self.histogram = HistogramView(theme)
+        self.views: tuple[View, ...] = (self.memory, self.histogram, self.counters)
         self.veil = Veil(self)
         self.veil.cancelled.connect(self.cancelled)
         self._build()
@@ -47,7 +65,9 @@ class Pane(QFrame):
         ending = QWidget()
         row = QHBoxLayout(ending)
         row.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.part, self.sign, self.verdict):
+        self.switch = Switch(("memory", "histogram"), "What the pane shows (H)")
+        self.switch.chosen.connect(self.picture_asked)
+        for widget in (self.switch, self.part, self.sign, self.verdict):
             row.addWidget(widget)
         self.line = FlowLayout()
         self.line.add(self.title)
@@ -62,7 +82,10 @@ class Pane(QFrame):
         column.setContentsMargins(1, 1, 1, 1)
         column.setSpacing(0)
         column.addLayout(self.head)
-        column.addWidget(self.memory, 1)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.memory)
+        self.stack.addWidget(self.histogram)
+        column.addWidget(self.stack, 1)
         column.addWidget(self.counters)
 
     def load(self, session: Session | None) -> None:
@@ -74,11 +97,24 @@ class Pane(QFrame):
         self._show_verdict()
         for view in self.views:
             view.load(session)
+        self.show_picture(self.picture)
+
+    def shows_histogram(self) -> bool:
+        """Return whether the pane shows the histogram of a launch that counts."""
+        counts = self.session is not None and self.session.counting is not None
+        return counts and self.picture != "memory"
+
+    def show_picture(self, choice: PictureChoice) -> None:
+        """Show the memory or, where the launch counts, its histogram; auto is the histogram where there is one."""
+        self.picture = choice
+        self.switch.setVisible(self.session is not None and self.session.counting is not None)
+        self.switch.show_choice("histogram" if self.shows_histogram() else "memory")
+        self.stack.setCurrentWidget(self.histogram if self.shows_histogram() else self.memory)
 
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Draw a moment."""
         self.selection = selection
-        for view in self.views:
+        for view in (self.histogram if self.shows_histogram() else self.memory, self.counters):
             view.render_moment(moment, selection)
 
     def set_theme(self, theme: Theme) -> None:

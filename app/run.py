@@ -46,7 +46,8 @@ def run(worker: Worker, specs: Sequence[str], program: str = "") -> int:
     heartbeat = QTimer(interval=HEARTBEAT)
     heartbeat.timeout.connect(lambda: None)
     heartbeat.start()
-    signal.signal(signal.SIGINT, lambda *_: window.close())
+    # Python calls a signal's handler between any two steps, also in the midst of painting: close later.
+    signal.signal(signal.SIGINT, lambda *_: QTimer.singleShot(0, window.close))
     status = made.exec()
     if not jobs.close():
         # A thread still computes what nobody will see; everything is saved, so do not wait for it.

@@ -10,6 +10,7 @@ import msgspec
 
 from ..kernels.catalogue import CatalogueError, Scenario, find
 from ..tracer.counters import Counters, counters_of
+from ..tracer.counting import Counting, counting_of
 from ..tracer.findings import Finding, findings_of
 from ..tracer.launch import Launch, decode
 from ..tracer.memory import Memory, memory_of
@@ -48,9 +49,14 @@ class Session:
         """What is worth telling about the launch, errors first. Takes a while when it is first asked for."""
         return tuple(findings_of(self.trace, self.requests))
 
+    @cached_property
+    def counting(self) -> Counting | None:
+        """What the launch counts, None where it does something else. Takes a while when it is first asked for."""
+        return counting_of(self.trace, self.requests, self.memory, self.scenario)
+
     def prepared(self) -> Session:
-        """Return this session with its findings computed: for a thread that nobody waits for."""
-        _ = self.findings
+        """Return this session with what takes a while computed: for a thread that nobody waits for."""
+        _ = self.findings, self.counting
         return self
 
 

@@ -146,7 +146,7 @@ class Stage(QObject):
         launch = _rescheduled(session.launch, setup)
         if launch == session.launch:
             return False
-        if self._may_run(launch):
+        if self.may_run(launch):
             self.jobs.trace(pane, launch, scenario_of(launch))
             return True
         self.consent.emit(pane, launch)
@@ -160,7 +160,8 @@ class Stage(QObject):
         self._awaited.add(pane)
         self.jobs.trace(pane, launch, scenario_of(launch))
 
-    def _may_run(self, launch: Launch) -> bool:
+    def may_run(self, launch: Launch) -> bool:
+        """Return whether a launch is one of the catalogue's, or its source one that the user agreed to run."""
         scenario = scenario_of(launch)
         own = scenario is not None and scenario.kernel == launch.kernel
         return launch.source in self._trusted or (own and kernel_source(launch.kernel)[1] == launch.source)
@@ -242,6 +243,7 @@ def _launch(setup: Setup) -> Launch:
         schedule=setup.schedule,
         resident=setup.resident,
         blocks=setup.blocks,
+        engine=setup.engine,
     )
 
 

@@ -197,6 +197,11 @@ QPushButton#primary:focus { border: 2px solid $text; padding: $t4px $t10px; }
 QPushButton#flat, QToolButton#flat { border: 1px solid transparent; background: transparent; padding: $s4px; }
 QPushButton#flat:hover, QToolButton#flat:hover { background: $badge; }
 QPushButton#flat:focus, QToolButton#flat:focus { border: 2px solid $accent; padding: $t4px; }
+QPushButton#segment { padding: 0px $s8px; border-radius: $s4px; min-height: $s18px; font-size: $s12px;
+    border: 1px solid transparent; background: transparent; color: $muted; }
+QPushButton#segment:hover { background: $badge; }
+QPushButton#segment:checked { background: $badge; border: 1px solid $border; color: $text; }
+QPushButton#segment:focus { border: 2px solid $accent; padding: 0px $s7px; }
 QToolButton::menu-indicator, QPushButton::menu-indicator { image: none; width: 0px; }
 QLineEdit { background: $panel; border: 1px solid $border; border-radius: $s4px; padding: $s2px $s4px;
     selection-background-color: $accent; selection-color: $accent_text; }

@@ -62,8 +62,11 @@ class Toolbar(QFrame):
         self._build_options()
         tip = "Schedule, seed, resident blocks, chosen blocks, files"
         self.more = button("Schedule and more", tip, "down", run=self._open)
+        tip = "Times measured on a GPU, as charts (Ctrl+6)"
+        self.timings = button("Timings", tip, text="Timings")
         self.menu: QPushButton = button("Menu", "Menu (F10)", "menu")
         self.flow.add(self.more)
+        self.flow.add(self.timings, right=True)
         self.flow.add(self.menu, right=True)
 
     def _build_options(self) -> None:
@@ -181,7 +184,8 @@ class Toolbar(QFrame):
             held = next((s.values[p.name] for s in (setup, *self.setups) if p.name in s.values), p.default)
             self._field(p.name).put(str(held))
         self.schedule.put(setup.schedule.kind)
-        part = "" if setup.blocks is None else f", {len(setup.blocks):,} blocks"
+        count = 0 if setup.blocks is None else len(setup.blocks)
+        part = f", {count:,} block{'s' * (count != 1)}" if count else ""
         self.more.setText(setup.schedule.kind + part)
         self.options["seed"].put(str(setup.schedule.seed))
         self.options["resident"].put("auto" if setup.resident is None else str(setup.resident))

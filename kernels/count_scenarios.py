@@ -71,7 +71,8 @@ _binned = partial(
     tolerance=exact,
     roles={"values": "left", "bins": "result"},
     timed=tuple(
-        {"count": MILLION, "num_blocks": blocks, "threads": threads} for blocks, threads in ((64, 64), (528, 256))
+        {"count": MILLION, "num_blocks": blocks, "threads": threads}
+        for blocks, threads in ((64, 64), (528, 256))
     ),
 )
 

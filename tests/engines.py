@@ -6,16 +6,18 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from launching import launch  # sets the environment, before numba is imported
 from numpy.typing import NDArray
 
+from launching import launch  # sets the environment, before numba is imported
 from tilescope.tracer import simulator
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.launch import Launch, Schedule
 from tilescope.tracer.trace import Barriers, Trace
 
 COLUMNS = ("block", "thread", "phase", "op", "index", "step")
-KEPT = ("buffers", "notice", "check", "kernel", "grid", "block_dim", "resident", "accesses", "totals", "schedule", "error")
+KEPT = (
+    "buffers", "notice", "check", "kernel", "grid", "block_dim", "resident", "accesses", "totals", "schedule", "error",
+)  # fmt: skip
 
 
 def nothing(done: int, of: int) -> None:
@@ -36,12 +38,29 @@ def places(trace: Trace, column: NDArray[Any]) -> list[Any]:
 def same(made: Launch, tolerance: float = 0.0) -> Trace:
     """Assert that both engines give the same trace of a launch, and return it."""
     ours, theirs = both(made)
+    assert_same(ours, theirs, tolerance)
+    return ours
+
+
+def equal(ours: Trace, theirs: Trace, tolerance: float) -> bool:
+    """Return whether two traces are the same, values to a tolerance."""
+    try:
+        assert_same(ours, theirs, tolerance)
+    except AssertionError:
+        return False
+    return True
+
+
+def assert_same(ours: Trace, theirs: Trace, tolerance: float) -> None:
+    """Assert that two traces are the same, values to a tolerance."""
     for name in COLUMNS:
         assert getattr(ours, name).tolist() == getattr(theirs, name).tolist(), name
     for name in KEPT:
         assert getattr(ours, name) == getattr(theirs, name), name
     assert places(ours, ours.site) == places(theirs, theirs.site)
-    assert [ours.buffers[b] for b in ours.buffer.tolist()] == [theirs.buffers[b] for b in theirs.buffer.tolist()]
+    assert [ours.buffers[b] for b in ours.buffer.tolist()] == [
+        theirs.buffers[b] for b in theirs.buffer.tolist()
+    ]
     same_barriers(ours, ours.barriers, theirs, theirs.barriers)
     same_barriers(ours, ours.warp_barriers, theirs, theirs.warp_barriers)
     same_misses(ours, theirs)
@@ -51,7 +70,6 @@ def same(made: Launch, tolerance: float = 0.0) -> Trace:
     assert theirs.value is not None
     assert ours.value.dtype == theirs.value.dtype
     np.testing.assert_allclose(ours.value, theirs.value, rtol=tolerance, atol=tolerance)
-    return ours
 
 
 def same_barriers(ours: Trace, mine: Barriers, theirs: Trace, other: Barriers) -> None:

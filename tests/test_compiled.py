@@ -7,69 +7,198 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from engines import nothing, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from engines import nothing, same
 from launching import Array, Limits, Scalar, launch
 from test_random_kernels import SIZE, kernels
-
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.tally import counted
+from tilescope.tracer.counters import totals_of
 from tilescope.tracer.plan import launch_of
+from tilescope.tracer.requests import requests_of
 
 FLOATS = ("float16", "float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
 # Kernels of (a, out), both of 64 int64 with a = 0 1 2 ..., in two blocks of 32 threads.
 BODIES = {
-    "grid-stride loop": "for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):\n    out[i] = a[i] + 1",
-    "names of a thread": "i = cuda.grid(1)\nout[i] = a[i] + cuda.threadIdx.x + 2 * cuda.blockIdx.x + cuda.laneid\n"
-    "out[i] += cuda.blockDim.x * cuda.gridDim.x * cuda.warpsize",
-    "while, break, continue": "n = 0\nwhile True:\n    n += 1\n    if n % 2:\n        continue\n"
-    "    if n > a[cuda.threadIdx.x]:\n        break\n    out[cuda.grid(1)] = n",
-    "else of a loop": "for k in range(3):\n    if a[k] == cuda.threadIdx.x:\n        break\nelse:\n    out[cuda.grid(1)] = 5",
-    "early return": "t = cuda.threadIdx.x\nif t > 7:\n    return\nout[t] = a[t]\ncuda.syncthreads()\nout[t] = out[7 - t]",
-    "assignments": "i = cuda.grid(1)\nx, y = a[i], a[63 - i]\nout[i], z = y, x\nout[i] = last = z\nout[i] += last",
-    "an index that is loaded": "i = cuda.grid(1)\nout[a[i]] = a[a[63 - i]]\nout[a[i]] += a[i]",
-    "negative indices": "i = cuda.grid(1)\nout[-1 - i] = a[-64]",
-    "outside": "i = cuda.grid(1)\nout[i] = a[i + 20]\nout[i + 50] = 1\nout[-65] = 2",
-    "conditions": "i = cuda.grid(1)\nout[i] = a[i] if a[i] > 3 and a[0] == 0 or not a[1] else a[2]\nout[0] = 1 < a[i] < 9",
-    "an array for": "for value in a[:5]:\n    out[cuda.grid(1)] += value",
-    "a tuple for": "for value in (3, 1, 2):\n    out[cuda.grid(1)] += value",
-    "two shared arrays on a line": "s, u = cuda.shared.array(32, int64), cuda.shared.array((4, 8), float32)\n"
-    "t = cuda.threadIdx.x\ns[t] = t\nu[t // 8, t % 8] = t / 2\ncuda.syncthreads()\n"
-    "out[cuda.grid(1)] = s[31 - t] + u[t % 4, t // 4]",
-    "unset shared and local memory": "s, m = cuda.shared.array(1, int64), cuda.local.array(2, dtype=int32)\n"
-    "out[cuda.grid(1)] = s[0] + m[1]\ns[0] = 1\nm[1] = 2",
-    "local arrays": "m = cuda.local.array(shape=(2, 2), dtype=int64)\nm[1, 0] = a[cuda.grid(1)]\ncuda.syncthreads()\n"
-    "out[cuda.grid(1)] = m[1, 0]",
-    "views": "r = a.reshape((8, 8))\nout[0] = r[2:4, 1:6][1, -1] + r.T[3, 1] + r[::-1, ::-2][0, 0]\n"
-    "out[1] = r[-1][0] + r.ravel()[9] + r.transpose()[1, 0] + a.reshape(2, -1)[1, 3] + len(r[0])",
+    "grid-stride loop": """
+for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+    out[i] = a[i] + 1
+""",
+    "names of a thread": """
+i = cuda.grid(1)
+out[i] = a[i] + cuda.threadIdx.x + 2 * cuda.blockIdx.x + cuda.laneid
+out[i] += cuda.blockDim.x * cuda.gridDim.x * cuda.warpsize
+""",
+    "while, break, continue": """
+n = 0
+while True:
+    n += 1
+    if n % 2:
+        continue
+    if n > a[cuda.threadIdx.x]:
+        break
+    out[cuda.grid(1)] = n
+""",
+    "else of a loop": """
+for k in range(3):
+    if a[k] == cuda.threadIdx.x:
+        break
+else:
+    out[cuda.grid(1)] = 5
+""",
+    "early return": """
+t = cuda.threadIdx.x
+if t > 7:
+    return
+out[t] = a[t]
+cuda.syncthreads()
+out[t] = out[7 - t]
+""",
+    "assignments": """
+i = cuda.grid(1)
+x, y = a[i], a[63 - i]
+out[i], z = y, x
+out[i] = last = z
+out[i] += last
+""",
+    "an index that is loaded": """
+i = cuda.grid(1)
+out[a[i]] = a[a[63 - i]]
+out[a[i]] += a[i]
+""",
+    "negative indices": """
+i = cuda.grid(1)
+out[-1 - i] = a[-64]
+""",
+    "outside": """
+i = cuda.grid(1)
+out[i] = a[i + 20]
+out[i + 50] = 1
+out[-65] = 2
+""",
+    "conditions": """
+i = cuda.grid(1)
+out[i] = a[i] if a[i] > 3 and a[0] == 0 or not a[1] else a[2]
+out[0] = 1 < a[i] < 9
+""",
+    "an array for": """
+for value in a[:5]:
+    out[cuda.grid(1)] += value
+""",
+    "a tuple for": """
+for value in (3, 1, 2):
+    out[cuda.grid(1)] += value
+""",
+    "two shared arrays on a line": """
+s, u = cuda.shared.array(32, int64), cuda.shared.array((4, 8), float32)
+t = cuda.threadIdx.x
+s[t] = t
+u[t // 8, t % 8] = t / 2
+cuda.syncthreads()
+out[cuda.grid(1)] = s[31 - t] + u[t % 4, t // 4]
+""",
+    "unset shared and local memory": """
+s, m = cuda.shared.array(1, int64), cuda.local.array(2, dtype=int32)
+out[cuda.grid(1)] = s[0] + m[1]
+s[0] = 1
+m[1] = 2
+""",
+    "local arrays": """
+m = cuda.local.array(shape=(2, 2), dtype=int64)
+m[1, 0] = a[cuda.grid(1)]
+cuda.syncthreads()
+out[cuda.grid(1)] = m[1, 0]
+""",
+    "views": """
+r = a.reshape((8, 8))
+out[0] = r[2:4, 1:6][1, -1] + r.T[3, 1] + r[::-1, ::-2][0, 0]
+out[1] = r[-1][0] + r.ravel()[9] + r.transpose()[1, 0] + a.reshape(2, -1)[1, 3] + len(r[0])
+""",
     "another type": "out[cuda.grid(1)] = a.view(np.int32)[2 * cuda.grid(1)] + a.view(np.uint8)[-8]",
-    "slices filled": "b = cuda.local.array((2, 3), int64)\nb[0, :] = 7\nb[1] = a[1:4]\nb[:] = b[0]\n"
-    "out[cuda.grid(1)] = b[1, 2]",
-    "math and casts": "i = cuda.grid(1)\nout[i] = int(math.sqrt(float(a[i]))) + int32(2.7) + max(a[i], 3) - min(a[i], 5)\n"
-    "out[i] += abs(3 - a[i]) + round(2.6) + (a[i] ** 2) // 7 % 5 + (a[i] << 2 ^ 3 & ~a[i])\n"
-    "out[i] += bool(a[i]) + np.int64(math.floor(1.5)) + divmod(a[i], 4)[1]",
-    "votes at barriers": "t = cuda.threadIdx.x\nout[t] = cuda.syncthreads_count(t % 3 == 0) + 100 * cuda.syncthreads_and(t < 40)\n"
-    "out[t] += a[1] * cuda.syncthreads_or(t == 9)",
-    "barriers in branches": "t = cuda.threadIdx.x\nif t < 16:\n    cuda.syncthreads()\n    out[t] = a[t]\nelse:\n"
-    "    out[t] = 1\n    cuda.syncthreads()",
-    "atomics": "i = cuda.grid(1)\nout[i] = cuda.atomic.add(out, 63, a[i])\ncuda.atomic.max(out, (62,), a[i])\n"
-    "cuda.atomic.cas(out, 61, 0, i)\ncuda.atomic.compare_and_swap(out[5:], 0, 3)\ncuda.atomic.sub(out, 99, 1)",
-    "shuffles": "t = cuda.threadIdx.x\nv = a[t]\nfor d in (16, 8, 4, 2, 1):\n"
-    "    v += cuda.shfl_down_sync(0xffffffff, v, d)\nout[cuda.grid(1)] = v + cuda.shfl_xor_sync(0xffffffff, 0.5 * t, 1)",
-    "stops in the middle": "t = cuda.threadIdx.x\nout[t] += a[t] + cuda.shfl_sync(0xffffffff, a[t], a[3]) * a[2]\n"
-    "if a[t] > 3 and cuda.any_sync(0xfffffff0, a[t] > 30):\n    out[t] = 1",
-    "stops in a condition": "t = cuda.threadIdx.x\nn = a[t] % 4\nwhile cuda.any_sync(0xffffffff, n > 0):\n    n -= 1\nout[t] = n",
-    "votes and matches": "t = cuda.threadIdx.x\nout[t] = cuda.ballot_sync(0xffff, t % 2) if t < 16 else 0\n"
-    "out[t] += cuda.match_any_sync(0xffffffff, t // 8) + cuda.match_all_sync(0xffffffff, 5)[0] + cuda.all_sync(0xffffffff, 1)\n"
-    "out[t] += cuda.lanemask_lt()",
-    "a lane that never comes": "if cuda.laneid != 7:\n    out[cuda.grid(1)] = cuda.ballot_sync(0xffffffff, 1)\ncuda.syncthreads()",
-    "syncwarp": "t = cuda.threadIdx.x\ns = cuda.shared.array(32, int64)\ns[t] = a[t]\ncuda.syncwarp()\nout[t] = s[31 - t]",
-    "bits": "i = cuda.grid(1)\nout[i] = cuda.popc(i) + cuda.clz(i) + cuda.ffs(i) + cuda.brev(i) + cuda.selp(i > 3, 1, 2)",
+    "slices filled": """
+b = cuda.local.array((2, 3), int64)
+b[0, :] = 7
+b[1] = a[1:4]
+b[:] = b[0]
+out[cuda.grid(1)] = b[1, 2]
+""",
+    "math and casts": """
+i = cuda.grid(1)
+out[i] = int(math.sqrt(float(a[i]))) + int32(2.7) + max(a[i], 3) - min(a[i], 5)
+out[i] += abs(3 - a[i]) + round(2.6) + (a[i] ** 2) // 7 % 5 + (a[i] << 2 ^ 3 & ~a[i])
+out[i] += bool(a[i]) + np.int64(math.floor(1.5)) + divmod(a[i], 4)[1]
+""",
+    "votes at barriers": """
+t = cuda.threadIdx.x
+out[t] = cuda.syncthreads_count(t % 3 == 0) + 100 * cuda.syncthreads_and(t < 40)
+out[t] += a[1] * cuda.syncthreads_or(t == 9)
+""",
+    "barriers in branches": """
+t = cuda.threadIdx.x
+if t < 16:
+    cuda.syncthreads()
+    out[t] = a[t]
+else:
+    out[t] = 1
+    cuda.syncthreads()
+""",
+    "atomics": """
+i = cuda.grid(1)
+out[i] = cuda.atomic.add(out, 63, a[i])
+cuda.atomic.max(out, (62,), a[i])
+cuda.atomic.cas(out, 61, 0, i)
+cuda.atomic.compare_and_swap(out[5:], 0, 3)
+cuda.atomic.sub(out, 99, 1)
+""",
+    "shuffles": """
+t = cuda.threadIdx.x
+v = a[t]
+for d in (16, 8, 4, 2, 1):
+    v += cuda.shfl_down_sync(0xffffffff, v, d)
+out[cuda.grid(1)] = v + cuda.shfl_xor_sync(0xffffffff, 0.5 * t, 1)
+""",
+    "stops in the middle": """
+t = cuda.threadIdx.x
+out[t] += a[t] + cuda.shfl_sync(0xffffffff, a[t], a[3]) * a[2]
+if a[t] > 3 and cuda.any_sync(0xfffffff0, a[t] > 30):
+    out[t] = 1
+""",
+    "stops in a condition": """
+t = cuda.threadIdx.x
+n = a[t] % 4
+while cuda.any_sync(0xffffffff, n > 0):
+    n -= 1
+out[t] = n
+""",
+    "votes and matches": """
+t = cuda.threadIdx.x
+out[t] = cuda.ballot_sync(0xffff, t % 2) if t < 16 else 0
+out[t] += cuda.match_any_sync(0xffffffff, t // 8) + cuda.match_all_sync(0xffffffff, 5)[0] + cuda.all_sync(0xffffffff, 1)
+out[t] += cuda.lanemask_lt()
+""",
+    "a lane that never comes": """
+if cuda.laneid != 7:
+    out[cuda.grid(1)] = cuda.ballot_sync(0xffffffff, 1)
+cuda.syncthreads()
+""",
+    "syncwarp": """
+t = cuda.threadIdx.x
+s = cuda.shared.array(32, int64)
+s[t] = a[t]
+cuda.syncwarp()
+out[t] = s[31 - t]
+""",
+    "bits": """
+i = cuda.grid(1)
+out[i] = cuda.popc(i) + cuda.clz(i) + cuda.ffs(i) + cuda.brev(i) + cuda.selp(i > 3, 1, 2)
+""",
     "nothing": "pass",
-}  # fmt: skip
+}
 LONGS = (Array((64,), "int64", "arange"), Array((64,), "int64"))
 
 
@@ -86,7 +215,10 @@ def test_constructs(tmp_path, name):
 @pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS, "complex64", "complex128"])
 def test_types(tmp_path, dtype):
     body = "i = cuda.grid(1)\nout[i] = a[i] * a[i] + a[0]\ncuda.atomic.add(out, 0, a[i])"
-    same(launch(tmp_path, kernel(body), (Array((8,), dtype, "arange"), Array((8,), dtype)), block=(8, 1, 1)), 1e-2)
+    same(
+        launch(tmp_path, kernel(body), (Array((8,), dtype, "arange"), Array((8,), dtype)), block=(8, 1, 1)),
+        1e-2,
+    )
 
 
 def test_booleans(tmp_path):
@@ -189,7 +321,9 @@ def test_scalars(tmp_path, value):
 
 
 def test_three_dimensions(tmp_path):
-    body = "x, y, z = cuda.grid(3)\nnx, ny, nz = cuda.gridsize(3)\nout[x, y, z] = x + nx * (y + ny * z) + cuda.threadIdx.z"
+    body = """x, y, z = cuda.grid(3)
+nx, ny, nz = cuda.gridsize(3)
+out[x, y, z] = x + nx * (y + ny * z) + cuda.threadIdx.z"""
     same(launch(tmp_path, kernel(body, "out"), (Array((4, 3, 4), "int32"),), (2, 1, 2), (2, 3, 2)))
 
 
@@ -202,6 +336,24 @@ def test_positions_are_characters_and_calls_over_lines(tmp_path):
 def test_catalogue(name):
     traced = same(launch_of(find(name), {}), 1e-4)
     assert len(traced)
+    assert counts(traced) == totals_of(traced, requests_of(traced))
+
+
+def counts(trace):
+    """Return the counters of a trace as the compiled engine counts them past a cap; None where it leaves that."""
+    names = ("block", "phase", "thread", "op", "buffer", "site", "index")
+    columns = {name: getattr(trace, name) for name in names}
+    return counted(columns, list(trace.buffers), len(trace.sites), trace.threads)
+
+
+@settings(max_examples=40, deadline=None, print_blob=True)
+@given(source=kernels(), block=st.sampled_from([1, 8, 33]))
+def test_compiled_counters_of_random_kernels(source, block):
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
+        made = launch(Path(folder), source, arguments, (2, 1, 1), (block, 1, 1), "sequential")
+        traced = compiled.run(made, nothing)
+    assert counts(traced) in (None, totals_of(traced, requests_of(traced)))
 
 
 @settings(max_examples=100, deadline=None, print_blob=True)
@@ -237,10 +389,20 @@ def test_chosen_blocks_and_progress(tmp_path):
 
 
 def test_under_lockstep_a_trace_has_its_moments(tmp_path):
-    from tilescope.tracer.requests import requests_of
     from tilescope.tracer.simulator import run
 
     made = launch_of(find("matmul-tiled"), {"m": 16, "k": 40, "n": 24, "tile": 8})
     ours, theirs = (requests_of(trace) for trace in (compiled.run(made, nothing), run(made, nothing)))
-    for name in ("block", "warp", "phase", "op", "kind", "moment", "lanes", "sectors", "wavefronts", "span_end"):
+    for name in (
+        "block",
+        "warp",
+        "phase",
+        "op",
+        "kind",
+        "moment",
+        "lanes",
+        "sectors",
+        "wavefronts",
+        "span_end",
+    ):
         assert getattr(ours, name).tolist() == getattr(theirs, name).tolist(), name

@@ -91,10 +91,10 @@ def ended(process: int) -> bool:
             os.kill(process, 0)
         except ProcessLookupError:
             return True
-        if (
-            Path(f"/proc/{process}/stat").exists()
-            and Path(f"/proc/{process}/stat").read_text().split()[2] == "Z"
-        ):
+        about = Path(f"/proc/{process}")
+        # Killed, it cannot be waited for before the last of its threads is gone.
+        dead = about.exists() and about.joinpath("stat").read_text().split()[2] == "Z"
+        if dead and len(list(about.joinpath("task").iterdir())) <= 1:
             return True
         time.sleep(0.1)
     return False
@@ -136,10 +136,11 @@ def test_kernel_that_reads_input_finds_none(worker: Worker, tmp_path: Path):
 
 
 def test_kernel_that_raises_gives_the_trace_up_to_there(worker: Worker, tmp_path: Path):
-    trace = worker.run(double(tmp_path, DOUBLE, blocks=5))
+    source = DOUBLE.replace("    a[i] =", "    if i == 6:\n        raise KeyError(i)\n    a[i] =")
+    trace = worker.run(double(tmp_path, source))
     assert trace.error is not None
-    assert (trace.error.type, trace.error.block, trace.error.thread) == ("IndexError", (4, 0, 0), (0, 0, 0))
-    assert len(trace) == 16
+    assert (trace.error.type, trace.error.block, trace.error.thread) == ("KeyError", (3, 0, 0), (0, 0, 0))
+    assert len(trace) == 12
 
 
 @pytest.mark.parametrize(

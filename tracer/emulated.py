@@ -96,7 +96,10 @@ class Stage(Scheduler):
             self._report(done, len(self._chosen))
 
     def sweep_threads(self, places: Iterator[Any]) -> Iterator[Any]:
-        """Yield the places of a block's threads: another phase of the block."""
+        """Yield the places of a block's threads: another phase of the block, for which the one before has ended."""
+        if self._phase >= 0:
+            frame = sys._getframe(1)  # the loop over the threads, which is the barrier here
+            self.recorder.arrive(self.current.context, frame.f_code, frame.f_lasti)
         self._phase += 1
         self.team = []
         self.act(0, self._phase)

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 Dim3 = tuple[int, int, int]
+EngineName = Literal["compiled", "simulator"]
 Fill = Literal["random", "normal", "zeros", "ones", "twos", "threes", "fours", "arange", "empty", "file"]
 
 
@@ -72,7 +73,7 @@ class Launch(msgspec.Struct, frozen=True):
     resident: int | None = None
     blocks: tuple[int, ...] | None = None
     limits: Limits = Limits()
-    engine: Literal["compiled", "simulator"] = "simulator"
+    engine: EngineName = "simulator"
 
     def key(self) -> str:
         """Return a name for this launch: equal launches have equal keys (64 hexadecimal digits)."""

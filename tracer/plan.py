@@ -9,14 +9,14 @@ from typing import Literal, TypedDict, cast, get_args
 
 from ..kernels import catalogue
 from ..kernels.catalogue import Argument, CatalogueError, Plan, Scenario, Value, Values, did_you_mean
-from .launch import Array, Dim3, Fill, Launch, Limits, Scalar, Schedule
+from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Schedule
 
 Kind = Literal["lockstep", "sequential", "random"]
 Resident = int | Literal["all"]
 PACKAGE = Path(__file__).resolve().parent.parent
 LOCKSTEP = Schedule()
 LIMITS = Limits()
-OPTIONS = ["schedule", "seed", "resident", "blocks"]
+OPTIONS = ["schedule", "seed", "resident", "blocks", "engine"]
 
 
 class PlanError(CatalogueError):
@@ -29,6 +29,7 @@ class Options(TypedDict, total=False):
     schedule: Schedule
     resident: Resident
     blocks: tuple[int, ...]
+    engine: EngineName
 
 
 def launch_of(
@@ -39,12 +40,14 @@ def launch_of(
     resident: Resident | None = None,
     blocks: Iterable[int] | None = None,
     limits: Limits = LIMITS,
+    engine: EngineName = "compiled",
 ) -> Launch:
     """Return the launch of a scenario.
 
     values: the parameters that differ from their defaults. schedule: its seed is that of random inputs too.
     resident: blocks that run at once; "all" is as many as fit, None the scenario's own number.
-    blocks: linear numbers of those to run, None for all. Raises CatalogueError or PlanError.
+    blocks: linear numbers of those to run, None for all. engine: see Launch. Raises CatalogueError or
+    PlanError.
     """
     plan = scenario.plan(catalogue.settle(scenario, values))
     _, source = kernel_source(scenario.kernel)
@@ -61,6 +64,7 @@ def launch_of(
         resident=scenario.resident if resident is None else None if resident == "all" else resident,
         blocks=None if blocks is None else _checked_blocks(blocks, plan.grid),
         limits=limits,
+        engine=engine,
     )
 
 
@@ -169,6 +173,10 @@ def _options(name: str, given: dict[str, str]) -> Options:
         options["resident"] = "all" if resident == "all" else _number(resident, f"resident of {name}", 1)
     if blocks := given.pop("blocks", ""):
         options["blocks"] = tuple(_number(block, f"a block of {name}", 0) for block in blocks.split("+"))
+    if engine := given.pop("engine", ""):
+        if engine not in get_args(EngineName):
+            raise PlanError(f"engine of {name} must be compiled or simulator, not {engine!r}.")
+        options["engine"] = cast(EngineName, engine)
     return options
 
 

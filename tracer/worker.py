@@ -16,6 +16,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from importlib import import_module
 from typing import IO
 
 import msgspec
@@ -116,11 +117,13 @@ def _leave() -> None:
 
 
 def _warm_engine(send: Send) -> Engine:
-    """Load numba and the simulator before the first job comes."""
-    from .simulator import UnsupportedSimulator, install, run
+    """Load numba, the simulator and the compiled engine before the first job comes."""
+    from .engine import run
+    from .simulator import UnsupportedSimulator, install
 
     try:
         install()
+        import_module(f"{__package__}.compiled.run")
         send(Ready())
     except UnsupportedSimulator:
         pass  # `run` says so again, where somebody listens

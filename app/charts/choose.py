@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from ...kernels.catalogue import Scenario, scenarios
 from ...tracer.measurement import Kind, Row, Timing
 from .sources import Measured, Source, rows_of
 from .wording import problem_of, shape_of, side_of
@@ -17,6 +18,7 @@ KINDS_OF: dict[ChartKind, tuple[Kind, ...]] = {
     "copies": ("with-copies", "call", "kernel-warm"),
 }
 DEFAULT_SUBJECTS = ("matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled")
+COLOURS = 8  # kernels that can be told apart by colour
 MANY = 20  # samples that are worth looking at one by one
 
 
@@ -37,6 +39,25 @@ class Subject:
         """Whether a row is one of its."""
         mine = (row.scenario, row.baseline) == (self.scenario, self.baseline)
         return mine and all(str(row.parameters.get(name)) == str(value) for name, value in self.values)
+
+
+def slots_of(subjects: Sequence[Subject]) -> dict[str, int]:
+    """Return the number of the colour of each subject by its key: its own, unless another one has that already.
+
+    So a kernel keeps its colour while others come and go, as far as there are colours.
+    """
+    order = [name for scenario in scenarios() for name in (scenario.name, *_baselines(scenario))]
+    keys = sorted({s.key for s in subjects}, key=lambda key: order.index(key) if key in order else len(order))
+    taken: dict[str, int] = {}
+    for key in keys:
+        wish = order.index(key) if key in order else len(order)
+        free = [n for n in range(COLOURS) if n not in taken.values()] or [COLOURS + len(taken)]
+        taken[key] = min(free, key=lambda n: (n - wish) % COLOURS)
+    return taken
+
+
+def _baselines(scenario: Scenario) -> list[str]:
+    return [f"{scenario.name}/{baseline.name}" for baseline in scenario.baselines]
 
 
 @dataclass(frozen=True)
@@ -98,7 +119,11 @@ def problem_for(chosen: Sequence[Source], choice: Choice) -> str:
     def suits(problem: str) -> tuple[int, bool, int]:
         mine = [row for row in rows if problem_of(row) == problem]
         found = [[row for row in mine if subject.names(row)] for subject in choice.subjects]
-        return sum(map(bool, found)), all(map(_well_known, sum(found, []))), offered.index(problem)
+        return (
+            sum(map(bool, found)),
+            all(_well_known(row) for mine in found for row in mine),
+            offered.index(problem),
+        )
 
     return max(offered, key=suits, default="")
 
@@ -121,9 +146,7 @@ def chosen_rows(chosen: Sequence[Source], choice: Choice) -> list[tuple[Subject,
     return [(subject, _of_subject(chosen, choice, subject, problem)) for subject in choice.subjects]
 
 
-def _of_subject(
-    chosen: Sequence[Source], choice: Choice, subject: Subject, problem: str
-) -> list[Measured]:
+def _of_subject(chosen: Sequence[Source], choice: Choice, subject: Subject, problem: str) -> list[Measured]:
     fitting = {id(row) for row in _timed(chosen, choice)}
     found = []
     for source in chosen:

@@ -24,10 +24,11 @@ class Axis:
 
 @dataclass(frozen=True)
 class Published:
-    """Somebody else's figure for what a bar shows, in microseconds, and whose it is."""
+    """Somebody else's figure for what a bar shows, in microseconds, and whose it is. document: its name."""
 
     microseconds: float
     told: str
+    document: str
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,17 @@ class Source:
     @property
     def origin(self) -> str:
         """Where it comes from: NVIDIA H200, recorded on 2026-11-21."""
-        if self.recorded:
-            return f"{self.device}, recorded on {self.measurement.date[:10]}"
-        return f"{self.device}, measured here on {self.measurement.date[:16].replace('T', ' ')} UTC"
+        return f"{self.device}, {self.when}"
+
+    @property
+    def when(self) -> str:
+        """Whether it came with Tilescope, and when it was made."""
+        date = self.measurement.date
+        return (
+            f"recorded on {date[:10]}"
+            if self.recorded
+            else f"measured here on {date[:16].replace('T', ' ')} UTC"
+        )
 
     @property
     def line(self) -> str:

@@ -54,7 +54,9 @@ def problem_of(row: Row) -> str:
     """Return the size of what a row works on; rows with equal texts can be compared."""
     given = row.parameters
     if "k" in given:
-        text = f"M K N {given['m']:,} · {given['k']:,} · {given['n']:,}"
+        sides = [f"{name.upper()} = {given[name]:,}" for name in ("m", "k", "n")]
+        equal = len({given[name] for name in ("m", "k", "n")}) == 1
+        text = f"M = K = N = {given['m']:,}" if equal else ", ".join(sides)
     elif "rows" in given:
         text = f"{given['rows']:,} × {given['cols']:,}"
     elif "count" in given:
@@ -70,8 +72,8 @@ def shape_of(row: Row) -> str:
     if row.timing("cpu") is not None or row.engine in ("python", "numpy", "numba"):
         return ""
     threads = " × ".join(f"{side:,}" for side in row.block[: 2 if row.block[1] > 1 else 1])
-    if "blocks" in row.parameters:
-        return f"{row.parameters['blocks']:,} blocks of {threads}"
+    if "num_blocks" in row.parameters:
+        return f"{row.parameters['num_blocks']:,} blocks of {threads}"
     return f"blocks of {threads}"
 
 

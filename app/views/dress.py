@@ -14,6 +14,13 @@ def ink_palette(theme: Theme, ink: str) -> QPalette:
     return palette
 
 
+def boxes_palette(theme: Theme) -> QPalette:
+    """Return the theme's palette for check boxes: the style takes their border from the colour of the window."""
+    palette = qt_palette(theme)
+    palette.setColor(QPalette.ColorRole.Window, theme.colour("muted"))
+    return palette
+
+
 def sheet(widget: str, theme: Theme) -> str:
     """Return a style sheet that puts a widget of this class flat on the panel."""
     colours = theme.palette

@@ -45,10 +45,8 @@ def engines(home: str) -> None:
             f"  traced, {kind:<28} {seconds:8.2f} s   {plain / seconds:5.1f} times faster (at least {least})"
         )
     found = output("engine", "analyse", home=home)
-    print(
     count = f"{found['accesses']:,} accesses (0.3 for a million)"
     print(f"  requests, counters, findings of all  {found['seconds']:8.2f} s   {count}")
-    )
     last = rows[-1][1]
     print(f"  requests, sectors, moments of it     {last['requests']:8.2f} s   {last['accesses']:,} accesses")
     print(

@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from .cells import I8, I32, I64, Cells, at, key_of, load_word, word
+from .cells import I32, I64, Cells, at, key_of, load_word, word
 from .state import Event, Word
 
 ROW_BYTES = 32
@@ -141,8 +141,18 @@ def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
 
 
 def _of_tuple(typing: Any, state: Any, kind: Any, index: Any, site: Any) -> Any:
+    """Type the index of a tuple: of parts of different types, only by a literal."""
+    if isinstance(index, types.IntegerLiteral) and not isinstance(kind, types.UniTuple):
+        place = index.literal_value
+        if not -len(kind) <= place < len(kind):
+            return None
+
+        def take(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return cgutils.unpack_tuple(builder, args[1])[place]
+
+        return kind[place](state, kind, index, site), take
     inner = typing.resolve_function_type(operator.getitem, (kind, index), {})
-    if inner is None:
+    if inner is None or not isinstance(kind, types.UniTuple):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -174,4 +184,3 @@ def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: An
 
 
 load, store = intrinsic(_load), intrinsic(_store)
-__all__ = ["I8", "load", "store"]

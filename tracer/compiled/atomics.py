@@ -34,7 +34,9 @@ def update(name: str) -> Any:
     """Return what does an atomic operation: (state, cells, index, value, site) -> old value."""
 
     def typer(typing: Any, state: Any, cells: Any, index: Any, value: Any, site: Any) -> Any:
-        if not _fits(typing, cells, index, value) or (name in INTEGERS_ONLY and not isinstance(cells.dtype, types.Integer)):
+        if not _fits(typing, cells, index, value):
+            return None
+        if name in INTEGERS_ONLY and not isinstance(cells.dtype, types.Integer):
             return None
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

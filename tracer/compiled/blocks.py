@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..trace import Dim3, unravel
-from .waiting import Ints, Meetings, Tables, vote
 from .memory import Memory
 from .recording import RowRecorder
 from .state import Why, Word
+from .waiting import Ints, Meetings, Tables, vote
 
 SIZE, BEGIN, RESUME = range(3)
 

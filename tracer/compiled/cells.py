@@ -17,13 +17,12 @@ from numba.core.extending import (
     overload,
     overload_attribute,
     register_model,
-    typeof_impl,
 )
 from numba.np import numpy_support
 
 from .state import CODES, REGION_SHIFT, SITE_BITS, Word
 
-I64, I32, I8 = ir.IntType(64), ir.IntType(32), ir.IntType(8)
+I64, I32 = ir.IntType(64), ir.IntType(32)
 
 
 class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
@@ -55,10 +54,9 @@ class _CellsModel(models.StructModel):  # type: ignore[misc]
 
     def __init__(self, manager: Any, fe_type: Cells) -> None:
         lengths = types.UniTuple(types.int64, fe_type.ndim)
-        super().__init__(
-            manager, fe_type,
-            [("data", types.int64), ("start", types.int64), ("region", types.uint32), ("shape", lengths), ("strides", lengths)],
-        )  # fmt: skip
+        addresses = [("data", types.int64), ("start", types.int64)]
+        rest = [("region", types.uint32), ("shape", lengths), ("strides", lengths)]
+        super().__init__(manager, fe_type, addresses + rest)
 
 
 register_model(Cells)(_CellsModel)
@@ -99,11 +97,13 @@ _attribute("size", _size)
 _attribute("nbytes", lambda cells: lambda cells: cells.size * cells.itemsize)
 
 
-@overload(len, strict=False)
 def _len(cells: Any) -> Any:
     if isinstance(cells, Cells):
         return lambda cells: cells.shape[0]
     return None
+
+
+overload(len, strict=False)(_len)
 
 
 def word(builder: Any, state: Any, place: int) -> Any:
@@ -147,24 +147,27 @@ def cells_type(dtype: Any, ndim: int) -> Cells:
     return Cells(numpy_support.from_dtype(dtype), ndim)
 
 
-def argument(dtype: Any, ndim: int, place: int, region: int) -> Any:
-    """Return what gives compiled code an argument, described from a word of the table of arguments on."""
+def argument(dtype: Any, ndim: int, place: int) -> Any:
+    """Return what gives compiled code an array, described from a word of the table of arguments on.
+
+    The words: its address, where its memory starts, the region that this is, its shape and strides.
+    """
     kind = cells_type(dtype, ndim)
 
     def typer(typing: Any, state: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             table = load_word(builder, args[0], Word.ARGUMENTS)
-            words = [builder.load(at(builder, table, I64, I64(place + i))) for i in range(1 + 2 * ndim)]
-            where, shape, strides = words[0], words[1 : 1 + ndim], words[1 + ndim :]
-            number = I32(region << REGION_SHIFT)
-            return build(context, builder, kind, where, where, number, shape, strides)
+            words = [builder.load(at(builder, table, I64, I64(place + i))) for i in range(3 + 2 * ndim)]
+            region = builder.trunc(builder.shl(words[2], I64(REGION_SHIFT)), I32)
+            shape, strides = words[3 : 3 + ndim], words[3 + ndim :]
+            return build(context, builder, kind, words[0], words[1], region, shape, strides)
 
         return kind(types.int64), generate
 
     return intrinsic(typer)
 
 
-def declared(dtype: Any, shape: tuple[int, ...] | None, place: int, region: int, each: int) -> Any:
+def declared(dtype: Any, shape: tuple[int, ...] | None, place: int, each: int) -> Any:
     """Return what gives compiled code a declared array: its place in the table of memory, bytes of each thread's own.
 
     A shape of None is that of dynamic shared memory.
@@ -179,8 +182,12 @@ def declared(dtype: Any, shape: tuple[int, ...] | None, place: int, region: int,
             if each:
                 where = builder.add(where, builder.mul(load_word(builder, state, Word.THREAD), I64(each)))
             strides = [I64(s) for s in contiguous(shape or (0,), kind.itemsize)]
-            lengths = [I64(n) for n in shape] if shape is not None else [_dynamic(builder, state, kind.itemsize)]
-            return build(context, builder, kind, where, where, I32(region << REGION_SHIFT), lengths, strides)
+            lengths = (
+                [I64(n) for n in shape] if shape is not None else [_dynamic(builder, state, kind.itemsize)]
+            )
+            number = builder.add(load_word(builder, state, Word.DECLARED_FROM), I64(place))
+            region = builder.trunc(builder.shl(number, I64(REGION_SHIFT)), I32)
+            return build(context, builder, kind, where, where, region, lengths, strides)
 
         return kind(types.int64), generate
 
@@ -205,6 +212,3 @@ def key_of(builder: Any, region: Any, code: int, site: Any) -> Any:
     """Return the key of an access: region and dtype of the array, and the site."""
     low = builder.or_(builder.trunc(site, I32), I32(code << SITE_BITS))
     return builder.or_(region, low)
-
-
-__all__ = ["Cells", "typeof_impl"]

@@ -1,4 +1,4 @@
-"""Columns that grow without being copied: room for as many rows as may be kept, which costs nothing until used."""
+"""Columns that grow, seldom copied: room for many rows, which costs nothing until it is used."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..recorder import Columns
+
+ROOM = 1 << 24
 
 
 class Growing:
@@ -15,7 +17,7 @@ class Growing:
     """
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self._room = min(limit, ROOM)
         self._columns: Columns = {}
         self._rows = 0
 
@@ -25,6 +27,8 @@ class Growing:
     def append(self, columns: Columns) -> None:
         """Add rows; a column whose type is too narrow for them is made wider."""
         end = self._rows + len(columns["op"])
+        while self._room < end:
+            self._room *= 2
         for name, values in columns.items():
             column = self._fitting(name, values)
             column[self._rows : end] = values
@@ -33,11 +37,11 @@ class Growing:
     def _fitting(self, name: str, values: NDArray[np.generic]) -> NDArray[np.generic]:
         column = self._columns.get(name)
         if column is None:
-            column = np.empty(self._limit, values.dtype)
-        elif np.result_type(column, values) != column.dtype:
-            wider = np.empty(self._limit, np.result_type(column, values))
-            wider[: self._rows] = column[: self._rows]
-            column = wider
+            column = np.empty(self._room, values.dtype)
+        elif np.result_type(column, values) != column.dtype or len(column) < self._room:
+            larger = np.empty(self._room, np.result_type(column, values))
+            larger[: self._rows] = column[: self._rows]
+            column = larger
         self._columns[name] = column
         return column
 

@@ -6,30 +6,27 @@ import ast
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numba
-import numpy as np
 from numba.core import types
 from numba.core.errors import NumbaError
 from numba.misc.appdirs import AppDirs
 
 from . import cells
+from .arguments import Arguments
 from .names import NotCompilable
 from .program import Program, digest
 from .refusals import sentence
 from .support import SUPPORT
-from .threads import scalar
 
-# What a launch passes: an array of a dtype and so many dimensions, or a scalar of a Python type.
-Kind = tuple[np.dtype[Any], int] | type
-SCALARS = {bool: types.boolean, int: types.int64, float: types.float64}
 SWEEP = """
 def _ts_sweep(_ts_state, mode):
-    {arguments}
+    {reads}
     generator = {kernel}({given})
     if mode == 0:
         return _ts_size(generator)
@@ -40,19 +37,20 @@ def _ts_sweep(_ts_state, mode):
         _ts_resume(_ts_state, generator)
     return 0
 """
+KEPT = 300  # compiled kernels
 _known: dict[str, Any] = {}
 
 
-def compiled(program: Program, kinds: Sequence[Kind]) -> Any:
+def compiled(program: Program, arguments: Arguments) -> Any:
     """Return the function that runs threads until each stops: (address of the state, mode).
 
     Mode 0 returns the bytes of a thread's generator, 1 begins the threads, 2 resumes them. Raises NotCompilable.
     """
-    sweep = _sweep(program, kinds)
-    text = "\n".join([_own_source(), program.text(), *map(repr, program.declared), *map(repr, kinds), sweep])
+    sweep = _sweep(program, arguments)
+    text = "\n".join([_own_source(), program.text(), *map(repr, program.declared), *arguments.facts, sweep])
     name = digest(text + repr(list(_raising(program))))
     if name not in _known:
-        _known[name] = _compile(program, kinds, sweep, name, text)
+        _known[name] = _compile(program, arguments, sweep, name, text)
     return _known[name]
 
 
@@ -62,23 +60,26 @@ def _raising(program: Program) -> Iterator[int]:
         yield from (node.lineno for node in ast.walk(function) if isinstance(node, ast.Raise | ast.Assert))
 
 
-def _sweep(program: Program, kinds: Sequence[Kind]) -> str:
-    names = [f"a{i}" for i in range(len(kinds))]
-    reads = "\n    ".join(f"{n} = _ts_argument_{i}(_ts_state)" for i, n in enumerate(names))
+def _sweep(program: Program, arguments: Arguments) -> str:
+    names = [f"a{i}" for i in range(len(arguments.expressions))]
+    reads = "\n    ".join(f"{n} = {e}" for n, e in zip(names, arguments.expressions, strict=True))
     kernel = program.functions[-1].name
-    return SWEEP.format(arguments=reads, kernel=kernel, given=", ".join(["_ts_state", *names]))
+    return SWEEP.format(reads=reads or "pass", kernel=kernel, given=", ".join(["_ts_state", *names]))
 
 
+@lru_cache
 def _own_source() -> str:
     """Return what says which version of the engine and of numba compiled code is of."""
     files = sorted(Path(__file__).parent.glob("*.py"))
-    return f"# numba {numba.__version__}, engine " + digest("".join(f.read_text(encoding="utf-8") for f in files))
+    return f"# numba {numba.__version__}, engine " + digest(
+        "".join(f.read_text(encoding="utf-8") for f in files)
+    )
 
 
-def _compile(program: Program, kinds: Sequence[Kind], sweep: str, name: str, text: str) -> Any:
+def _compile(program: Program, arguments: Arguments, sweep: str, name: str, text: str) -> Any:
     path = _written(name, text)
     module = ModuleType(f"_tilescope_compiled_{name}")
-    module.__dict__.update(SUPPORT | _memory(program, kinds) | program.values)
+    module.__dict__.update(SUPPORT | _memory(program) | arguments.readers | program.values)
     sys.modules[module.__name__] = module  # numba looks for the module of what it reads from its cache
     options = {"error_model": "numpy"}
     for function in program.functions:
@@ -96,20 +97,12 @@ def _compile(program: Program, kinds: Sequence[Kind], sweep: str, name: str, tex
     return made
 
 
-def _memory(program: Program, kinds: Sequence[Kind]) -> dict[str, Any]:
-    """Return what gives compiled code its arguments and declared arrays, by name."""
-    made, place = {}, 0
-    for number, kind in enumerate(kinds):
-        if isinstance(kind, tuple):
-            made[f"_ts_argument_{number}"] = cells.argument(*kind, place, number)
-            place += 1 + 2 * kind[1]
-        else:
-            made[f"_ts_argument_{number}"] = scalar(SCALARS[kind], place)
-            place += 1
+def _memory(program: Program) -> dict[str, Any]:
+    """Return what gives compiled code its declared arrays, by name."""
+    made = {}
     for number, array in enumerate(program.declared):
         each = array.nbytes if array.space == "local" else 0
-        reader = cells.declared(array.dtype, array.shape, number, len(kinds) + number, each)
-        made[f"_ts_declared_{number}"] = reader
+        made[f"_ts_declared_{number}"] = cells.declared(array.dtype, array.shape, number, each)
     return made
 
 
@@ -120,10 +113,19 @@ def _written(name: str, text: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not path.exists():
+            _trim(folder)
             path.write_text(text, encoding="utf-8")
     except OSError:
         pass
     return path
+
+
+def _trim(folder: Path) -> None:
+    """Remove the kernels that were compiled longest ago, and what numba keeps of them."""
+    programs = sorted(folder.glob("*.py"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    for old in programs[KEPT - 1 :]:
+        for path in [old, *(folder / "__pycache__").glob(f"{old.stem}.*")]:
+            path.unlink(missing_ok=True)
 
 
 def cache_folder() -> Path:

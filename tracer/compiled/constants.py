@@ -16,7 +16,9 @@ _FUNCTIONS = (abs, bool, complex, divmod, enumerate, float, int, len, max, min, 
 
 def constant(program: Program, value: Any, stem: str) -> ast.expr | None:
     """Return an expression for a value, or None where compiled code can't have it."""
-    if type(value) in (int, bool, complex, str, type(None)) or (type(value) is float and math.isfinite(value)):
+    if type(value) in (int, bool, complex, str, type(None)) or (
+        type(value) is float and math.isfinite(value)
+    ):
         return ast.Constant(value)
     if isinstance(value, tuple):
         parts = [constant(program, v, stem) for v in value]
@@ -27,6 +29,7 @@ def constant(program: Program, value: Any, stem: str) -> ast.expr | None:
         return ast.Name(value.__name__, ast.Load())
     if is_type(value):
         return _named(program, numba_type(value), stem, str(value))
+    value = np.fmod if value is math.fmod else value  # numba has only the one
     if _is_library(value) or (isinstance(value, type) and issubclass(value, BaseException)):
         return _named(program, value, stem, f"{value.__module__}.{value.__name__}")
     return None

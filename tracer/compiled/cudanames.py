@@ -11,7 +11,7 @@ for _word, _letter in (("threadIdx", "t"), ("blockIdx", "b"), ("blockDim", "d"),
 _PLACES = [f"_ts_b{a}{_S} * _ts_d{a}{_S} + _ts_t{a}{_S}" for a in _AXES]
 _SIZES = [f"_ts_g{a}{_S} * _ts_d{a}{_S}" for a in _AXES]
 for _name, _parts in (("grid", _PLACES), ("gridsize", _SIZES)):
-    EXPRESSIONS |= {f"{_name}1": _parts[0], f"{_name}2": f"({_parts[0]}, {_parts[1]})", f"{_name}3": f"({', '.join(_parts)})"}
+    EXPRESSIONS |= {f"{_name}1": _parts[0]} | {f"{_name}{n}": f"({', '.join(_parts[:n])})" for n in (2, 3)}
 
 # Atomic operations: what they are called in compiled code, and how many arguments they take.
 UPDATES = {

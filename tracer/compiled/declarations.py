@@ -12,12 +12,12 @@ from .program import Declared
 from .state import CODES
 
 if TYPE_CHECKING:
-    from .rewrite import Rewriter
+    from .writer import Writer
 
 SPACES = {"shared.array": "shared", "local.array": "local", "const.array_like": "constant"}
 
 
-def declaration(rewriter: Rewriter, path: CudaPath, node: ast.Call) -> ast.expr | None:
+def declaration(rewriter: Writer, path: CudaPath, node: ast.Call) -> ast.expr | None:
     """Return the call that gives a declared array, or None for a call of another kind."""
     if path not in SPACES:
         return None
@@ -25,7 +25,11 @@ def declaration(rewriter: Rewriter, path: CudaPath, node: ast.Call) -> ast.expr 
     given |= {k.arg: k.value for k in node.keywords if k.arg}
     if "alignment" in given:
         rewriter.refuse(node, "alignment=")
-    array = _constant(rewriter, given, node) if path == "const.array_like" else _array(rewriter, path, given, node)
+    array = (
+        _constant(rewriter, given, node)
+        if path == "const.array_like"
+        else _array(rewriter, path, given, node)
+    )
     line, column = node.lineno, node.col_offset
     key = (array.space, rewriter.source.file, line, column)
     if array.shape is None:
@@ -34,7 +38,7 @@ def declaration(rewriter: Rewriter, path: CudaPath, node: ast.Call) -> ast.expr 
     return rewriter.call(f"_ts_declared_{place}", [], node)
 
 
-def _array(rewriter: Rewriter, path: str, given: dict[str, ast.expr], node: ast.Call) -> Declared:
+def _array(rewriter: Writer, path: str, given: dict[str, ast.expr], node: ast.Call) -> Declared:
     shape = _static(rewriter, given, "shape", node)
     shape = shape if isinstance(shape, tuple) else (shape,)
     if not all(isinstance(n, int | np.integer) and n >= 0 for n in shape):
@@ -48,7 +52,7 @@ def _array(rewriter: Rewriter, path: str, given: dict[str, ast.expr], node: ast.
     return Declared(rewriter.targets.get(id(node), ""), SPACES[path], dtype, lengths)
 
 
-def _static(rewriter: Rewriter, given: dict[str, ast.expr], name: str, node: ast.Call) -> Any:
+def _static(rewriter: Writer, given: dict[str, ast.expr], name: str, node: ast.Call) -> Any:
     if name not in given:
         rewriter.refuse(node, f"an array without {name}")
     try:
@@ -57,12 +61,14 @@ def _static(rewriter: Rewriter, given: dict[str, ast.expr], name: str, node: ast
         return rewriter.refuse(node, f"a {name} that is not constant, {ast.unparse(given[name])}")
 
 
-def _constant(rewriter: Rewriter, given: dict[str, ast.expr], node: ast.Call) -> Declared:
+def _constant(rewriter: Writer, given: dict[str, ast.expr], node: ast.Call) -> Declared:
     content = _static(rewriter, given, "shape", node)
     content = np.asarray(content)
     if content.dtype not in CODES or not content.flags.c_contiguous:
         rewriter.refuse(node, f"a constant array of {content.dtype}")
-    return Declared(rewriter.targets.get(id(node), "constant"), "constant", content.dtype, content.shape, content)
+    return Declared(
+        rewriter.targets.get(id(node), "constant"), "constant", content.dtype, content.shape, content
+    )
 
 
 def as_dtype(dtype: Any) -> np.dtype[Any] | None:
@@ -70,6 +76,7 @@ def as_dtype(dtype: Any) -> np.dtype[Any] | None:
     if type(dtype).__module__.startswith("numba"):
         dtype = str(dtype)
     try:
-        return np.dtype(dtype)
+        found: np.dtype[Any] = np.dtype(dtype)
+        return found
     except (TypeError, ValueError):
         return None

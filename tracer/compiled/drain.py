@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from .state import DTYPES, ROW, SITE_BITS, CODE_BITS
+from .state import CODE_BITS, DTYPES, ROW, SITE_BITS
 
 COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index")
 TYPES = (np.uint32, np.uint16, np.uint32, np.uint8, np.uint16, np.uint16, np.int64)
@@ -24,7 +24,7 @@ def _spread(
     top gets the largest phase, buffer, site and index, and a bit for each dtype's code.
     """
     block, thread, phase, op, buffer, site, index = out
-    last = sweep = lane = -1
+    last = sweep = lane = np.int64(-1)
     largest_buffer = largest_site = largest_index = codes = np.int64(0)
     for row in range(len(keys)):
         key, context = np.int64(keys[row]), np.int64(contexts[row])

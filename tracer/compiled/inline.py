@@ -9,12 +9,13 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .rewrite import Rewriter
+    from .expressions import Expressions
 
 
 def inlined(
-    caller: Rewriter, function: FunctionType, node: ast.Call, arguments: list[ast.expr], keywords: dict[str, ast.expr]
-) -> ast.expr:
+    caller: Expressions, function: FunctionType, node: ast.Call, arguments: list[ast.expr],
+    keywords: dict[str, ast.expr],
+) -> ast.expr:  # fmt: skip
     """Write a function's body before the statement being rewritten, and return the expression of its value."""
     if function in caller.stack:
         caller.refuse(node, f"{function.__name__} with a barrier calls itself")
@@ -36,7 +37,7 @@ def inlined(
     return ast.copy_location(ast.Name(result, ast.Load()), node)
 
 
-def _single_exit(inner: Rewriter, body: list[ast.stmt], result: str) -> list[ast.stmt]:
+def _single_exit(inner: Expressions, body: list[ast.stmt], result: str) -> list[ast.stmt]:
     """Return a body whose returns are assignments to `result`, with nothing after them."""
     made: list[ast.stmt] = []
     for place, statement in enumerate(body):
@@ -46,12 +47,11 @@ def _single_exit(inner: Rewriter, body: list[ast.stmt], result: str) -> list[ast
             made.append(statement)
             continue
         if not isinstance(statement, ast.If):
-            inner.refuse(statement, "a return in a loop of a function with a barrier")
+            return inner.refuse(statement, "a return in a loop of a function with a barrier")  # type: ignore[no-any-return]
         rest = body[place + 1 :]
-        branches = [
-            _single_exit(inner, [*branch, *copy.deepcopy(rest)], result) for branch in (statement.body, statement.orelse)
-        ]
-        chosen: Any = ast.If(statement.test, branches[0] or [ast.Pass()], branches[1])
+        then = _single_exit(inner, [*statement.body, *copy.deepcopy(rest)], result)
+        otherwise = _single_exit(inner, [*statement.orelse, *copy.deepcopy(rest)], result)
+        chosen: Any = ast.If(statement.test, then or [ast.Pass()], otherwise)
         return [*made, ast.copy_location(chosen, statement)]
     return made
 

@@ -9,10 +9,10 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .rewrite import Rewriter
+    from .expressions import Expressions
 
 
-def flat(rewriter: Rewriter, node: ast.expr) -> ast.expr:
+def flat(rewriter: Expressions, node: ast.expr) -> ast.expr:
     """Write the statements that an expression with a stop needs, and return its value as a simple expression."""
     if not rewriter.stops(node):
         value = rewriter.visit(node)
@@ -36,7 +36,7 @@ def _is_tuple_index(node: ast.Subscript) -> bool:
     return isinstance(node.value, ast.Call) and isinstance(node.slice, ast.Constant)
 
 
-def _parts(rewriter: Rewriter, node: ast.expr) -> ast.expr:
+def _parts(rewriter: Expressions, node: ast.expr) -> ast.expr:
     made: Any
     if isinstance(node, ast.BinOp):
         left = flat(rewriter, node.left)
@@ -53,17 +53,21 @@ def _parts(rewriter: Rewriter, node: ast.expr) -> ast.expr:
     return rewriter.put(ast.copy_location(made, node))
 
 
-def _call(rewriter: Rewriter, node: ast.Call) -> ast.expr:
+def _call(rewriter: Expressions, node: ast.Call) -> ast.expr:
     arguments = [flat(rewriter, a) for a in node.args]
     keywords = {str(k.arg): flat(rewriter, k.value) for k in node.keywords}
     return rewriter.stopping_call(node, arguments, keywords)
 
 
-def _choice(rewriter: Rewriter, node: ast.BoolOp) -> ast.expr:
+def _choice(rewriter: Expressions, node: ast.BoolOp) -> ast.expr:
     """`a and b`: b is evaluated only where a holds."""
     first = flat(rewriter, node.values[0])
     result = rewriter.put(first)
-    rest = node.values[1] if len(node.values) == 2 else ast.copy_location(ast.BoolOp(node.op, node.values[1:]), node)
+    rest = (
+        node.values[1]
+        if len(node.values) == 2
+        else ast.copy_location(ast.BoolOp(node.op, node.values[1:]), node)
+    )
     test: ast.expr = result
     if isinstance(node.op, ast.Or):
         test = ast.copy_location(ast.UnaryOp(ast.Not(), result), node)
@@ -71,7 +75,7 @@ def _choice(rewriter: Rewriter, node: ast.BoolOp) -> ast.expr:
     return result
 
 
-def _branches(rewriter: Rewriter, node: ast.IfExp) -> ast.expr:
+def _branches(rewriter: Expressions, node: ast.IfExp) -> ast.expr:
     name = rewriter.program.temporary()
     test = flat(rewriter, node.test)
     branches = [_assigned(rewriter, name, part) for part in (node.body, node.orelse)]
@@ -79,7 +83,7 @@ def _branches(rewriter: Rewriter, node: ast.IfExp) -> ast.expr:
     return ast.copy_location(ast.Name(name, ast.Load()), node)
 
 
-def _assigned(rewriter: Rewriter, name: str, node: ast.expr) -> list[ast.stmt]:
+def _assigned(rewriter: Expressions, name: str, node: ast.expr) -> list[ast.stmt]:
     """Return the statements that assign an expression's value to a variable."""
     outer, rewriter.before = rewriter.before, []
     value = flat(rewriter, node)

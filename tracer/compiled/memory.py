@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from ..execution import Run
 from ..trace import Buffer, poison
+from .arguments import Arguments
+from .names import NotCompilable
 from .program import Declared, Program
-from .state import CODES, DTYPES, Word
+from .state import CODES, DTYPES, REGIONS, Word
 
 
 class Memory:
@@ -19,35 +21,34 @@ class Memory:
     Regions are the array arguments, then the program's declared arrays; a buffer is a region's elements of a dtype.
     """
 
-    def __init__(self, run: Run, program: Program, arguments: list[Any], state: NDArray[np.int64], threads: int) -> None:
+    def __init__(
+        self, run: Run, program: Program, arguments: Arguments, state: NDArray[np.int64], threads: int
+    ) -> None:
         self.run, self.program, self.threads = run, program, threads
-        self.arguments = len(arguments)
         self._numbers: dict[tuple[int, int], int] = {}
+        starts = [self._argument(name, value) for name, value in arguments.arrays]
+        self.arguments = len(run.recorder.buffers)
+        if self.arguments + len(program.declared) > REGIONS:
+            raise NotCompilable(f"More than {REGIONS:,} arrays.")
         self._dynamic = np.zeros(max(1, run.launch.shared_bytes), np.uint8)
         self._pairs = [self._storage(array) for array in program.declared]
         self.seen = np.zeros(max(1, len(program.declared)), np.int64)
         self._known = 0
-        self._table = np.array([live.ctypes.data for live, _ in self._pairs] or [0], np.int64)
-        self._given = np.array(_described(arguments), np.int64)
-        self._poison = np.zeros((len(DTYPES), 16), np.uint8)
-        for row, dtype in zip(self._poison, DTYPES, strict=True):
-            row[: dtype.itemsize].view(dtype)[0] = poison(dtype)
-        self._trash = np.zeros(16, np.uint8)
         self._dynamic_place: tuple[str, int] | None = None
-        tables = {
-            Word.MEMORY: self._table, Word.SEEN: self.seen, Word.ARGUMENTS: self._given, Word.POISON: self._poison,
-            Word.TRASH: self._trash,
+        self._tables: dict[Word, NDArray[Any]] = {
+            Word.MEMORY: np.array([live.ctypes.data for live, _ in self._pairs] or [0], np.int64), Word.SEEN: self.seen,
+            Word.ARGUMENTS: arguments.table(starts), Word.POISON: _poison(), Word.TRASH: np.zeros(16, np.uint8),
         }  # fmt: skip
-        for word, table in tables.items():
+        for word, table in self._tables.items():
             state[word] = table.ctypes.data
-        state[Word.DYNAMIC] = run.launch.shared_bytes
+        state[Word.DYNAMIC], state[Word.DECLARED_FROM] = run.launch.shared_bytes, self.arguments
 
     def _storage(self, array: Declared) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return the memory of a declared array, and what it holds when a block begins."""
         if array.shape is None:
             return self._dynamic, np.full_like(self._dynamic, 0xA5)
         if array.content is not None:
-            return array.content, None
+            return array.content.copy(), None
         copies = self.threads if array.space == "local" else 1
         fresh = np.full(max(1, copies * int(np.prod(array.shape))), poison(array.dtype), array.dtype)
         return fresh.copy(), fresh
@@ -60,17 +61,18 @@ class Memory:
 
     def number_of(self, region: int, code: int) -> int:
         """Return the buffer of a region's elements of a dtype."""
-        self._declare()
+        self.declare()
         if (region, code) not in self._numbers:
             self._numbers[region, code] = self._view(region, DTYPES[code])
         return self._numbers[region, code]
 
-    def argument(self, region: int, ary: NDArray[Any], name: str) -> None:
-        """Make a buffer of an array argument."""
-        self.run.over(ary, name, "global")
-        self._numbers[region, CODES[ary.dtype]] = len(self.run.recorder.buffers) - 1
+    def _argument(self, name: str, value: NDArray[Any]) -> tuple[int, int]:
+        """Make a buffer of an array argument's memory; return where this starts, and its region."""
+        memory = self.run.over(value, name, "global")._memory
+        self._numbers[memory.buffer, CODES[value.dtype]] = memory.buffer
+        return memory.start, memory.buffer
 
-    def _declare(self) -> None:
+    def declare(self) -> None:
         """Make buffers of the arrays declared since, in the order in which they were."""
         if int(self.seen.max()) == self._known:
             return
@@ -100,7 +102,9 @@ class Memory:
         name, address = self._dynamic_place
         size = array.dtype.itemsize
         count = total // size
-        return run.recorder.add_buffer(Buffer(name, "shared", array.dtype.str, (count,), (size,), address, size, count))
+        return run.recorder.add_buffer(
+            Buffer(name, "shared", array.dtype.str, (count,), (size,), address, size, count)
+        )
 
     def _view(self, region: int, dtype: np.dtype[Any]) -> int:
         """Make a buffer of a region's bytes seen as another dtype."""
@@ -113,12 +117,9 @@ class Memory:
         )
 
 
-def _described(arguments: list[Any]) -> list[int]:
-    """Return the table of arguments: of each array its address, shape and strides; of a scalar its bits."""
-    words: list[int] = []
-    for value in arguments:
-        if isinstance(value, np.ndarray):
-            words += [value.ctypes.data, *value.shape, *value.strides]
-        else:
-            words.append(int(np.frombuffer(np.array([value]).tobytes().ljust(8, b"\0"), np.int64)[0]))
-    return words or [0]
+def _poison() -> NDArray[np.uint8]:
+    """Return a poisoned element of each dtype, in 16 bytes each."""
+    made = np.zeros((len(DTYPES), 16), np.uint8)
+    for row, dtype in zip(made, DTYPES, strict=True):
+        row[: dtype.itemsize].view(dtype)[0] = poison(dtype)
+    return made

@@ -133,7 +133,11 @@ def _constant_locals(tree: ast.FunctionDef) -> dict[str, ast.expr]:
 
 
 def _cuda_or(value: Any) -> Any:
-    return CudaPath() if value is sys.modules.get("numba.cuda") else value
+    """Return a value, or CudaPath for `cuda`: the module, or what the simulator puts in its place meanwhile."""
+    if value is sys.modules.get("numba.cuda"):
+        return CudaPath()
+    stands_in = any(base.__name__ == "FakeCUDAModule" for base in type(value).__mro__)
+    return CudaPath() if stands_in else value
 
 
 def _attribute(value: Any, name: str) -> Any:

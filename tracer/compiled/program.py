@@ -26,7 +26,7 @@ class Declared:
     space: str
     dtype: np.dtype[Any]
     shape: tuple[int, ...] | None
-    content: Any = None
+    content: Any = field(default=None, repr=False)
 
     @property
     def nbytes(self) -> int:

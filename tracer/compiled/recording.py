@@ -31,9 +31,10 @@ class RowRecorder(Recorder):
 
     def __init__(
         self, limit: int, count: Callable[[Columns], None], program: Program, state: NDArray[np.int64],
-        number_of: Callable[[int, int], int], threads: int,
+        number_of: Callable[[int, int], int], blocks: int, threads: int,
     ) -> None:  # fmt: skip
         super().__init__(limit, count)
+        self._top_block = blocks - 1
         self.program, self.state, self.number_of, self.threads = program, state, number_of, threads
         self.rows = np.zeros(CHUNK, ROW)
         self.failure: BaseException | None = None
@@ -62,7 +63,8 @@ class RowRecorder(Recorder):
         """Say which block the threads that run next are of, and their phase."""
         if self._sweeps == len(self._blocks) - 1:
             self.flush()
-        if not self._sweeps or (self._blocks[self._sweeps - 1], self._phases[self._sweeps - 1]) != (block, phase):
+        last = self._sweeps - 1
+        if last < 0 or self._blocks[last] != block or self._phases[last] != phase:
             self._blocks[self._sweeps], self._phases[self._sweeps] = block, phase
             self._sweeps += 1
         self.state[Word.SWEEP] = (self._sweeps - 1) * self.threads
@@ -116,6 +118,15 @@ class RowRecorder(Recorder):
         self.state[Word.SWEEP] = 0
         self.state[Word.CONTEXT] %= self.threads
 
+    def end(self) -> None:
+        """Take in what is left; from here on compiled code can't write rows."""
+        self.close()
+        del self._event
+
+    def release(self) -> None:
+        """Let go of the columns, which live on in the trace: a launch and its recorder hold each other."""
+        self.kept, self.pending, self._store = [], [], Growing(0)
+
     def columns(self) -> Columns:
         """Return the columns of all rows kept, in order."""
         return self.kept[0] if len(self.kept) == 1 else super().columns()
@@ -131,7 +142,14 @@ class RowRecorder(Recorder):
                 self._buffer_numbers, self._final, self._ops, self._out, top,
             )  # fmt: skip
         made = dict(zip(COLUMNS, (column[: len(rows)] for column in self._out), strict=True))
-        tops = {"phase": top[0], "buffer": top[1], "site": top[2], "index": top[3]}
+        tops = {
+            "block": self._top_block,
+            "thread": self.threads - 1,
+            "phase": top[0],
+            "buffer": top[1],
+            "site": top[2],
+            "index": top[3],
+        }
         columns = {k: c.astype(np.min_scalar_type(tops[k])) if k in tops else c for k, c in made.items()}
         columns["value"] = values_of(rows, int(top[4]))
         return columns
@@ -155,7 +173,16 @@ class RowRecorder(Recorder):
         text = f"{self.buffers[buffer].name}[{', '.join(given)}]"
         kind = min(self._ops[key & _SITE_MASK], Op.ATOMIC)
         step = self.accesses + place
-        self.missed.append((*where, int(kind), buffer, self.site(key & _SITE_MASK), step, int(row["index"]), text))
+        self.missed.append(
+            (*where, int(kind), buffer, self.site(key & _SITE_MASK), step, int(row["index"]), text)
+        )
+
+    def _split(self, chunks: list[Columns]) -> tuple[list[Columns], list[Columns]]:
+        """Return (rows of finished blocks, the others); blocks run one after the other."""
+        if self.finished and chunks[-1]["block"][-1] == self.finished[-1]:
+            names = chunks[0]
+            return [{name: np.concatenate([c[name] for c in chunks]) for name in names}], []
+        return super()._split(chunks)
 
     def barriers(self, *, warp: bool = False) -> Barriers:
         """Return the arrivals at barriers, or at warp operations, as columns."""
@@ -172,10 +199,12 @@ class RowRecorder(Recorder):
 
     def outside(self) -> Outside:
         """Return the accesses that were not made as columns."""
-        block, thread, phase, op, buffer, site, step, cell, text = ([m[i] for m in self.missed] for i in range(9))
+        block, thread, phase, op, buffer, site, step, cell, text = (
+            [m[i] for m in self.missed] for i in range(9)
+        )
         where = (narrow(np.array(c, np.int64)) for c in (block, thread, phase))
         what = (narrow(np.array(c, np.int64)) for c in (buffer, site, step))
-        return Outside(*where, np.array(op, np.uint8), *what, np.array(cell, np.int64), tuple(text))  # type: ignore[call-arg]
+        return Outside(*where, np.array(op, np.uint8), *what, np.array(cell, np.int64), tuple(text))  # type: ignore[call-arg, arg-type]
 
 
 __all__ = ["NotCompilable", "RowRecorder"]

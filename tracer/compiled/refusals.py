@@ -11,7 +11,6 @@ _COLOURS = re.compile(r"\x1b\[\d*m")
 _ARRAY = re.compile(r"Cells\((\w+), (\d+)\)")
 
 
-
 def sentence(error: Exception) -> str:
     """Return "line 12: what can't be compiled." from an error of numba's."""
     text = _COLOURS.sub("", str(error))
@@ -24,7 +23,11 @@ def sentence(error: Exception) -> str:
 def _call(text: str) -> str:
     name, _, arguments = text.partition("(")
     name = name.removeprefix("_ts_").removeprefix("_")
-    return f"{name} of ({arguments.rstrip(')').removeprefix('int64, ') if name in ('load', 'store') else arguments.rstrip(')')})"
+    given = arguments.removesuffix(")")
+    given = (
+        given.removeprefix("int64, ") if name in ("load", "store") else given
+    )  # the state, which they all take
+    return f"{name} of ({given})"
 
 
 def _first(text: str) -> str:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from ..execution import Run
 from ..launch import Launch
 from ..loading import arrays_of, constants_of, load_kernel
-from ..recorder import TooLarge
-from ..results import finish
+from ..recorder import Columns, TooLarge
+from ..results import finish, totals_of_columns
 from ..trace import KernelError, Trace, unravel
+from .arguments import Arguments
 from .blocks import Blocks
-from .compile import Kind, compiled
+from .compile import compiled
 from .memory import Memory
 from .names import NotCompilable
-from .program import Program
 from .recording import RowRecorder
 from .rewrite import rewritten
-from .state import CODES, Word
+from .state import Word
+from .tally import counted
 
 
 def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
@@ -31,45 +34,59 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     `report(done, of)` is called as blocks end. Raises LoadError where the kernel's file or arguments don't make
     a launch.
     """
-    if launch.schedule.kind == "random":
-        raise NotCompilable("The random schedule switches threads at every access.")
     module, kernel = load_kernel(launch)
-    if getattr(kernel, "_debug", False) or getattr(kernel, "targetoptions", {}).get("debug"):
-        raise NotCompilable("debug=True asks for errors that compiled code does not raise.")
     constants_of(module, launch)
-    arguments, names = arrays_of(launch, kernel)
-    program = rewritten(kernel.py_func)
-    sweep = compiled(program, [_kind(v, n) for v, n in zip(arguments, names, strict=True)])
+    given, names = arrays_of(launch, kernel)
     made = Run(launch, names, report)
-    _execute(made, program, sweep, arguments)
-    return finish(made, str(module.__file__), f"numba {numba.__version__}, compiled")
+    debug = getattr(kernel, "_debug", False) or getattr(kernel, "targetoptions", {}).get("debug")
+    recorder = execute(made, kernel.py_func, given, debug=bool(debug))
+    trace = finish(made, str(module.__file__), f"numba {numba.__version__}, compiled")
+    recorder.release()
+    return trace
 
 
-def _kind(value: Any, name: str) -> Kind:
-    if not isinstance(value, np.ndarray):
-        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-            raise NotCompilable(f"{name} is {value}, which takes more than 64 bits.")
-        return type(value)
-    if value.dtype not in CODES:
-        raise NotCompilable(f"{name} is an array of {value.dtype}.")
-    return value.dtype, value.ndim
+def execute(made: Run, function: FunctionType, given: Sequence[Any], *, debug: bool = False) -> RowRecorder:
+    """Run a kernel's chosen blocks on these arguments; what went wrong ends up in `error` or `notice`.
 
-
-def _execute(made: Run, program: Program, sweep: Any, arguments: list[Any]) -> None:
-    """Run the chosen blocks; what went wrong ends up in `error` or `notice`."""
-    launch = made.launch
+    Returns what has recorded them. Raises NotCompilable, before or after some of the blocks have run.
+    """
+    if made.launch.schedule.kind == "random":
+        raise NotCompilable("The random schedule switches threads at every access.")
+    if debug:
+        raise NotCompilable("debug=True asks for errors that compiled code does not raise.")
+    program, arguments = rewritten(function), Arguments()
+    for name, value in zip(made.names, given, strict=True):
+        arguments.add(name, value)
+    sweep = compiled(program, arguments)
     state = np.zeros(len(Word), np.int64)
-    threads = launch.block[0] * launch.block[1] * launch.block[2]
-    limit = made.recorder.limit
-    recorder = RowRecorder(limit, made._count, program, state, lambda r, c: memory.number_of(r, c), threads)
+    threads = made.dim[0] * made.dim[1] * made.dim[2]
+    count = made.grid[0] * made.grid[1] * made.grid[2]
+    recorder = RowRecorder(
+        made.recorder.limit, lambda columns: _count(made, threads, columns), program, state,
+        lambda region, code: memory.number_of(region, code), count, threads,
+    )  # fmt: skip
     made.recorder = recorder
     memory = Memory(made, program, arguments, state, threads)
-    for region, (value, name) in enumerate(zip(arguments, made.names, strict=True)):
-        if isinstance(value, np.ndarray):
-            memory.argument(region, value, name)
-    blocks = Blocks(sweep, state, recorder, memory, launch.grid, launch.block)
-    count = launch.grid[0] * launch.grid[1] * launch.grid[2]
-    chosen = list(range(count)) if launch.blocks is None else list(launch.blocks)
+    blocks = Blocks(sweep, state, recorder, memory, made.grid, made.dim)
+    try:
+        _run_blocks(made, blocks, recorder, state)
+    finally:
+        memory.declare()
+        recorder.end()
+    return recorder
+
+
+def _count(made: Run, threads: int, columns: Columns) -> None:
+    """Add the counters of some whole blocks' rows to those of the launch."""
+    recorder = made.recorder
+    found = counted(columns, recorder.buffers, len(recorder.sites), threads)
+    for name, value in (totals_of_columns(made, columns) if found is None else found).items():
+        made.totals[name] = made.totals.get(name, 0) + value
+
+
+def _run_blocks(made: Run, blocks: Blocks, recorder: RowRecorder, state: NDArray[np.int64]) -> None:
+    count = made.grid[0] * made.grid[1] * made.grid[2]
+    chosen = list(range(count)) if made.launch.blocks is None else list(made.launch.blocks)
     try:
         for done, block in enumerate(chosen, 1):
             blocks.run(block)
@@ -79,7 +96,7 @@ def _execute(made: Run, program: Program, sweep: Any, arguments: list[Any]) -> N
         _end(made, recorder.failure or error, state)
 
 
-def _end(made: Run, error: BaseException, state: Any) -> None:
+def _end(made: Run, error: BaseException, state: NDArray[np.int64]) -> None:
     """Note how a launch ended that did not come to its end."""
     recorder = made.recorder
     if isinstance(error, TooLarge):
@@ -93,4 +110,7 @@ def _end(made: Run, error: BaseException, state: Any) -> None:
     block = (int(state[Word.BX]), int(state[Word.BY]), int(state[Word.BZ]))
     thread = unravel(int(state[Word.THREAD]), made.dim)
     frame = traceback.extract_tb(error.__traceback__)[-1]  # numba adds one for the line that raised
-    made.error = KernelError(type(error).__name__, str(error), block, thread, frame.filename, frame.lineno or 0)
+    made.error = KernelError(
+        type(error).__name__, str(error), block, thread, frame.filename, frame.lineno or 0
+    )
+    made.raised = error

@@ -70,6 +70,7 @@ class Word(IntEnum):
     MEMORY = auto()  # address, per declared array: where it is
     SEEN = auto()  # address, per declared array: the number of its first declaration, or 0
     DECLARED = auto()  # declarations seen
+    DECLARED_FROM = auto()  # region of the first declared array
     DYNAMIC = auto()  # bytes of dynamic shared memory
 
 

@@ -9,7 +9,7 @@ from ..recorder import BARRIER
 from .state import Why
 
 if TYPE_CHECKING:
-    from .rewrite import Rewriter
+    from .expressions import Expressions
 
 STOPS = {
     "syncthreads": Why.BARRIER, "syncthreads_count": Why.COUNT, "syncthreads_and": Why.AND, "syncthreads_or": Why.OR,
@@ -22,7 +22,7 @@ MATCHES = (Why.MATCH_ANY, Why.MATCH_ALL)
 _TAKES = {Why.BARRIER: 0, Why.COUNT: 1, Why.AND: 1, Why.OR: 1} | dict.fromkeys(SHUFFLES, 3)
 
 
-def stop(rewriter: Rewriter, path: str, arguments: list[ast.expr], node: ast.Call) -> ast.expr:
+def stop(rewriter: Expressions, path: str, arguments: list[ast.expr], node: ast.Call) -> ast.expr:
     """Write the statements of a stop before the one being rewritten, and return the expression of what it gives."""
     why = STOPS[path]
     if why == Why.SYNCWARP and not arguments:
@@ -37,10 +37,10 @@ def stop(rewriter: Rewriter, path: str, arguments: list[ast.expr], node: ast.Cal
     return _taken(rewriter, why, brought, node)
 
 
-def _brought(rewriter: Rewriter, why: Why, arguments: list[ast.expr]) -> dict[str, ast.expr]:
+def _brought(rewriter: Expressions, why: Why, arguments: list[ast.expr]) -> dict[str, ast.expr]:
     """Return what a thread brings, by the table in which it lies."""
     if why <= Why.OR:
-        return {"value": _vote(a) for a in arguments}
+        return dict(zip(("value",), map(_vote, arguments), strict=False))
     names = ("mask", "value", "extra")
     found = dict(zip(names, arguments, strict=False))
     if "value" in found:
@@ -53,7 +53,7 @@ def _vote(value: ast.expr) -> ast.expr:
     return ast.copy_location(ast.IfExp(value, ast.Constant(1), ast.Constant(0)), value)
 
 
-def _taken(rewriter: Rewriter, why: Why, brought: dict[str, ast.expr], node: ast.Call) -> ast.expr:
+def _taken(rewriter: Expressions, why: Why, brought: dict[str, ast.expr], node: ast.Call) -> ast.expr:
     if why in (Why.BARRIER, Why.SYNCWARP):
         return ast.copy_location(ast.Constant(None), node)
     if why in SHUFFLES:
@@ -61,7 +61,11 @@ def _taken(rewriter: Rewriter, why: Why, brought: dict[str, ast.expr], node: ast
     taken = rewriter.put(rewriter.call("_ts_taken", [], node))
     if why in (Why.ALL, Why.ANY, Why.EQUAL):
         return _true(taken)
-    return ast.copy_location(ast.Tuple([taken, _true(taken)], ast.Load()), node) if why == Why.MATCH_ALL else taken
+    return (
+        ast.copy_location(ast.Tuple([taken, _true(taken)], ast.Load()), node)
+        if why == Why.MATCH_ALL
+        else taken
+    )
 
 
 def _true(taken: ast.expr) -> ast.expr:

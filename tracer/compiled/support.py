@@ -7,8 +7,8 @@ from typing import Any
 from numba.core import types
 
 from . import threads
-from .arithmetic import ARITHMETIC
 from .access import load, store
+from .arithmetic import ARITHMETIC
 from .atomics import UPDATES
 from .state import Word
 from .views import reshape, turned, view
@@ -19,6 +19,7 @@ SUPPORT: dict[str, Any] = {
     "_ts_turned": turned, "_ts_reshape": reshape, "_ts_view": view,
     "_ts_thread": threads.reader(Word.THREAD), "_ts_count": threads.reader(Word.COUNT),
 }  # fmt: skip
+SUPPORT |= {"_ts_len": len, "_ts_range": range}
 SUPPORT |= UPDATES | ARITHMETIC
 SUPPORT |= {
     "_ts_bring_value": threads.bring(Word.OUT), "_ts_bring_mask": threads.bring(Word.MASK),
@@ -26,5 +27,7 @@ SUPPORT |= {
     "_ts_taken_like": threads.taken_like,
 }  # fmt: skip
 SUPPORT |= {
-    f"_ts_{letter}{axis}": threads.reader(Word[f"{letter}{axis}".upper()]) for letter in "tbdg" for axis in "xyz"
+    f"_ts_{letter}{axis}": threads.reader(Word[f"{letter}{axis}".upper()])
+    for letter in "tbdg"
+    for axis in "xyz"
 }

@@ -46,15 +46,26 @@ def _view(context: Any, builder: Any, kinds: Any, value: Any, parts: Sequence[tu
             lengths.append(length)
             steps.append(step)
         else:
-            offset = _row(context, builder, context.cast(builder, given, part, types.int64), shape[axis], strides[axis])
+            offset = _row(
+                context, builder, context.cast(builder, given, part, types.int64), shape[axis], strides[axis]
+            )
         data = builder.add(data, offset)
     rest = len(parts)
     return build(
-        context, builder, kind, data, struct.start, struct.region, [*lengths, *shape[rest:]], [*steps, *strides[rest:]]
+        context,
+        builder,
+        kind,
+        data,
+        struct.start,
+        struct.region,
+        [*lengths, *shape[rest:]],
+        [*steps, *strides[rest:]],
     )
 
 
-def _sliced(context: Any, builder: Any, part: Any, given: Any, length: Any, stride: Any) -> tuple[Any, Any, Any]:
+def _sliced(
+    context: Any, builder: Any, part: Any, given: Any, length: Any, stride: Any
+) -> tuple[Any, Any, Any]:
     """Return the bytes to a slice's first element, its length, and the bytes between its elements."""
     piece = context.make_helper(builder, part, given)
     slicing.guard_invalid_slice(context, builder, part, piece)
@@ -105,12 +116,8 @@ def _copy(state: Any, value: Any, target: Any, site: Any) -> None:
         store(state, spread[place], target, place, site)
 
 
-def dtype_like(cells: Any) -> Any:
-    """Return the NumPy dtype of loaded elements, in compiled code."""
-    raise NotImplementedError
-
-
 def _dtype_like(typing: Any, cells: Any) -> Any:
+    """Type the NumPy dtype of loaded elements."""
     kind = types.DType(cells.value)
     return kind(cells), lambda context, builder, signature, args: context.get_dummy_value()
 

@@ -94,6 +94,8 @@ _OPERATIONS: dict[Why, Operation] = {
     Why.ANY: lambda brought, lane, extra, mask: int(any(brought.values())),
     Why.EQUAL: lambda brought, lane, extra, mask: int(len(set(brought.values())) == 1),
     Why.BALLOT: lambda brought, lane, extra, mask: lanes(n for n, v in brought.items() if v),
-    Why.MATCH_ANY: lambda brought, lane, extra, mask: lanes(n for n, v in brought.items() if v == brought[lane]),
+    Why.MATCH_ANY: lambda brought, lane, extra, mask: lanes(
+        n for n, v in brought.items() if v == brought[lane]
+    ),
     Why.MATCH_ALL: lambda brought, lane, extra, mask: mask if len(set(brought.values())) == 1 else 0,
 }

@@ -1,0 +1,166 @@
+"""A figure as a file: PNG, SVG, PDF, CSV or JSON, written whole or not at all; and on the clipboard."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .charts.figure import Figure
+from .charts.table import csv_text, json_text
+from .pictures import PictureError, write_png
+from .settings import write_whole
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QImage
+
+    from .theme import Theme
+
+SUFFIXES = (".png", ".svg", ".pdf", ".csv", ".json")
+DPI = 300  # of a PNG file
+DOTS = 96  # pixels an inch in SVG and PDF: what a length in CSS means
+NORMAL = (960, 540)  # the size at which a figure has the window's own text size
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a figure is drawn on: its pixels, light or dark, and how much larger than normal its text is."""
+
+    size: tuple[int, int] = (1600, 900)
+    theme: str = "light"
+    text_size: float = 1.0
+
+    def look(self) -> Theme:
+        """Return the theme: the text grows with the page, so that it is legible on a slide."""
+        from .theme import Theme
+
+        share = min(self.size[0] / NORMAL[0], self.size[1] / NORMAL[1])
+        return Theme.named(self.theme, self.text_size * share)
+
+
+def write_figure(figure: Figure, path: Path, page: Page) -> None:
+    """Write a figure in the format that the name ends with.
+
+    Raises PictureError for another ending, for a figure that shows nothing, and where the file can't be written.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise PictureError(f"{path.name} must end with {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.")
+    if figure.is_empty:
+        raise PictureError(f"There is nothing to draw. {' '.join(figure.notes)}".strip())
+    if suffix == ".png":
+        write_png(image_of(figure, page), path)
+        return
+    contents = {".csv": _csv, ".json": _json, ".svg": _svg, ".pdf": _pdf}
+    try:
+        write_whole(path, contents[suffix](figure, page))
+    except OSError as error:
+        raise PictureError(f"{path} could not be written: {error.strerror or error}.") from error
+
+
+def image_of(figure: Figure, page: Page) -> QImage:
+    """Return a figure as a picture of this many pixels, 300 to the inch; raises PictureError when too large."""
+    from PySide6.QtCore import QRectF
+    from PySide6.QtGui import QImage, QPainter
+
+    from .views.chart_paint import draw_figure
+
+    image = QImage(*page.size, QImage.Format.Format_RGB32)
+    if image.isNull():
+        raise PictureError(f"A picture of {page.size[0]} x {page.size[1]} pixels is too large to be drawn.")
+    painter = QPainter(image)
+    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look())
+    painter.end()
+    image.setDotsPerMeterX(round(DPI / 0.0254))
+    image.setDotsPerMeterY(round(DPI / 0.0254))
+    return image
+
+
+def copy_figure(figure: Figure, page: Page) -> None:
+    """Put a figure on the clipboard: as a picture, and its numbers as text."""
+    from PySide6.QtCore import QMimeData
+    from PySide6.QtGui import QGuiApplication
+
+    data = QMimeData()
+    data.setImageData(image_of(figure, page))
+    data.setText(csv_text(figure))
+    QGuiApplication.clipboard().setMimeData(data)
+
+
+def _csv(figure: Figure, page: Page) -> bytes:
+    return csv_text(figure).encode()
+
+
+def _json(figure: Figure, page: Page) -> bytes:
+    return json_text(figure).encode()
+
+
+def _svg(figure: Figure, page: Page) -> bytes:
+    """Return a figure as SVG. pyqtgraph's own exporter is no help: it fails on Qt 6.11."""
+    from PySide6.QtCore import QBuffer, QIODevice, QRect, QRectF, QSize
+    from PySide6.QtGui import QPainter
+    from PySide6.QtSvg import QSvgGenerator
+
+    from .views.chart_paint import draw_figure
+
+    buffer, generator = QBuffer(), QSvgGenerator()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    generator.setOutputDevice(buffer)
+    generator.setResolution(DOTS)
+    generator.setSize(QSize(*page.size))
+    generator.setViewBox(QRect(0, 0, *page.size))
+    generator.setTitle(figure.title)
+    generator.setDescription(" ".join((figure.subtitle, *figure.origins, figure.method)))
+    painter = QPainter(generator)
+    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look())
+    painter.end()
+    svg = bytes(buffer.data().data()).decode()
+    pixels = f'width="{page.size[0]}" height="{page.size[1]}"'
+    return _with_widths(
+        re.sub('width="[^"]*mm" height="[^"]*mm"', pixels, svg, count=1), page.look()
+    ).encode()
+
+
+def _with_widths(svg: str, theme: Theme) -> str:
+    """Return an SVG whose texts are as wide as they were drawn, in whatever font a reader has.
+
+    Qt writes where each text begins; in another font, texts at the right of a column would not end together.
+    """
+    from PySide6.QtGui import QFont, QFontInfo, QFontMetricsF
+
+    font = QFont(theme.font())
+    families = f"{QFontInfo(font).family()}, {', '.join(font.families())}, sans-serif"
+
+    def widen(match: re.Match[str]) -> str:
+        start, size, weight, text = match.group(1, 2, 3, 4)
+        font.setPixelSize(int(size))
+        font.setBold(int(weight) >= QFont.Weight.Bold)
+        width = QFontMetricsF(font).horizontalAdvance(unescape(text.strip("\n")))
+        start = re.sub('font-family="[^"]*"', f'font-family="{families}"', start)
+        return f'{start} textLength="{width:.2f}" lengthAdjust="spacingAndGlyphs">{text}</text>'
+
+    return re.sub(r'(<text [^>]*?font-size="(\d+)" font-weight="(\d+)"[^>]*?)\s*>([^<]*)</text>', widen, svg)
+
+
+def _pdf(figure: Figure, page: Page) -> bytes:
+    """Return a figure as a PDF of one page."""
+    from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSizeF
+    from PySide6.QtGui import QPageSize, QPainter, QPdfWriter
+
+    from .views.chart_paint import draw_figure
+
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(buffer)
+    points = QSizeF(*(side * 72 / DOTS for side in page.size))
+    writer.setPageSize(QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
+    writer.setPageMargins(QMarginsF())
+    writer.setResolution(DOTS)
+    writer.setTitle(figure.title)
+    writer.setCreator("Tilescope")
+    painter = QPainter(writer)
+    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look())
+    painter.end()
+    return bytes(buffer.data().data())

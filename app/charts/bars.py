@@ -1,0 +1,141 @@
+"""Charts of bars: times with their samples, speed-ups, first calls, copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...tracer.measurement import Kind, Row
+from .choose import Choice, Subject, slots_of, timing_of
+from .figure import Axis, Bar, Bars, Datum, Mark
+from .published import published_for
+from .sources import Measured, Source
+from .wording import SHORT, number_text, shape_of, time_text, unit_of
+
+Rows = Sequence[tuple[Subject, list[Measured]]]
+Panels = tuple[tuple[Bars, ...], tuple[str, ...]]
+WIDE = 50  # times the smallest from which on bars are drawn on a logarithmic axis unless one says otherwise
+MEASURED: tuple[tuple[Mark, str], ...] = (("measured", ""),)
+
+
+def times(rows: Rows, choice: Choice) -> Panels:
+    """Return a bar for each row: the median, its interval and its samples in microseconds."""
+    return _timed(rows, choice, [choice.kind])
+
+
+def calls(rows: Rows, choice: Choice) -> Panels:
+    """Return for each row the first call, which compiles, a later one, and the kernel alone."""
+    return _timed(rows, choice, choice.kinds)
+
+
+def copies(rows: Rows, choice: Choice) -> Panels:
+    """Return for each row a call with copies of host data, one on device data, and the kernel alone."""
+    return _timed(rows, choice, choice.kinds)
+
+
+def _timed(rows: Rows, choice: Choice, kinds: Sequence[Kind]) -> Panels:
+    slots = slots_of(choice.subjects)
+    bars = [
+        _bar(
+            measured,
+            kind,
+            slots[subject.key],
+            _part(measured, found, kinds, kind),
+            choice.published and measured.source is found[0].source,
+        )
+        for subject, found in rows
+        for measured in found
+        for kind in (kinds if measured.row.timing("cpu") is None else kinds[:1])
+    ]
+    unit, size = unit_of(max((bar.high for bar in bars), default=1.0))
+    documents = sorted({mark.document for bar in bars for mark in bar.published})
+    notes = [f"Published by the host's clock: {', '.join(documents)}."] if documents else []
+    return (Bars(Axis("time", unit, is_log(choice, bars), _marks(bars), size), tuple(bars)),), tuple(notes)
+
+
+def _marks(bars: Sequence[Bar]) -> tuple[tuple[Mark, str], ...]:
+    published: tuple[Mark, str] = ("published", "diamonds")
+    return (*MEASURED, published) if any(bar.published for bar in bars) else MEASURED
+
+
+def _bar(measured: Measured, kind: Kind, slot: int, part: str, published: bool) -> Bar:
+    row, timing = measured.row, timing_of(measured.row, kind)
+    assert timing is not None  # the rows were chosen for having it
+    low, high = timing.interval()
+    text = "~" * (not timing.settled) + time_text(timing.median)
+    marks = published_for(row, timing.kind) if published else ()
+    datum = datum_of(measured, kind)
+    return Bar(datum, part, timing.median, low, high, text, slot, timing.microseconds, marks)
+
+
+def datum_of(measured: Measured, kind: Kind) -> Datum:
+    """Return what a number drawn for a row brings along."""
+    row, timing = measured.row, timing_of(measured.row, kind)
+    assert timing is not None  # the rows were chosen for having it
+    key = Subject(row.scenario, row.baseline).key
+    origin = measured.source.origin
+    return Datum(key, row.title, origin, timing.kind, row.parameters, timing.microseconds, timing.settled)
+
+
+def _part(measured: Measured, found: Sequence[Measured], kinds: Sequence[Kind], kind: Kind) -> str:
+    """Return what tells a bar from the others of its kernel: the kind of time, the blocks, the device."""
+    parts = [SHORT[kind]] if len(kinds) > 1 and measured.row.timing("cpu") is None else []
+    parts += [told_apart(measured, found)]
+    return " · ".join(filter(None, parts))
+
+
+def told_apart(measured: Measured, found: Sequence[Measured]) -> str:
+    """Return what tells a row from the others of its kernel: sizes, blocks, device."""
+    parts = [_differing(measured.row, [m.row for m in found])]
+    if len({id(m.source) for m in found}) > 1:
+        parts.append(_origin(measured.source))
+    return " · ".join(filter(None, parts))
+
+
+def _differing(row: Row, rows: Sequence[Row]) -> str:
+    names = [n for n in row.parameters if len({str(other.parameters.get(n)) for other in rows}) > 1]
+    if names and all(name in ("tile", "threads", "num_blocks") for name in names) and shape_of(row):
+        return shape_of(row)
+    return ", ".join(f"{name} {row.parameters[name]}" for name in names)
+
+
+def _origin(source: Source) -> str:
+    date = source.measurement.date
+    return f"recorded {date[:10]}" if source.recorded else f"here {date[:16].replace('T', ' ')}"
+
+
+def is_log(choice: Choice, bars: Sequence[Bar]) -> bool:
+    """Return whether the axis is logarithmic: as chosen, else where the values lie far apart."""
+    values = [bar.value for bar in bars]
+    return choice.log if choice.log is not None else bool(values) and max(values) > WIDE * min(values)
+
+
+def speedup(rows: Rows, choice: Choice) -> Panels:
+    """Return how many times as fast as the baseline each row is: the ratio of two medians.
+
+    A row is compared with the baseline's row of the same measurement. The interval is that of the ratio where
+    both medians lie in theirs.
+    """
+    against = choice.against or (choice.subjects[0].key if choice.subjects else "")
+    bases = {id(m.source): m for s, found in reversed(rows) if s.key == against for m in reversed(found)}
+    slots = slots_of(choice.subjects)
+    bars = [
+        _ratio(m, bases[id(m.source)], choice.kind, slots[subject.key], told_apart(m, found))
+        for subject, found in rows
+        for m in found
+        if id(m.source) in bases
+    ]
+    name = next((m.row.title for m in bases.values()), "")
+    note = (
+        () if bases else (f"{against} was not measured like this, so that there is nothing to compare with.",)
+    )
+    axis = Axis(f"times as fast as {name}" if name else "speed-up", "×", is_log(choice, bars), MEASURED)
+    return (Bars(axis, tuple(bars), 1.0),), note
+
+
+def _ratio(measured: Measured, base: Measured, kind: Kind, slot: int, part: str) -> Bar:
+    mine, other = timing_of(measured.row, kind), timing_of(base.row, kind)
+    assert mine is not None and other is not None  # the rows were chosen for having it
+    (low, high), (base_low, base_high) = mine.interval(), other.interval()
+    ratio = other.median / mine.median
+    text = "~" * (not (mine.settled and other.settled)) + f"{number_text(ratio)}×"
+    return Bar(datum_of(measured, kind), part, ratio, base_low / high, base_high / low, text, slot)

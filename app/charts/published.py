@@ -1,0 +1,55 @@
+"""The figures that the source documents published, each with its GPU: marks beside what was measured."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from ...tracer.measurement import Kind, Row
+from .figure import Published
+from .wording import time_text
+
+FILE = Path(__file__).resolve().parent.parent.parent / "resources" / "published.json"
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A published time, by the host's clock. document: its number; gpu: "" for a program on the CPU."""
+
+    document: str
+    title: str
+    gpu: str
+    scenario: str
+    baseline: str
+    parameters: dict[str, int | str]
+    kind: Kind
+    microseconds: float
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Return all published figures."""
+    return msgspec.json.decode(FILE.read_bytes(), type=tuple[Entry, ...])
+
+
+def published_for(row: Row, kind: Kind) -> tuple[Published, ...]:
+    """Return what was published for a row.
+
+    The documents timed calls, and with what they call the kernel's time they mean a call on device data: such
+    a figure stands beside calls and kernels alike.
+    """
+    wanted = {"kernel-warm": "call", "kernel-cold": "call"}.get(kind, kind)
+    fitting = [e for e in entries() if _fits(e, row) and e.kind == wanted]
+    return tuple(Published(e.microseconds, _told(e), f"{e.document}: {e.title}") for e in fitting)
+
+
+def _fits(entry: Entry, row: Row) -> bool:
+    if (entry.scenario, entry.baseline) != (row.scenario, row.baseline):
+        return False
+    return all(row.parameters.get(name) == value for name, value in entry.parameters.items())
+
+
+def _told(entry: Entry) -> str:
+    where = entry.gpu or "CPU not named"
+    return f"{time_text(entry.microseconds)} {where}, document {entry.document}"

@@ -1,0 +1,90 @@
+"""The numbers of a figure as CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from .figure import Axis, Bars, Datum, Figure, Plane
+
+COLUMNS = (
+    "kernel", "title", "device and origin", "kind", "parameters", "quantity", "unit", "value", "low", "high",
+    "marks", "samples", "settled",
+)  # fmt: skip
+
+
+def csv_text(figure: Figure) -> str:
+    """Return a line for each number that is drawn, with title, method and origins before them as comments."""
+    out = io.StringIO()
+    for line in (figure.title, figure.subtitle, *figure.origins, figure.method, *figure.notes):
+        out.write(f"# {line}\n" if line else "")
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in rows(figure):
+        given = " ".join(f"{name}={value}" for name, value in row["parameters"].items() if value != "")
+        writer.writerow(
+            row | {"parameters": given, "marks": " ".join(row["marks"]), "samples": len(row["samples"])}
+        )
+    return out.getvalue()
+
+
+def json_text(figure: Figure) -> str:
+    """Return everything that is drawn, with every sample in microseconds."""
+    roofs = [roof for panel in figure.panels if isinstance(panel, Plane) for roof in panel.roofs]
+    content = {
+        "format": "tilescope chart",
+        "chart": figure.chart,
+        "title": figure.title,
+        "subtitle": figure.subtitle,
+        "origins": figure.origins,
+        "method": figure.method,
+        "notes": figure.notes,
+        "numbers": list(rows(figure)),
+        "roofs": [
+            {
+                "device": r.name,
+                "copy_gb_per_s": r.gb_per_s,
+                "float32_gflop_per_s": r.gflop_per_s,
+                "marks": ["measured"],
+            }
+            for r in roofs
+        ],
+        "published": list(_published(figure)),
+    }
+    return msgspec.json.format(msgspec.json.encode(content), indent=1).decode() + "\n"
+
+
+def rows(figure: Figure) -> Iterator[dict[str, Any]]:
+    """Return each drawn number with its interval, unit and marks; times are in microseconds."""
+    for panel in figure.panels:
+        if isinstance(panel, Bars):
+            for bar in panel.bars:
+                yield _row(bar.datum, panel.axis, bar.value, bar.low, bar.high)
+        else:
+            for point in (p for series in panel.series for p in series.points):
+                yield _row(point.datum, panel.y, point.y, point.low, point.high)
+                if panel.x.unit:
+                    yield _row(point.datum, panel.x, point.x, point.x, point.x)
+
+
+def _row(datum: Datum, axis: Axis, value: float, low: float, high: float) -> dict[str, Any]:
+    numbers = (axis.label, "µs" if axis.label == "time" else axis.unit, value, low, high)
+    marks = [mark for mark, _ in axis.marks if mark != "published"]
+    told = (datum.subject, datum.name, datum.origin, datum.kind, datum.parameters, *numbers, marks)
+    return dict(zip(COLUMNS, (*told, datum.samples, datum.settled), strict=True))
+
+
+def _published(figure: Figure) -> Iterator[dict[str, Any]]:
+    for panel in figure.panels:
+        for bar in panel.bars if isinstance(panel, Bars) else ():
+            for mark in bar.published:
+                yield {
+                    "kernel": bar.datum.subject,
+                    "us": mark.microseconds,
+                    "told": mark.told,
+                    "marks": ["published"],
+                }

@@ -1,0 +1,83 @@
+"""A measurement in a thread of the window: started, followed, cancelled, saved in the user's data folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QThreadPool, Signal
+
+from ..tracer.client import Cancelled
+from ..tracer.measurement import MeasurementError, save
+from ..tracer.measuring import Measuring, Start
+from ..tracer.rows import Ask
+from .charts.sources import own_folder
+from .jobs import LEAVING, Task
+
+
+class MeasuringJob(QObject):
+    """One measurement at a time.
+
+    progress: (what is done now, rows done, rows in all). saved: the path of the new measurement. failed: one
+    sentence; "" after `cancel`.
+    """
+
+    progress = Signal(str, int, int)
+    saved = Signal(str)
+    failed = Signal(str)
+
+    def __init__(self, parent: QObject | None = None, start: Start | None = None) -> None:
+        super().__init__(parent)
+        self._measuring: Measuring | None = None
+        self._start = start
+        self._pool = QThreadPool(self)
+        self.saved.connect(self._end)
+        self.failed.connect(self._end)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a measurement is under way."""
+        return self._measuring is not None
+
+    def start(self, asks: Sequence[Ask], time_limit: float = 1.0) -> None:
+        """Measure rows."""
+        self._measuring = measuring = Measuring(asks, time_limit=time_limit)
+        self._pool.start(Task(lambda: self._run(measuring)))
+
+    def cancel(self) -> None:
+        """End the measurement under way, if there is one; nothing is saved."""
+        if self._measuring is not None:
+            self._measuring.cancel()
+
+    def close(self) -> bool:
+        """Cancel and wait a little; return whether the thread has ended."""
+        self.cancel()
+        return self._pool.waitForDone(LEAVING)
+
+    def _run(self, measuring: Measuring) -> None:
+        """In a thread: measure and save."""
+        why = "The measurement could not be finished; the terminal says why."
+        try:
+            measurement = measuring.run(self.progress.emit, self._start)
+            path = _new_path()
+            save(measurement, path)
+            self.saved.emit(str(path))
+            return
+        except Cancelled:
+            why = ""
+        except MeasurementError as error:
+            why = str(error)
+        except OSError as error:
+            why = f"The measurement could not be saved in {own_folder()}: {error.strerror or error}."
+        self.failed.emit(why)
+
+    def _end(self, _: str) -> None:
+        self._measuring = None
+
+
+def _new_path() -> Path:
+    """Return the name of a new file in the folder of measurements, which is made."""
+    folder = own_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{datetime.now():%Y-%m-%d-%H%M%S}.json"

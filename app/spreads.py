@@ -1,0 +1,85 @@
+"""What racing counters end at under other seeds: traced one after the other, between what the panes wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from PySide6.QtCore import QObject, QThreadPool, Signal
+
+from ..tracer.client import Cancelled, WorkerError
+from ..tracer.counting import counted_total
+from ..tracer.launch import Launch
+from ..tracer.outcomes import Spread, measured_outcomes, seeded, seeds_for
+from .jobs import LEAVING, Jobs, Task
+from .session import Session
+
+
+class Spreads(QObject):
+    """Makes the spreads that are wanted; `moved` tells (key of the launch, Spread) with each seed that is done."""
+
+    moved = Signal(str, object)
+    _ended = Signal(str)
+
+    def __init__(self, jobs: Jobs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.jobs = jobs
+        self._known: dict[str, Spread] = {}
+        self._under_way: set[str] = set()
+        self._wanted: frozenset[str] = frozenset()  # replaced as a whole: the thread reads it
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(1)
+        self.moved.connect(self._keep)
+        self._ended.connect(self._under_way.discard)
+
+    def want(self, sessions: Iterable[Session]) -> None:
+        """Make the spreads of these sessions, and of no others any more; what is known of them is told at once."""
+        keys = {key_of(session.launch): session for session in sessions}
+        self._wanted = frozenset(keys)
+        for key, session in keys.items():
+            if key in self._known:
+                self.moved.emit(key, self._known[key])
+            if key not in self._under_way and not self.is_done(key):
+                self._under_way.add(key)
+                self._pool.start(Task(partial(self._make, key, session)))
+
+    def is_done(self, key: str) -> bool:
+        """Return whether nothing more will come of a spread."""
+        spread = self._known.get(key)
+        return spread is not None and (len(spread.totals) >= spread.wanted or bool(spread.problem))
+
+    def is_idle(self) -> bool:
+        """Return whether every spread that is wanted is there."""
+        return all(self.is_done(key) for key in self._wanted)
+
+    def close(self) -> None:
+        """Make no more; the worker is closed before."""
+        self._wanted = frozenset()
+        self._pool.waitForDone(LEAVING)
+
+    def _keep(self, key: str, spread: Spread) -> None:
+        self._known[key] = spread
+
+    def _make(self, key: str, session: Session) -> None:
+        """In the thread: trace seed after seed, and tell what is known so far."""
+        counting = session.counting
+        assert counting is not None
+        spread = Spread((), seeds_for(session.trace), measured_outcomes(session.launch))
+        try:
+            self.moved.emit(key, spread)
+            for seed in range(spread.wanted):
+                if key not in self._wanted:
+                    return
+                total = counted_total(self.jobs.aside(seeded(session.launch, seed)), counting.result.buffer)
+                spread = Spread((*spread.totals, total), spread.wanted, spread.measured)
+                self.moved.emit(key, spread)
+        except (Cancelled, WorkerError) as error:
+            why = str(error) or "The random schedules were not all traced."
+            self.moved.emit(key, Spread(spread.totals, spread.wanted, spread.measured, why))
+        finally:
+            self._ended.emit(key)
+
+
+def key_of(launch: Launch) -> str:
+    """Return the key of a launch under any schedule."""
+    return seeded(launch, 0).key()

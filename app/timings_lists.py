@@ -1,0 +1,162 @@
+"""The lists at the left of the timings: kernels under their headings, and the measurements they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QTreeWidgetItemIterator, QWidget
+
+from ..kernels.catalogue import groups
+from .charts.choose import Subject, slots_of
+from .charts.sources import Source
+from .icons import DENSITY
+from .theme import Theme
+from .views.chart_ink import Ink
+from .views.dress import boxes_palette, sheet
+
+KEY = Qt.ItemDataRole.UserRole
+
+
+class CheckList(QTreeWidget):
+    """Items that can be checked, perhaps under headings. `changed` tells of the user's changes alone."""
+
+    changed = Signal()
+
+    def __init__(self, name: str, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.setAccessibleName(name)
+        self.setHeaderHidden(True)
+        self.setRootIsDecorated(False)
+        self.setItemsExpandable(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.itemChanged.connect(lambda _item, _column: self._tell())
+        self.set_theme(theme)
+
+    def _tell(self) -> None:
+        if not self.signalsBlocked():
+            self.changed.emit()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.theme = theme
+        self.setStyleSheet(
+            sheet("QTreeWidget", theme) + "QTreeWidget::branch { image: none; border-image: none; }"
+        )
+        self.setPalette(boxes_palette(theme))
+        self.setFont(theme.font())
+        self.setIndentation(theme.px(12))
+
+    def _items(self) -> Iterator[QTreeWidgetItem]:
+        items = QTreeWidgetItemIterator(self)
+        while (item := items.value()) is not None:
+            yield item
+            items += 1
+
+    def checked(self) -> list[object]:
+        """Return the values of the checked items, from the top."""
+        return [
+            i.data(0, KEY)
+            for i in self._items()
+            if i.checkState(0) == Qt.CheckState.Checked and i.data(0, KEY)
+        ]
+
+    def check(self, values: Iterable[object]) -> None:
+        """Check the items of these values and no others, without telling."""
+        wanted = list(values)
+        self.blockSignals(True)
+        for item in self._items():
+            if item.data(0, KEY):
+                on = item.data(0, KEY) in wanted
+                item.setCheckState(0, Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+        self.blockSignals(False)
+        self.viewport().update()
+
+
+def _item(text: str, key: str, tip: str) -> QTreeWidgetItem:
+    item = QTreeWidgetItem([text])
+    item.setData(0, KEY, key)
+    item.setToolTip(0, tip)
+    item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable)
+    item.setCheckState(0, Qt.CheckState.Unchecked)
+    return item
+
+
+class KernelList(CheckList):
+    """All kernels of the catalogue and their baselines; the chosen ones with the sign they have in the chart."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__("Kernels", theme, parent)
+        for heading, scenarios in groups().items():
+            top = QTreeWidgetItem([heading])
+            top.setFlags(Qt.ItemFlag.ItemIsEnabled)
+            self.addTopLevelItem(top)
+            for scenario in scenarios:
+                kernel = _item(scenario.title, scenario.name, scenario.lesson)
+                top.addChild(kernel)
+                for baseline in scenario.baselines:
+                    tip = f"The work of {scenario.title} on the CPU"
+                    kernel.addChild(_item(baseline.title, f"{scenario.name}/{baseline.name}", tip))
+        self.expandAll()
+        self.set_theme(theme)
+
+    def subjects(self) -> tuple[Subject, ...]:
+        """Return what is checked."""
+        pairs = [str(key).partition("/") for key in self.checked()]
+        return tuple(Subject(scenario, baseline) for scenario, _, baseline in pairs)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        super().set_theme(theme)
+        for i in range(self.topLevelItemCount()):
+            top = self.topLevelItem(i)
+            assert top is not None
+            top.setFont(0, theme.font(bold=True))
+        self.show_signs()
+
+    def show_signs(self) -> None:
+        """Draw beside each checked kernel the sign that it has in charts."""
+        slots = slots_of(self.subjects())
+        self.blockSignals(True)
+        for item in self._items():
+            key = item.data(0, KEY)
+            item.setIcon(0, _sign(slots[key], self.theme) if key in slots else QIcon())
+        self.blockSignals(False)
+
+
+def _sign(slot: int, theme: Theme) -> QIcon:
+    pixmap = QPixmap(16 * DENSITY, 16 * DENSITY)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.scale(DENSITY, DENSITY)
+    Ink(painter, Theme.named(theme.name)).sign(QPointF(8, 8), slot)
+    painter.end()
+    return QIcon(pixmap)
+
+
+class SourceList(CheckList):
+    """The measurements: recorded ones, and those made here."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__("Measurements", theme, parent)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.sources: list[Source] = []
+
+    def offer(self, found: Sequence[Source], checked: Sequence[str]) -> None:
+        """Show these measurements, those of the checked paths checked."""
+        self.blockSignals(True)
+        self.clear()
+        self.sources = list(found)
+        for source in found:
+            told = f"{source.device}\n{source.when.removesuffix(' UTC')}"
+            self.addTopLevelItem(_item(told, str(source.path), source.line.replace(" · ", "\n")))
+        self.blockSignals(False)
+        self.check(checked)
+
+    def chosen(self) -> list[Source]:
+        """Return the checked measurements."""
+        paths = self.checked()
+        return [source for source in self.sources if str(source.path) in paths]

@@ -1,0 +1,83 @@
+"""The row of fields above a chart: kind of time, size, blocks, baseline, axis; those that the chart can use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
+
+from .charts.choose import Choice, problem_for, problems, shapes
+from .charts.sources import Source
+from .charts.wording import SHORT
+from .controls import Chip, Combo
+from .flow import FlowLayout
+from .theme import Theme
+from .views.dress import boxes_palette
+
+USED = {
+    "bars": ("kind", "problem", "shape", "axis", "published"),
+    "speedup": ("kind", "problem", "shape", "against", "axis"),
+    "scaling": ("kind", "shape"),
+    "roofline": ("kind", "problem", "shape"),
+    "calls": ("problem", "shape", "axis", "published"),
+    "copies": ("problem", "shape", "axis", "published"),
+}
+LABELS = {"kind": "Time", "problem": "Size", "shape": "Blocks", "against": "Compared with", "axis": "Axis"}
+AXES: tuple[tuple[str, bool | None], ...] = (("what suits", None), ("linear", False), ("logarithmic", True))
+
+
+class Options(QFrame):
+    """Says what the user chose; `changed` tells of the user's changes alone."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.choice = Choice()
+        self.flow = FlowLayout(self)
+        self.combos = {name: Combo(label) for name, label in LABELS.items()}
+        self.chips = {name: Chip(LABELS[name], [combo]) for name, combo in self.combos.items()}
+        for name, chip in self.chips.items():
+            self.combos[name].picked.connect(lambda value, name=name: self._take(name, value))
+            self.flow.add(chip)
+        self.published = QCheckBox("Published figures")
+        self.published.setToolTip("Times from the documents that the kernels come from, each with its GPU")
+        self.published.toggled.connect(lambda on: self._take("published", on))
+        self.flow.add(self.published)
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.published.setPalette(boxes_palette(theme))
+        self.flow.setContentsMargins(theme.px(12), theme.px(10), theme.px(12), theme.px(4))
+        self.flow.setSpacing(theme.px(8))
+
+    def _take(self, name: str, value: object) -> None:
+        changes: dict[str, Any] = {"log": value} if name == "axis" else {name: value}
+        self.choice = replace(self.choice, **changes)
+        self.changed.emit()
+
+    def show_choice(self, choice: Choice, sources: Sequence[Source], titles: dict[str, str]) -> None:
+        """Offer what there is for a choice. titles: of the subjects, by their keys."""
+        self.choice = choice
+        kinds = [kind for kind in SHORT if kind != "cpu" or choice.kind == "cpu"]
+        self.combos["kind"].offer([(SHORT[kind], kind) for kind in kinds], choice.kind)
+        problem = problem_for(sources, choice)
+        self.combos["problem"].offer([(text, text) for text in problems(sources, choice)], problem)
+        offered = [(text.removeprefix("blocks of "), text) for text in shapes(sources, choice)]
+        extra = [] if choice.chart == "scaling" else [("all", "all")]
+        known = choice.shape if choice.shape in [value for _, value in (*offered, *extra)] else ""
+        self.combos["shape"].offer([("as measured first", ""), *offered, *extra], known)
+        against = choice.against if choice.against in titles else next(iter(titles), "")
+        self.combos["against"].offer([(title, key) for key, title in titles.items()], against)
+        self.combos["axis"].offer(AXES, choice.log)
+        self.published.blockSignals(True)
+        self.published.setChecked(choice.published)
+        self.published.blockSignals(False)
+        widgets: dict[str, QWidget] = {**self.chips, "published": self.published}
+        for name, widget in widgets.items():
+            widget.setVisible(name in USED[choice.chart])
+        self.flow.invalidate()

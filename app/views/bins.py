@@ -1,0 +1,231 @@
+"""What the histogram view shows of a launch that counts, at a moment: bars, additions under way, words. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tracer.binning import Additions
+from ...tracer.counting import Counting
+from ...tracer.trace import WARP
+from ..session import Selection, Session
+from . import cells
+from .memory_told import block_text
+from .memory_told import caption as warp_text
+from .wording import buffer_text, count_text, listed, place_text, plural
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+NAMED = 3  # bins that a sentence names before it counts the others
+
+
+class Adding(NamedTuple):
+    """What threads are adding: their bin, lane and thread, whether they are of the selected warp, or selected.
+
+    together: how many lanes of the request add to the same bin.
+    """
+
+    bin: Ints
+    lane: Ints
+    block: Ints
+    thread: Ints
+    own: Bools
+    chosen: Bools
+    together: Ints
+
+
+class Bars(NamedTuple):
+    """One array of bins: its content (-1 where nothing was written), where its scale ends, the most that met."""
+
+    title: str
+    values: Ints
+    top: int
+    most: Ints
+    adding: Adding
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """A session that counts, as the histogram view draws it; what is derived is computed once."""
+
+    session: Session
+    counting: Counting
+
+    @cached_property
+    def warmest(self) -> int:
+        """Return the most lanes of one request that ever meet in a bin."""
+        parts = [self.counting.result, self.counting.apart]
+        return max(int(part.together.max(initial=1)) for part in parts if part is not None)
+
+    def bars(self, moment: int, selection: Selection) -> list[Bars]:
+        """Return the arrays from top to bottom: the block's own if there is one, then the result."""
+        parts = [self.counting.apart, self.counting.result]
+        return [self._bars(part, moment, selection) for part in parts if part is not None]
+
+    def _bars(self, additions: Additions, moment: int, selection: Selection) -> Bars:
+        buffer = self.session.trace.buffers[additions.buffer]
+        apart = buffer.space == "shared"
+        low = selection.block * additions.size if apart else 0
+        where = f"shared memory of {block_text(self.session, selection.block)}" if apart else "global memory"
+        adding = self._adding(additions, additions.at(moment), selection)
+        if apart:
+            adding = Adding(*(column[adding.block == selection.block] for column in adding))
+        content = self.session.memory.values(additions.buffer, moment, selection.block)
+        values = np.where(cells.is_poison(content), -1, content.astype(np.int64))
+        most = additions.most.most(moment, low, low + additions.size)
+        title = f"{buffer_text(buffer)}, {where}"
+        return Bars(title, values, self._top(additions), most, adding)
+
+    def _top(self, additions: Additions) -> int:
+        top = int(self.session.memory.value_range(additions.buffer)[1])
+        expected = self.counting.expected
+        if additions is self.counting.result and expected is not None:
+            top = max(top, int(expected.max(initial=0)))
+        return max(top, 1)
+
+    def _adding(self, additions: Additions, part: slice | Ints, selection: Selection) -> Adding:
+        trace, rows = self.session.trace, additions.row[part]
+        block, thread = trace.block[rows].astype(np.int64), trace.thread[rows].astype(np.int64)
+        own = (block == selection.block) & (thread // WARP == selection.thread // WARP)
+        chosen = own & (thread == selection.thread)
+        place = additions.cell[part] % additions.size
+        return Adding(place, thread % WARP, block, thread, own, chosen, additions.together[part])
+
+    def coming(self, moment: int, selection: Selection) -> Adding:
+        """Return the additions whose samples are loaded at this moment."""
+        additions, (sample, place) = self.counting.first, self._by_sample
+        rows = self.session.memory.accesses_at(moment)
+        found = np.minimum(np.searchsorted(sample, rows), max(len(sample) - 1, 0))
+        wanted = place[found[sample[found] == rows]] if len(sample) else place
+        adding = self._adding(additions, wanted, selection)
+        if self.counting.apart is None:
+            return adding
+        return Adding(*(column[adding.block == selection.block] for column in adding))
+
+    @cached_property
+    def _by_sample(self) -> tuple[Ints, Ints]:
+        """Return the loads from global memory that additions follow, ascending, and these additions."""
+        additions, trace = self.counting.first, self.session.trace
+        chosen = np.flatnonzero(additions.sample >= 0)
+        spaces = np.array([b.space == "global" for b in trace.buffers])
+        chosen = chosen[spaces[trace.buffer[additions.sample[chosen]]]]
+        order = np.argsort(additions.sample[chosen], kind="stable")
+        return additions.sample[chosen][order], chosen[order]
+
+    def caption(self, moment: int, selection: Selection) -> str:
+        """Return what the selected warp does at a moment."""
+        for bars in self.bars(moment, selection):
+            own = Adding(*(column[bars.adding.own] for column in bars.adding))
+            if len(own.bin):
+                return self._adding_text(bars, own)
+        coming = self.coming(moment, selection)
+        own = Adding(*(column[coming.own] for column in coming))
+        if len(own.bin):
+            return f"loads {plural(len(own.bin), 'sample')}, on their way to {self._bins_text(own)}"
+        return warp_text(self.session, moment, selection)
+
+    def _adding_text(self, bars: Bars, own: Adding) -> str:
+        """Return what lanes add to an array of bins: samples, or the counts of their block."""
+        summing = self.counting.apart is not None and bars.title.endswith("global memory")
+        what = "count of its block" if summing else "sample"
+        return f"adds {plural(len(own.bin), what)} to {self._bins_text(own)}{_meeting_text(own)}"
+
+    def _bins_text(self, own: Adding) -> str:
+        return plural(len(np.unique(own.bin)), "bin")
+
+    def progress(self, moment: int) -> str:
+        """Return how many samples are counted by a moment, and where most lanes met."""
+        first = self.counting.first
+        done, total = first.upto(moment), len(first)
+        counted = f"{count_text(done)} of {count_text(total)} samples counted"
+        if self.counting.apart is not None:
+            sums = self.counting.result.upto(moment)
+            counted += f" in shared memory, {count_text(sums)} additions to global memory"
+        lost = self.counting.result.lost(moment)
+        return counted + (f", {count_text(lost)} of them lost" if lost else "")
+
+    def contention(self, moment: int) -> str:
+        """Return where most lanes of one request met by a moment, in words."""
+        records = self.counting.first.most
+        done = int(np.searchsorted(records.moment, moment, side="right"))
+        lanes = records.lanes[:done]
+        if not len(lanes) or lanes.max() < 2:
+            return "no two lanes of a request have met in a bin" if done else ""
+        where = records.cell[:done][lanes == lanes.max()] % self.counting.bins
+        return (
+            f"at most {plural(int(lanes.max()), 'lane')} of a request met, in {bins_text(np.unique(where))}"
+        )
+
+    def verdict(self, moment: int) -> tuple[str, bool]:
+        """Return how the final counts compare with NumPy's, "" before the end, and whether that is well."""
+        expected = self.counting.expected
+        if expected is None or moment < self.session.end:
+            return "", True
+        wrong = self.differing()
+        if not len(wrong):
+            return f"equals np.histogram in all {count_text(self.counting.bins)} bins", True
+        return f"differs from NumPy in {bins_text(wrong)}", False
+
+    def differing(self) -> Ints:
+        """Return the bins whose final counts are not NumPy's."""
+        expected = self.counting.expected
+        final = self.session.memory.values(self.counting.result.buffer, self.session.end)
+        return np.flatnonzero(final != expected) if expected is not None else np.empty(0, np.int64)
+
+    def span_text(self, place: int) -> str:
+        """Return from where to where the samples of a bin lie, "" where that is not known."""
+        if self.counting.edges is None:
+            return ""
+        low, high = self.counting.edges
+        width = (high - low) / self.counting.bins
+        return f"{low + place * width:.4g} to {low + (place + 1) * width:.4g}"
+
+    def bin_text(self, part: int, place: int, moment: int, selection: Selection) -> str:
+        """Return what is known of a bin of the array number `part`, a line each."""
+        bars = self.bars(moment, selection)[part]
+        span, value = self.span_text(place), int(bars.values[place])
+        lines = [f"bin {place}{f', samples from {span}' if span else ''}"]
+        lines.append(
+            f"{bars.title}: {'not written yet' if value < 0 else count_text(value)}"
+            + self._expected_text(part, place)
+        )
+        if bars.most[place]:
+            lines.append(f"at most {plural(int(bars.most[place]), 'lane')} of one request met here")
+        return "\n".join([*lines, *self._lanes_text(bars.adding, place)])
+
+    def _expected_text(self, part: int, place: int) -> str:
+        expected, last = self.counting.expected, part == (self.counting.apart is not None)
+        return f"; NumPy: {count_text(int(expected[place]))}" if expected is not None and last else ""
+
+    def _lanes_text(self, adding: Adding, place: int) -> list[str]:
+        """Return who adds to a bin now, a line for each warp, the selected one first."""
+        mine = np.flatnonzero(adding.bin == place)
+        warps = sorted(
+            {(not adding.own[i], adding.block[i], adding.thread[i] // WARP) for i in mine.tolist()}
+        )
+        lines = []
+        for _, block, warp in warps[:NAMED]:
+            same = mine[(adding.block[mine] == block) & (adding.thread[mine] // WARP == warp)]
+            lanes = listed([str(lane) for lane in sorted(adding.lane[same].tolist())])
+            noun = "lane" if len(same) == 1 else "lanes"
+            name = place_text(int(block), self.session.trace.grid)
+            lines.append(f"now {noun} {lanes} of warp {warp} in block {name}")
+        return lines
+
+
+def _meeting_text(own: Adding) -> str:
+    most = int(own.together.max())
+    if most < 2:
+        return ", each to another"
+    return f"; {most} meet in {bins_text(np.unique(own.bin[own.together == most]))}"
+
+
+def bins_text(places: Ints) -> str:
+    """Return bins by their numbers, the first few of many: bins 3, 7, 12 and 5 more."""
+    named = [str(place) for place in places[:NAMED].tolist()]
+    more = [f"{count_text(len(places) - NAMED)} more"] if len(places) > NAMED else []
+    return f"{'bin' if len(places) == 1 else 'bins'} {listed([*named, *more])}"

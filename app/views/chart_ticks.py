@@ -1,0 +1,70 @@
+"""Where the ticks of an axis stand, and from values to pixels. No Qt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From values between `low` and `high` to pixels between `start` and `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        """Return the pixel of a value; on a logarithmic axis the value is positive."""
+        if self.log:
+            share = math.log(value / self.low) / math.log(self.high / self.low)
+        else:
+            share = (value - self.low) / (self.high - self.low)
+        return self.start + share * (self.end - self.start)
+
+
+def ticks(low: float, high: float, log: bool, count: int) -> list[float]:
+    """Return about `count` values between two others, at most: 1, 2 or 5 times a power of ten."""
+    return _log_ticks(low, high, max(count, 2)) if log else _linear_ticks(low, high, max(count, 2))
+
+
+def _linear_ticks(low: float, high: float, count: int) -> list[float]:
+    rough = (high - low) / count
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [n * step for n in range(first, last + 1)]
+
+
+def _log_ticks(low: float, high: float, count: int) -> list[float]:
+    """Return powers of ten, with 3 or 2 and 5 times them where there is room; in less than a decade even steps."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    stride = max(1, math.ceil(math.log10(high / low) / count))
+    for factors in ((1, 2, 5), (1, 3), (1,)):
+        every = [10.0**n * factor for n in range(first, last + 1) if n % stride == 0 for factor in factors]
+        found = [tick for tick in every if low <= tick <= high]
+        if 2 <= len(found) <= count and (stride == 1 or len(factors) == 1):
+            return found
+    return _linear_ticks(low, high, count)
+
+
+def powers_of_two(low: float, high: float) -> list[float]:
+    """Return the powers of two between two values: the sizes that matrices have."""
+    return [2.0**n for n in range(math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9) + 1)]
+
+
+def log_range(values: Sequence[float], room: float = 1.25) -> tuple[float, float]:
+    """Return a range around positive values with room at both ends; at least a factor of four."""
+    low, high = min(values) / room, max(values) * room
+    middle = math.sqrt(low * high)
+    return min(low, middle / 2), max(high, middle * 2)
+
+
+def tick_text(value: float) -> str:
+    """Return a tick's number, short: 1,500 or 0.25 or 2e-06."""
+    if value and (abs(value) < 1e-3 or abs(value) >= 1e6):
+        return f"{value:.3g}"
+    return f"{value:,.6g}"

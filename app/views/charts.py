@@ -1,0 +1,70 @@
+"""The picture of a figure in the window: the same drawing as in every export, and words at the pointer."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from ..charts.figure import Figure
+from ..theme import Theme
+from .chart_bars import Hits
+from .chart_paint import draw_figure, wanted_height
+from .view import guarded
+
+
+class ChartView(QWidget):
+    """Shows a figure, as high as its bars ask for."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.figure: Figure | None = None
+        self._hits: Hits = []
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def show_figure(self, figure: Figure) -> None:
+        """Draw another figure."""
+        self.figure = figure
+        self.setAccessibleName(f"{figure.title}. {figure.subtitle}")
+        self._ask_height()
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.theme = theme
+        self._ask_height()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the size of a usual figure."""
+        return QSize(self.theme.px(760), self.theme.px(520))
+
+    def _ask_height(self) -> None:
+        if self.figure is not None:
+            self.setMinimumHeight(wanted_height(self.figure, self.width(), self.theme))
+
+    @guarded
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Ask for the height that this width needs."""
+        self._ask_height()
+
+    @guarded
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the figure."""
+        if self.figure is None:
+            return
+        painter = QPainter(self)
+        self._hits = draw_figure(painter, self.figure, QRectF(self.rect()), self.theme)
+        painter.end()
+
+    def told(self, place: QPointF) -> str:
+        """Return what stands at a place, in words; "" where nothing does."""
+        return next((text for box, text in reversed(self._hits) if box.contains(place)), "")
+
+    def event(self, event: QEvent) -> bool:
+        """Say what is under a resting pointer; everything else as usual."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.told(QPointF(event.pos())), self)
+            return True
+        return super().event(event)

@@ -1,0 +1,261 @@
+"""The histogram view: bins that grow, who adds to them now, where lanes meet, and which additions are lost."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from ...tracer.outcomes import Spread
+from ...tracer.trace import WARP
+from ..session import Selection, Session
+from ..theme import Theme
+from . import histogram_paint as paint
+from .bins import Bars, Bins
+from .histogram_places import Places, bin_at, lane_box, places_of
+from .memory_text import MIDDLE, RIGHT, write
+from .memory_told import selection_at
+from .tally import Tally
+from .tally_paint import TallyPicture
+from .view import View
+from .wording import EXACT, PART, place_text
+
+NOTHING = "This launch counts nothing."
+
+
+class HistogramView(View):
+    """The bins of a launch that counts, NumPy's counts as a line over them; one bin is drawn as a counter.
+
+    A click on a bin asks for the thread that added to it first, one on a lane for that lane's thread.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._bins: Bins | None = None
+        self._tally: TallyPicture | None = None
+        self._spread: Spread | None = None
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("Histogram")
+        self._describe()
+
+    def sizeHint(self) -> QSize:
+        """Return the same room as the memory view asks for, whose place it takes."""
+        return QSize(self.theme.px(550), self.theme.px(450))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size at which something can be seen."""
+        return QSize(self.theme.px(200), self.theme.px(160))
+
+    @property
+    def spread(self) -> Spread | None:
+        """What a racing counter ends at under other schedules and on a GPU, None while that is not known."""
+        return self._spread
+
+    @spread.setter
+    def spread(self, spread: Spread | None) -> None:
+        self._spread = spread
+        self._describe()
+        self.update()
+
+    def load(self, session: Session | None) -> None:
+        """Take a session."""
+        super().load(session)
+        counting = session.counting if session else None
+        self._bins = Bins(session, counting) if session and counting and counting.bins > 1 else None
+        single = session and counting and counting.bins == 1
+        self._tally = TallyPicture(Tally(session, counting)) if single and session and counting else None
+        self.spread = None
+
+    def render_moment(self, moment: float, selection: Selection) -> None:
+        """Draw this moment; with a fraction, samples are on their way to their bins."""
+        super().render_moment(moment, selection)
+        self._describe()
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours or another text size."""
+        super().set_theme(theme)
+        self.updateGeometry()
+        self.update()
+
+    def bars(self) -> list[Bars]:
+        """Return the bars as they are drawn; none for a counter."""
+        return self._bins.bars(int(self.moment), self.selection) if self._bins else []
+
+    def places(self) -> Places:
+        """Return where everything stands."""
+        line = QFontMetricsF(self.theme.font(12)).height() + 1
+        charts = 2 if self._bins and self._bins.counting.apart else 1
+        return places_of(self.width(), self.height(), self.theme.px(100) / 100, line, charts, 3)
+
+    def _describe(self) -> None:
+        """Tell a screen reader what the picture says in words."""
+        words = [NOTHING]
+        if self._bins:
+            verdict = self._bins.verdict(int(self.moment))[0]
+            words = [*self._words(self._bins), verdict]
+        elif self._tally:
+            words = self._tally.words(int(self.moment), self._spread)
+        self.setAccessibleDescription(". ".join(word for word in words if word))
+
+    def _words(self, bins: Bins) -> list[str]:
+        moment = int(self.moment)
+        return [bins.caption(moment, self.selection), bins.progress(moment), bins.contention(moment)]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw everything."""
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self.theme.colour("panel"))
+        if self._bins and self.session:
+            self._paint_bins(painter, self._bins)
+        elif self._tally:
+            self._tally.paint(painter, QRectF(self.rect()), self.moment, self._spread, self.theme)
+        else:
+            write(
+                painter, QRectF(self.rect()), NOTHING, self.theme.font(15), self.theme.colour("muted"), MIDDLE
+            )
+        painter.end()
+
+    def _paint_bins(self, painter: QPainter, bins: Bins) -> None:
+        at, all_bars = self.places(), self.bars()
+        self._write_caption(painter, at, bins)
+        stages = [
+            paint.Stage(plot, bins.counting.bins, bars.top)
+            for plot, bars in zip(at.plots, all_bars, strict=True)
+        ]
+        look = "global store" if bins.counting.races else "atomic"
+        for i, (stage, bars) in enumerate(zip(stages, all_bars, strict=True)):
+            last = i == len(stages) - 1
+            paint.draw_title(painter, stage, bars, self.theme)
+            paint.draw_axes(painter, stage, bins.counting.edges, last, self.theme)
+            paint.draw_bars(painter, stage, bars, bins.warmest, self.theme)
+            if last and bins.counting.expected is not None:
+                paint.draw_outline(painter, stage, bins.counting.expected, self.theme)
+                if self.moment >= bins.session.end:
+                    paint.draw_differing(painter, stage, bins.differing(), self.theme)
+        self._paint_lanes(painter, at, bins, stages, all_bars, look)
+        self._write_foot(painter, at, bins, look)
+
+    def _paint_lanes(
+        self,
+        painter: QPainter,
+        at: Places,
+        bins: Bins,
+        stages: list[paint.Stage],
+        all_bars: list[Bars],
+        look: str,
+    ) -> None:
+        """Draw the lanes of the selected warp, and the way of every addition to its bin."""
+        theme, chosen = self.theme, self.selection.thread % WARP
+        shown = next((i for i, bars in enumerate(all_bars) if len(bars.adding.bin)), None)
+        adding = bins.coming(int(self.moment), self.selection) if shown is None else all_bars[shown].adding
+        kind = look if shown is not None else "global load"
+        if at.lanes.height:
+            paint.draw_lanes(painter, at.lanes, adding, kind, bins.warmest, chosen, theme)
+        stage = stages[shown or 0]
+        towers = paint.towers_of(stage, all_bars[shown or 0]._replace(adding=adding), theme)
+        start = self._starts(at, stage, adding, towers)
+        fraction = self.moment % 1
+        still = theme.reduced_motion or not fraction
+        if at.lanes.height:
+            paint.draw_threads(painter, at.lanes, adding, towers.middle, kind, theme)
+        if shown is not None:
+            way = 1.0 if still else fraction
+            paint.draw_towers(painter, towers, adding, start, way, kind, theme)
+
+    def _starts(
+        self, at: Places, stage: paint.Stage, adding: paint.Adding, towers: paint.Towers
+    ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        """Return where additions come from: the selected warp's from their lanes, the others from above."""
+        start = towers.middle.copy()
+        start[:, 1] = stage.plot.field.y
+        if at.lanes.height:
+            width = at.lanes.width / WARP
+            own = adding.own
+            start[own, 0] = at.lanes.x + (adding.lane[own] + 0.5) * width
+            start[own, 1] = at.lanes.bottom
+        return start
+
+    def _write_caption(self, painter: QPainter, at: Places, bins: Bins) -> None:
+        theme, box = self.theme, paint.rect(at.caption)
+        trace, thread = bins.session.trace, self.selection.thread
+        name = f"Warp {thread // WARP} of block {place_text(self.selection.block, trace.grid)} now"
+        verdict, good = bins.verdict(int(self.moment))
+        bold, half = theme.font(14, bold=True), box.height() / 2
+        write(
+            painter,
+            QRectF(box.left(), box.top(), box.width(), half),
+            name,
+            bold,
+            theme.colour("text"),
+            MIDDLE,
+        )
+        text = bins.caption(int(self.moment), self.selection)
+        below = QRectF(box.left(), box.top() + half, box.width(), half)
+        write(painter, below, text, theme.font(12), theme.colour("muted"), MIDDLE)
+        if verdict:
+            above = QRectF(box.left(), box.top(), box.width(), half)
+            colour = theme.colour("good" if good else "bad")
+            write(painter, above, verdict, theme.font(12, bold=True), colour, RIGHT | MIDDLE)
+
+    def _write_foot(self, painter: QPainter, at: Places, bins: Bins, look: str) -> None:
+        theme, box = self.theme, paint.rect(at.foot)
+        line = box.height() / 3
+        texts = (bins.progress(int(self.moment)), bins.contention(int(self.moment)))
+        for i, text in enumerate(texts):
+            row = QRectF(box.left(), box.top() + i * line, box.width(), line)
+            write(painter, row, text, theme.font(12), theme.colour("text"), MIDDLE)
+        row = QRectF(box.left(), box.top() + 2 * line, box.width(), line)
+        mark = PART if bins.session.trace.is_part else EXACT
+        numpy = bins.counting.expected is not None
+        paint.draw_legend(painter, row, bins.warmest, look, numpy, mark, theme)
+
+    def hover_text(self, position: QPointF) -> str:
+        """Return what is known about the bin at a position, "" where there is none."""
+        found = self.bin_at(position)
+        if self._bins is None or found is None:
+            return ""
+        return self._bins.bin_text(*found, int(self.moment), self.selection)
+
+    def bin_at(self, position: QPointF) -> tuple[int, int] | None:
+        """Return the number of the chart at a position, and the bin in it; None where there is none."""
+        if self._bins is None:
+            return None
+        for i, plot in enumerate(self.places().plots):
+            if plot.title.y <= position.y() <= plot.field.bottom:
+                place = bin_at(plot, self._bins.counting.bins, position.x())
+                return None if place is None else (i, place)
+        return None
+
+    def lane_at(self, position: QPointF) -> int | None:
+        """Return the lane of the selected warp at a position, None where there is none."""
+        lanes = self.places().lanes
+        if self._bins is None or not lanes.height or not lanes.y <= position.y() <= lanes.bottom:
+            return None
+        width = lane_box(lanes, 0).width
+        lane = int((position.x() - lanes.x) // width)
+        return lane if 0 <= lane < WARP else None
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tell what is under the pointer."""
+        QToolTip.showText(event.globalPosition().toPoint(), self.hover_text(event.position()), self)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Ask for the thread that was clicked, or that added to the bin that was clicked first."""
+        wanted = self._selection_at(event.position())
+        if wanted is not None:
+            self.selection_asked.emit(wanted)
+
+    def _selection_at(self, position: QPointF) -> Selection | None:
+        lane, found = self.lane_at(position), self.bin_at(position)
+        if self.session is None or self._bins is None:
+            return None
+        if lane is not None:
+            thread = self.selection.thread // WARP * WARP + lane
+            return Selection(self.selection.block, thread) if thread < self.session.trace.threads else None
+        if found is None:
+            return None
+        parts = [part for part in (self._bins.counting.apart, self._bins.counting.result) if part is not None]
+        return selection_at(self.session, parts[found[0]].buffer, found[1], self.selection)

@@ -1,0 +1,279 @@
+"""Brushes for the histogram view: bars, towers of lanes, the lanes of a warp, axes, the legend."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
+
+from ...tracer.runs import places_in_run, run_starts
+from ..theme import Theme
+from .bins import Adding, Bars, Ints
+from .histogram_places import LANES, Plot, bin_middle, lane_box
+from .layout import Box
+from .memory_paint import HEAT, draw_hatch, on_panel, pen
+from .memory_text import LEFT, MIDDLE, RIGHT, write
+from .timeline_paint import tick_step
+from .wording import count_text
+
+HEADROOM = (
+    0.86  # share of a field's height that the largest count takes: towers of lanes stand above the bars
+)
+SMALL = 10.5
+
+
+class Stage(NamedTuple):
+    """Where an array is drawn, how wide its bins are, and what a count is high."""
+
+    plot: Plot
+    bins: int
+    top: int
+
+    def x(self, place: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the left edge of bins."""
+        return self.plot.field.x + place * (self.plot.field.width / self.bins)
+
+    def y(self, count: NDArray[np.number]) -> NDArray[np.float64]:
+        """Return how high counts reach."""
+        field = self.plot.field
+        return np.asarray(field.bottom - np.maximum(count, 0) * (HEADROOM * field.height / self.top))
+
+
+def rect(box: Box) -> QRectF:
+    """Return a box as Qt's rectangle."""
+    return QRectF(box.x, box.y, box.width, box.height)
+
+
+def heat(lanes: int, warmest: int, theme: Theme) -> QColor:
+    """Return the colour of so many lanes of one request in a bin: the more, the stronger."""
+    scale = HEAT["dark" if theme.name == "dark" else "light"]
+    place = (lanes - 1) / max(warmest - 1, 1) * (len(scale) - 1)
+    return QColor(*(round(float(np.interp(place, range(len(scale)), scale[:, c]))) for c in range(3)))
+
+
+def draw_bars(painter: QPainter, stage: Stage, bars: Bars, warmest: int, theme: Theme) -> None:
+    """Draw the bars, coloured by the most lanes of one request that have met there; bins share narrow pixels."""
+    field = stage.plot.field
+    if (bars.values < 0).all():
+        draw_hatch(painter, rect(field), theme)
+        return
+    share = max(1, int(np.ceil(stage.bins / max(field.width, 1))))
+    first = np.arange(0, stage.bins, share)
+    values, most = np.maximum.reduceat(bars.values, first), np.maximum.reduceat(bars.most, first)
+    left, right, top = stage.x(first), stage.x(np.minimum(first + share, stage.bins)), stage.y(values)
+    gap = 1.0 if right[0] - left[0] >= 4 else 0.0
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    for lanes in np.unique(most).tolist():
+        colour = heat(lanes, warmest, theme) if lanes else theme.colour("cell_unread")
+        for i in np.flatnonzero((most == lanes) & (values > 0)).tolist():
+            box = QRectF(left[i], min(top[i], field.bottom - 1), right[i] - left[i] - gap, 0)
+            box.setBottom(field.bottom)
+            painter.fillRect(box, colour)
+
+
+def draw_outline(painter: QPainter, stage: Stage, expected: Ints, theme: Theme) -> None:
+    """Draw what NumPy counts as a line over the bars."""
+    x = np.repeat(stage.x(np.arange(stage.bins + 1)), 2)[1:-1]
+    y = np.repeat(stage.y(expected), 2)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(pen(theme.palette.muted, 1.0))
+    painter.drawPolyline(QPolygonF([QPointF(*point) for point in zip(x.tolist(), y.tolist(), strict=True)]))
+
+
+def draw_axes(
+    painter: QPainter, stage: Stage, edges: tuple[float, float] | None, last: bool, theme: Theme
+) -> None:
+    """Draw the counts at the left, and below the last chart where the bins lie."""
+    field, small, muted = stage.plot.field, theme.font(SMALL), theme.colour("muted")
+    line = QFontMetricsF(small).height()
+    step = tick_step(stage.top, max(2.0, HEADROOM * field.height / (2.5 * line)))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    for count in range(0, stage.top + 1, step):
+        y = float(stage.y(np.array(count)))
+        painter.setPen(pen(theme.palette.border, 1.0))
+        painter.drawLine(QLineF(field.x, y, field.right, y))
+        box = QRectF(0, y - line / 2, field.x - theme.px(5), line)
+        write(painter, box, count_text(count), small, muted, RIGHT | MIDDLE)
+    for x, text in _ticks(stage, edges, theme) if last else ():
+        painter.fillRect(QRectF(x, field.bottom, 1, theme.px(4)), muted)
+        wide = QFontMetricsF(small).horizontalAdvance(text) + 2
+        left = min(max(x - wide / 2, field.x), field.right - wide)
+        write(painter, QRectF(left, field.bottom + theme.px(4), wide, line), text, small, muted, LEFT)
+
+
+def _ticks(stage: Stage, edges: tuple[float, float] | None, theme: Theme) -> list[tuple[float, str]]:
+    """Return where bins are named, and how: by the values that they hold, or by their numbers."""
+    field = stage.plot.field
+    wanted = max(2.0, field.width / theme.px(70))
+    if edges is None:
+        step = tick_step(stage.bins, wanted)
+        return [(bin_middle(field, stage.bins, i), count_text(i)) for i in range(0, stage.bins, step)]
+    low, high = edges
+    unit = 10.0 ** np.floor(np.log10((high - low) / wanted))
+    step_ = next(k * unit for k in (1, 2, 5, 10) if (high - low) / (k * unit) <= wanted)
+    marks = np.arange(np.ceil(low / step_), np.floor(high / step_) + 1) * step_
+    places = field.x + (marks - low) / (high - low) * field.width
+    texts = [f"{mark:.6g}".replace("-", "−") for mark in marks.tolist()]
+    return list(zip(places.tolist(), texts, strict=True))
+
+
+def draw_title(painter: QPainter, stage: Stage, bars: Bars, theme: Theme) -> None:
+    """Write which array this is, and what its counts add up to."""
+    title, known = rect(stage.plot.title), bars.values[bars.values >= 0]
+    total = f"adds up to {count_text(int(known.sum()))}" if len(known) else "not written yet"
+    wide = QFontMetricsF(theme.font(12)).horizontalAdvance(total)
+    write(painter, title, total, theme.font(12), theme.colour("muted"), RIGHT | MIDDLE)
+    left = title.adjusted(0, 0, -wide - theme.px(8), 0)
+    write(painter, left, bars.title, theme.font(12, bold=True), theme.colour("text"), MIDDLE)
+
+
+class Towers(NamedTuple):
+    """The lanes that add now, stacked on their bars: middle of each, (n, 2), and the side of a square."""
+
+    middle: NDArray[np.float64]
+    side: float
+
+
+def towers_of(stage: Stage, bars: Bars, theme: Theme) -> Towers:
+    """Return where the lanes of the moment stand, those of the selected warp below the others."""
+    adding, field = bars.adding, stage.plot.field
+    order = np.lexsort((adding.lane, ~adding.own, adding.bin))
+    height = np.empty(len(order), np.int64)
+    height[order] = places_in_run(run_starts(adding.bin[order]), len(order))
+    wide = field.width / stage.bins
+    side = float(
+        min(max(wide, theme.px(3)), theme.px(8), 0.5 * field.height / (int(height.max(initial=0)) + 1))
+    )
+    x = stage.x(adding.bin) + wide / 2
+    base = np.minimum(stage.y(bars.values[adding.bin]), field.bottom - 1)
+    y = np.maximum(base - (height + 0.5) * side, field.y + side / 2)
+    return Towers(np.stack([x, y], axis=1), side)
+
+
+def draw_towers(
+    painter: QPainter,
+    towers: Towers,
+    adding: Adding,
+    start: NDArray[np.float64],
+    way: float,
+    look: str,
+    theme: Theme,
+) -> None:
+    """Draw the lanes of a moment, `way` (0 to 1) of the way from where they start to their bins."""
+    middle = start + (towers.middle - start) * way
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    for own in (False, True):
+        colour = QColor(theme.colour(look))
+        colour.setAlpha(255 if own else 90)
+        side = max(towers.side - (0.5 if towers.side > 3 else 0), 1)
+        for x, y in middle[adding.own == own].tolist():
+            painter.fillRect(QRectF(x - side / 2, y - side / 2, side, side), colour)
+    for x, y in middle[adding.chosen].tolist():
+        painter.setPen(pen(theme.palette.text, 1.5))
+        painter.drawRect(QRectF(x - side / 2 - 1, y - side / 2 - 1, side + 2, side + 2))
+
+
+def draw_threads(
+    painter: QPainter, lanes: Box, adding: Adding, ends: NDArray[np.float64], look: str, theme: Theme
+) -> None:
+    """Draw a line from each lane of the selected warp to where it adds, a strong one for the selected thread."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    for chosen, width, alpha in ((False, 1.0, 110), (True, 2.0, 255)):
+        painter.setPen(pen(on_panel(look, theme), width, alpha))
+        for i in np.flatnonzero(adding.own & (adding.chosen == chosen)).tolist():
+            box = lane_box(lanes, int(adding.lane[i]))
+            painter.drawLine(QLineF(box.x + box.width / 2, box.bottom, *ends[i].tolist()))
+
+
+def draw_lanes(
+    painter: QPainter, lanes: Box, adding: Adding, look: str, warmest: int, chosen: int, theme: Theme
+) -> None:
+    """Draw the lanes of the selected warp: how many of them add to the same bin, as heat and as a number."""
+    small, unit = theme.font(9.5), theme.px(1)
+    line = QRectF(0, lanes.y, lanes.x - theme.px(5), lanes.height)
+    write(painter, line, "lanes", theme.font(SMALL), theme.colour("muted"), RIGHT | MIDDLE)
+    together = dict(zip(adding.lane[adding.own].tolist(), adding.together[adding.own].tolist(), strict=True))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    for lane in range(LANES):
+        box = rect(lane_box(lanes, lane)).adjusted(0, 0, -unit, 0)
+        met = together.get(lane, 0)
+        colour = theme.colour("cell_unread") if not met else heat(met, warmest, theme)
+        painter.fillRect(box, colour)
+        if met:
+            painter.fillRect(
+                QRectF(box.left(), box.bottom() - 2 * unit, box.width(), 2 * unit), theme.colour(look)
+            )
+        if met > 1 and box.width() >= theme.px(9):
+            ink = QColor("#000000" if colour.lightness() > 128 else "#FFFFFF")
+            write(painter, box, str(met), small, ink, Qt.AlignmentFlag.AlignCenter)
+        if lane == chosen:
+            painter.setPen(pen(theme.palette.text, 1.5))
+            painter.drawRect(box)
+
+
+def draw_differing(painter: QPainter, stage: Stage, places: Ints, theme: Theme) -> None:
+    """Mark bins whose final counts are wrong below the axis."""
+    field, side = stage.plot.field, theme.px(4)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.colour("bad"))
+    for place in places.tolist():
+        x = bin_middle(field, stage.bins, place)
+        points = [
+            QPointF(x, field.bottom),
+            QPointF(x - side, field.bottom + 2 * side),
+            QPointF(x + side, field.bottom + 2 * side),
+        ]
+        painter.drawPolygon(QPolygonF(points))
+
+
+def draw_legend(
+    painter: QPainter, box: QRectF, warmest: int, look: str, numpy: bool, mark: str, theme: Theme
+) -> None:
+    """Write what the colours mean, and how far the numbers may be trusted."""
+    small, muted, gap, high = theme.font(12), theme.colour("muted"), theme.px(5), theme.px(10)
+    x, y = box.left(), box.center().y() - high / 2
+
+    def say(text: str) -> None:
+        nonlocal x
+        wide = QFontMetricsF(small).horizontalAdvance(text)
+        write(painter, QRectF(x, box.top(), wide + 1, box.height()), text, small, muted, MIDDLE)
+        x += wide + gap
+
+    say("most lanes in a bin 1")
+    for step in range(max(warmest, 2) if warmest <= 8 else 8):
+        lanes = 1 + step * (warmest - 1) / (min(max(warmest, 2), 8) - 1)
+        painter.fillRect(QRectF(x, y, theme.px(7), high), heat(round(lanes), warmest, theme))
+        x += theme.px(7)
+    x += gap
+    say(f"{warmest}")
+    x += gap
+    painter.fillRect(QRectF(x, y + 1, high - 2, high - 2), theme.colour(look))
+    x += high + gap
+    say("lanes adding now")
+    if numpy and box.right() - x > theme.px(120):
+        x += gap
+        painter.setPen(pen(theme.palette.muted, 1.0))
+        painter.drawPolyline(
+            QPolygonF(
+                [
+                    QPointF(x, y + high),
+                    QPointF(x + gap, y + high),
+                    QPointF(x + gap, y),
+                    QPointF(x + 3 * gap, y),
+                ]
+            )
+        )
+        x += 4 * gap
+        say("NumPy")
+    wide = QFontMetricsF(small).horizontalAdvance(mark) + theme.px(12)
+    if box.right() - x > wide:
+        badge = QRectF(x + gap, box.center().y() - theme.px(8), wide, theme.px(16))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.colour("badge"))
+        painter.drawRoundedRect(badge, theme.px(4), theme.px(4))
+        write(painter, badge, mark, small, muted, Qt.AlignmentFlag.AlignCenter)

@@ -1,0 +1,152 @@
+"""A counter at a moment: what it holds, which additions are lost and why, what other schedules end with. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tracer.counting import Counting
+from ...tracer.measurement import median
+from ...tracer.outcomes import Measured, Spread
+from ..session import Session
+from .wording import buffer_text, count_text, plural
+
+Ints = NDArray[np.int64]
+MOST_LINES = 2000  # additions that are drawn; of more, every n-th
+
+
+class Lines(NamedTuple):
+    """Additions as they are drawn, in the order of their beginnings, all from 0 to 1.
+
+    first, last: the place of the load and of the store in the order of the accesses, equal for an atomic; height:
+    the place among the additions. loaded, stored: their moments. survives: whether the counter's end knows of it.
+    """
+
+    first: NDArray[np.float64]
+    last: NDArray[np.float64]
+    height: NDArray[np.float64]
+    loaded: Ints
+    stored: Ints
+    survives: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """A session that counts into one element, as it is drawn; what is derived is computed once."""
+
+    session: Session
+    counting: Counting
+
+    @property
+    def name(self) -> str:
+        """The counter's name."""
+        return buffer_text(self.session.trace.buffers[self.counting.result.buffer])
+
+    @property
+    def expected(self) -> int:
+        """What the counter would be if no addition were lost."""
+        known = self.counting.expected
+        return len(self.counting.result) if known is None else int(known[0])
+
+    def value(self, moment: int) -> int:
+        """Return what the counter holds."""
+        return int(self.session.memory.values(self.counting.result.buffer, moment).ravel()[0])
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Return the additions to be drawn."""
+        additions, requests = self.counting.result, self.session.requests
+        first = np.where(additions.load >= 0, additions.load, additions.row)
+        order = np.argsort(first, kind="stable")
+        step = -(-len(order) // MOST_LINES)
+        drawn = np.zeros(len(order), bool)
+        drawn[:: max(1, step)] = True
+        if additions.survives.sum() <= MOST_LINES:
+            drawn |= additions.survives[order]
+        order, height = order[drawn], np.flatnonzero(drawn)
+        start, end = int(first.min(initial=0)), int(additions.row.max(initial=0)) + 1
+        places = ((column[order] - start) / (end - start) for column in (first, additions.row))
+        loaded = requests.moment[requests.request[first[order]]]
+        return Lines(
+            *places,
+            height / max(1, len(additions)),
+            loaded,
+            additions.moment[order],
+            additions.survives[order],
+        )
+
+    def made_text(self, moment: int) -> str:
+        """Return how many additions were made, and how many of them lost."""
+        additions = self.counting.result
+        made = f"{count_text(additions.upto(moment))} of {count_text(len(additions))} additions made"
+        lost = additions.lost(moment)
+        if not self.counting.races:
+            return f"{made}, none of them lost"
+        return f"{made}, {count_text(lost)} of them lost"
+
+    def why(self) -> str:
+        """Return why this schedule ends as it does."""
+        lost, schedule = self.counting.result.lost(self.session.end), self.session.launch.schedule
+        if not self.counting.races:
+            return "An atomic addition loads, adds and stores as one act: nobody comes between, in any order."
+        if schedule.kind == "lockstep":
+            return (
+                "Lockstep: every thread loads before any of them stores. All load the same number and store the "
+                "same sum, and the last store is all that remains."
+                if lost
+                else "Here one thread adds at a time, so nothing is lost."
+            )
+        if schedule.kind == "sequential":
+            return (
+                "Sequential hides the race: each thread runs to its end before the next begins, so every load "
+                "sees the store before it. No GPU promises that order."
+            )
+        return (
+            f"Random, seed {schedule.seed}: threads are interrupted between load and store, and a store "
+            "overwrites all that came since its load. Another seed ends at another number."
+        )
+
+    def words(self, moment: int, spread: Spread | None) -> list[str]:
+        """Return what the picture says."""
+        value = f"{self.name} is {count_text(self.value(moment))}, expected {count_text(self.expected)}"
+        return [value, self.made_text(moment), self.why(), *spread_texts(spread)]
+
+
+def spread_texts(spread: Spread | None) -> list[str]:
+    """Return what random schedules and GPUs end with, in words."""
+    if spread is None:
+        return []
+    return [text for text in (seeds_text(spread), *map(measured_text, spread.measured)) if text]
+
+
+def seeds_text(spread: Spread) -> str:
+    """Return what random schedules end with, as far as they are traced."""
+    totals, wanted = spread.totals, spread.wanted
+    if spread.problem:
+        return spread.problem
+    if not wanted:
+        return "This launch is too large to be traced under many seeds; take fewer threads."
+    if len(totals) < wanted:
+        return f"Tracing random schedules: {len(totals)} of {wanted}…"
+    middle = f"{median(tuple(map(float, totals))):g}"
+    return f"{plural(wanted, 'random schedule')}: {range_text(totals)}, median {middle}"
+
+
+def measured_text(measured: Measured) -> str:
+    """Return what a GPU ended with."""
+    return f"{measured.device}: {range_text(measured.outcomes)} in {_each(measured.outcomes)}"
+
+
+def _each(outcomes: tuple[int, ...]) -> str:
+    every = "every one of " if len(set(outcomes)) == 1 else ""
+    return f"{every}{plural(len(outcomes), 'launch')}".replace("launchs", "launches")
+
+
+def range_text(numbers: tuple[int, ...]) -> str:
+    """Return a number, or the least and the largest of several."""
+    low, high = min(numbers), max(numbers)
+    return count_text(low) if low == high else f"{count_text(low)} to {count_text(high)}"

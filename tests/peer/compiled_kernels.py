@@ -1,0 +1,125 @@
+"""Run every launch of numba-cuda's own tests by both engines, thread by thread, and compare what they recorded.
+
+    python tests/peer/compiled_kernels.py [PART OF A MODULE'S NAME ...]
+
+Prints, as JSON, how many kernels and launches the compiled engine takes, refuses (each with its sentence) and
+traces otherwise than the simulator. Exit status 1 where a launch differs. Needs numba-cuda with what its tests import.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+
+import numpy as np
+from numba_cuda_tests import modules
+
+from tilescope.tracer.launch import Schedule
+from tilescope.tracer.program import Options, record_launches
+
+MARK = "@@compiled "
+SECONDS = 300
+
+
+def arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
+    """Yield the arrays in an argument."""
+    if isinstance(value, tuple):
+        for part in value:
+            yield from arrays(part)
+    elif isinstance(value, np.ndarray):
+        yield value
+
+
+def compare_every_launch() -> None:
+    """Make every launch of this process run by both engines, and print how they compare."""
+    sys.path.append(str(Path(__file__).parent.parent))
+    from engines import equal
+    from tilescope.tracer.compiled import run as compiled
+    from tilescope.tracer.compiled.names import NotCompilable
+    from tilescope.tracer.execution import Run
+    from tilescope.tracer.results import finish
+
+    simulate = Run.execute
+
+    def execute(self: Run, kernel: Any, grid: Any, dim: Any, arguments: tuple[Any, ...], debug: bool) -> None:
+        before = [(a, a.copy()) for value in arguments for a in arrays(value)]
+        ours = Run(self.launch, self.names, lambda done, of: None)
+        ours.grid, ours.dim = grid, dim
+        said = ""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compiled.execute(ours, kernel, arguments, debug=debug)
+        except NotCompilable as why:
+            said = str(why)
+        results = [a.copy() for a, _ in before]
+        for array, content in before:
+            if array.flags.writeable:
+                array[...] = content
+        simulate(self, kernel, grid, dim, arguments, debug)
+        verdict = "refused" if said else "same"
+        if not said:
+            file = kernel.__code__.co_filename
+            alike = all(
+                np.allclose(a, r, 1e-4, equal_nan=True) for (a, _), r in zip(before, results, strict=True)
+            )
+            if not (alike and equal(finish(ours, file, ""), finish(self, file, ""), 1e-4)):
+                verdict = "differs"
+        print(MARK + json.dumps([verdict, f"{kernel.__module__}.{kernel.__qualname__}", said]), flush=True)
+
+    Run.execute = execute  # type: ignore[method-assign]
+
+
+def child(module: str) -> None:
+    """Run one module's tests."""
+    import unittest
+
+    record_launches(Options(schedule=Schedule("sequential")), lambda trace, seconds: None)
+    import numba.cuda  # noqa: F401  # record_launches waits for it
+
+    compare_every_launch()
+    unittest.main(module=None, argv=["tests", module], exit=False, verbosity=0)
+
+
+def launches(module: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (verdict, kernel, sentence) of each launch of a module's tests."""
+    command = [sys.executable, __file__, "--child", module]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        yield "crashed", module, f"took more than {SECONDS} s"
+        return
+    if done.returncode < 0:
+        yield "crashed", module, f"ended by signal {-done.returncode}"
+    for line in done.stdout.splitlines():
+        if line.startswith(MARK):
+            yield tuple(json.loads(line.removeprefix(MARK)))
+
+
+def main(parts: list[str]) -> int:
+    """Compare module by module; return the exit status."""
+    found = [one for module in modules(parts) for one in launches(module)]
+    verdicts: dict[str, str] = {}
+    for verdict, kernel, _ in found:
+        verdicts[kernel] = min(verdicts.get(kernel, verdict), verdict)  # anything before "same"
+    sentences = sorted({f"{kernel}: {said}" for _, kernel, said in found if said})
+    differing = sorted({kernel for verdict, kernel, _ in found if verdict in ("differs", "crashed")})
+    counts = {"launches": Counter(v for v, _, _ in found), "kernels": Counter(verdicts.values())}
+    print(json.dumps({**counts, "differing": differing, "refused": sentences}, indent=1))
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        child(sys.argv[2])
+    else:
+        sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,248 @@
+"""The window of the timings: two clicks to a chart, choices, exports, measuring here, and what goes wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from tilescope.app.charts.choose import CHARTS, Subject
+from tilescope.app.charts.sources import own_folder
+from tilescope.app.look import dress
+from tilescope.app.run import application
+from tilescope.app.theme import Theme
+from tilescope.app.timings import Timings
+from tilescope.tracer.measure_events import Opened
+from tilescope.tracer.measurement import load
+from tilescope.tracer.measuring import Measuring
+from windows import opened, press, until
+
+LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+
+
+@pytest.fixture
+def timings():
+    application()
+    dress(Theme())
+    window = Timings(Theme())
+    window.resize(1280, 800)
+    window.show()
+    QTest.qWaitForWindowActive(window)
+    yield window
+    window.close()
+    window.deleteLater()
+
+
+def kernel(window, key):
+    """Return the item of a kernel."""
+    return next(item for item in window.kernels._items() if item.data(0, Qt.ItemDataRole.UserRole) == key)
+
+
+def tick(window, key):
+    """Click the box of a kernel."""
+    item = kernel(window, key)
+    window.kernels.scrollToItem(item)
+    box = window.kernels.visualItemRect(item)
+    QTest.mouseClick(window.kernels.viewport(), LEFT, NONE, QPoint(box.left() + 10, box.center().y()))
+    QApplication.processEvents()
+
+
+def bars(window):
+    return {bar.datum.subject: bar for bar in window.figure.panels[0].bars}
+
+
+# --- two clicks
+
+
+def test_two_clicks_from_the_main_window_to_a_chart_as_a_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "times.svg"), ""))
+    with opened(wait=False) as window:
+        QTest.mouseClick(window.toolbar.timings, LEFT)
+        timings = window.findChild(Timings)
+        assert timings.isVisible()
+        assert list(bars(timings)) == ["matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled"]
+        QTest.mouseClick(timings.save_button, LEFT)
+        assert b"Tiled, shared memory" in (tmp_path / "times.svg").read_bytes()
+        assert "saved" in timings.notice.sentence.text()
+        window.look.toggle()
+        assert timings.theme.name == window.theme.name
+        timings.close()
+
+
+def test_the_key_opens_the_same_window_again():
+    with opened(wait=False) as window:
+        press(window, "Ctrl+6")
+        first = window.findChild(Timings)
+        assert first.isVisible()
+        first.close()
+        window.activateWindow()
+        window.commands["Timings"].trigger()
+        assert window.findChildren(Timings) == [first]
+        assert first.isVisible()
+        first.close()
+
+
+# --- choosing
+
+
+def test_a_click_adds_a_kernel_and_another_takes_it_away(timings):
+    tick(timings, "cuda-c-naive")
+    assert "cuda-c-naive" in bars(timings)
+    assert not kernel(timings, "cuda-c-naive").icon(0).isNull()
+    tick(timings, "cuda-c-naive")
+    assert "cuda-c-naive" not in bars(timings)
+    assert kernel(timings, "cuda-c-naive").icon(0).isNull()
+
+
+def test_a_click_on_a_tab_draws_that_chart(timings):
+    for place, chart in enumerate(CHARTS):
+        QTest.mouseClick(timings.tabs, LEFT, NONE, timings.tabs.tabRect(place).center())
+        assert timings.figure.chart == chart
+        assert not timings.figure.is_empty
+
+
+def test_fields_offer_what_was_measured(timings):
+    size = timings.options.combos["problem"]
+    assert size.currentText() == "M = K = N = 1,024"
+    size.setCurrentIndex(size.findText("M = K = N = 64"))
+    size.picked.emit(size.currentData())
+    assert {bar.datum.parameters["m"] for bar in bars(timings).values()} == {64}
+    kind = timings.options.combos["kind"]
+    kind.picked.emit("call")
+    assert {bar.datum.kind for bar in bars(timings).values()} == {"call"}
+    axis = timings.options.combos["axis"]
+    axis.picked.emit(True)
+    assert timings.figure.panels[0].axis.log
+    assert axis.currentText() == "logarithmic"
+
+
+def test_only_fields_that_a_chart_uses_are_shown(timings):
+    timings.show_choice(replace(timings.choice, chart="speedup"))
+    assert timings.options.chips["against"].isVisible()
+    timings.options.combos["against"].picked.emit("matmul-tiled")
+    assert bars(timings)["matmul-tiled"].value == 1
+    timings.show_choice(replace(timings.choice, chart="scaling"))
+    assert not timings.options.chips["against"].isVisible()
+    assert not timings.options.chips["problem"].isVisible()
+
+
+def test_without_a_kernel_or_a_measurement_it_says_what_to_do(timings):
+    timings.show_choice(replace(timings.choice, subjects=()))
+    assert timings.figure.is_empty
+    timings.measure()
+    assert "choose a kernel" in timings.notice.sentence.text()
+    timings.copy()
+    assert "nothing to copy" in timings.notice.sentence.text()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.6])
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_everything_fits(timings, scale, size, name):
+    theme = Theme.named(name, scale)
+    dress(theme)
+    timings.resize(*size)
+    timings.set_theme(theme)
+    for chart in CHARTS:
+        timings.show_choice(replace(timings.choice, chart=chart))
+        QApplication.processEvents()
+        assert (timings.width(), timings.height()) == size
+        assert timings.chart.width() <= timings.area.viewport().width()
+        for widget in (timings.save_button, timings.measure_button, timings.tabs):
+            assert timings.rect().contains(
+                widget.geometry().translated(widget.parent().mapTo(timings, QPoint()))
+            )
+
+
+# --- exports
+
+
+def test_copy_puts_a_slide_on_the_clipboard(timings):
+    QTest.mouseClick(timings.copy_button, LEFT)
+    image = QGuiApplication.clipboard().image()
+    assert (image.width(), image.height()) == (1600, 900)
+
+
+def test_a_name_without_an_ending_becomes_a_png(timings, tmp_path, monkeypatch):
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "times"), ""))
+    timings.ask_save()
+    assert QImage(str(tmp_path / "times.png")).width() == 1600
+
+
+def test_what_cannot_be_saved_is_told(timings, tmp_path):
+    timings.save(tmp_path / "no" / "times.csv")
+    assert timings.notice.kind == "error"
+    assert "could not be written" in timings.notice.sentence.text()
+
+
+# --- measuring here
+
+
+def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings):
+    timings.show_choice(replace(timings.choice, subjects=(Subject("vector-double", "numpy"),)))
+    QTest.mouseClick(timings.measure_button, LEFT)
+    assert timings.measure_button.text() == "Cancel"
+    assert timings.progress.isVisible()
+    until(lambda: not timings.job.is_running)
+    (path,) = own_folder().glob("*.json")
+    try:
+        made = load(path)
+        assert [row.scenario for row in made.rows] == ["vector-double"]
+        assert [source.recorded for source in timings.sources.chosen()] == [True, False]
+        assert [bar.part.split()[0] for bar in timings.figure.panels[0].bars] == ["recorded", "here"]
+        assert str(path) in timings.notice.sentence.text()
+        assert timings.measure_button.text() == "Measure here"
+        again = Timings(Theme())
+        assert [str(source.path) for source in again.sources.chosen()][1:] == [str(path)]
+        again.deleteLater()
+    finally:
+        path.unlink()
+
+
+def test_without_a_gpu_it_says_why_in_one_sentence(timings, monkeypatch):
+    said = "No GPU can be used: there is no NVIDIA driver; install one, or measure on another computer."
+
+    def no_device(self, request):
+        yield Opened(None, None, said)
+
+    monkeypatch.setattr(Measuring, "_events", no_device)
+    timings.measure()
+    until(lambda: not timings.job.is_running)
+    assert timings.notice.sentence.text() == said
+    assert not list(own_folder().glob("*.json"))
+
+
+def test_escape_cancels_and_nothing_is_saved(timings):
+    timings.show_choice(replace(timings.choice, subjects=(Subject("python-threads"),)))
+    timings.measure()
+    until(lambda: timings.job._measuring._process is not None)
+    QTest.keyClick(timings, Qt.Key.Key_Escape)
+    until(lambda: not timings.job.is_running)
+    assert "cancelled" in timings.notice.sentence.text()
+    assert not list(own_folder().glob("*.json"))
+
+
+def test_closing_ends_the_measurement(timings):
+    timings.show_choice(replace(timings.choice, subjects=(Subject("python-threads"),)))
+    timings.measure()
+    until(lambda: timings.job._measuring._process is not None)
+    process = timings.job._measuring._process
+    timings.close()
+    assert process.poll() is not None
+    assert not list(own_folder().glob("*.json"))
+
+
+def test_a_spoilt_measurement_is_named_and_the_others_are_drawn(timings):
+    own_folder().mkdir(parents=True, exist_ok=True)
+    path = own_folder() / "spoilt.json"
+    path.write_bytes(b'{"format":"tilescope measurement","version":1}')
+    try:
+        timings.load()
+        assert "spoilt.json can't be opened" in timings.notice.sentence.text()
+        assert bars(timings)
+    finally:
+        path.unlink()

@@ -1,0 +1,89 @@
+"""What a kernel is called with: arrays, scalars and tuples of them, as compiled code reads them from a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba.core import types
+from numpy.typing import NDArray
+
+from . import cells, threads
+from .names import NotCompilable
+from .state import CODES
+
+_SCALARS = {bool: types.boolean, int: types.int64, float: types.float64, complex: types.complex128}
+
+
+@dataclass
+class Arguments:
+    """The arguments of a launch.
+
+    arrays: those in them, with what they are called. expressions: of each argument, in compiled code. readers: the
+    functions that these call. facts: everything about the arguments that compiled code depends on.
+    """
+
+    arrays: list[tuple[str, NDArray[Any]]] = field(default_factory=list)
+    expressions: list[str] = field(default_factory=list)
+    readers: dict[str, Any] = field(default_factory=dict)
+    facts: list[str] = field(default_factory=list)
+    _words: list[int] = field(default_factory=list)
+    _places: list[int] = field(default_factory=list)
+
+    def add(self, name: str, value: Any) -> None:
+        """Add an argument; raises NotCompilable for one of a kind that compiled code can't have."""
+        self.expressions.append(self._expression(name, value))
+
+    def _expression(self, name: str, value: Any) -> str:
+        if type(value) is tuple:
+            parts = [self._expression(f"{name}[{i}]", v) for i, v in enumerate(value)]
+            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+        if value is None:
+            return "None"
+        made = f"_ts_argument_{len(self.readers)}"
+        place = len(self._words)
+        self.readers[made] = (
+            self._array(name, value) if isinstance(value, np.ndarray) else self._scalar(name, value)
+        )
+        self.facts.append(f"{made} = {self.facts.pop()} at {place}")
+        return f"{made}(_ts_state)"
+
+    def _array(self, name: str, value: NDArray[Any]) -> Any:
+        if value.dtype not in CODES or not value.flags.aligned or not value.flags.writeable or not value.ndim:
+            raise NotCompilable(
+                f"{name} is an array of {value.ndim} dimensions of {value.dtype}, {_flags(value)}."
+            )
+        place = len(self._words)
+        self._places.append(place)
+        self.arrays.append((name, value))
+        self._words += [value.ctypes.data, 0, 0, *value.shape, *value.strides]
+        self.facts.append(f"array({value.dtype}, {value.ndim})")
+        return cells.argument(value.dtype, value.ndim, place)
+
+    def _scalar(self, name: str, value: Any) -> Any:
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            raise NotCompilable(f"{name} is {value}, which takes more than 64 bits.")
+        value = (
+            np.float32(value) if isinstance(value, np.float16) else value
+        )  # CPUs compute half precision as single
+        kind = _SCALARS.get(type(value))
+        if kind is None and isinstance(value, np.generic) and value.dtype in CODES:
+            kind = getattr(types, "boolean" if value.dtype.kind == "b" else value.dtype.name)
+        if kind is None:
+            raise NotCompilable(f"{name} is of the type {type(value).__name__}.")
+        place = len(self._words)
+        self._words += np.frombuffer(np.array([value]).tobytes().ljust(16, b"\0"), np.int64).tolist()
+        self.facts.append(str(kind))
+        return threads.scalar(kind, place)
+
+    def table(self, starts: list[tuple[int, int]]) -> NDArray[np.int64]:
+        """Return the table, given of each array where its memory starts and the region that this is."""
+        words = np.array(self._words or [0], np.int64)
+        for place, (start, region) in zip(self._places, starts, strict=True):
+            words[place + 1 : place + 3] = start, region
+        return words
+
+
+def _flags(value: NDArray[Any]) -> str:
+    return ", ".join(f"{name} {getattr(value.flags, name)}" for name in ("aligned", "writeable"))

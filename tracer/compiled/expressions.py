@@ -1,0 +1,214 @@
+"""Expressions of a kernel: accesses, names of `cuda`, calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any, Self
+
+from ..trace import Op
+from .cudanames import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
+from .declarations import declaration
+from .inline import inlined
+from .linear import flat
+from .names import CudaPath, Unknown, source_of
+from .places import located, parsed, parsed_call
+from .stops import STOPS, stop
+from .writer import Writer
+
+_KINDS: dict[type, str] = {
+    ast.FunctionDef: "a function", ast.Lambda: "a lambda", ast.With: "with", ast.Try: "try", ast.Match: "match",
+    ast.ListComp: "a comprehension", ast.DictComp: "a comprehension", ast.SetComp: "a comprehension",
+    ast.GeneratorExp: "a generator", ast.JoinedStr: "an f-string", ast.Dict: "a dictionary", ast.Set: "a set",
+    ast.Import: "an import", ast.ImportFrom: "an import", ast.Delete: "del", ast.Global: "global",
+    ast.Nonlocal: "nonlocal", ast.NamedExpr: ":=",
+}  # fmt: skip
+_VIEWS = ("transpose", "ravel", "reshape", "view")
+_STAYS = (
+    ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.Constant, ast.Name, ast.Attribute,
+    ast.Subscript, ast.Call, ast.keyword, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple,
+    ast.List, ast.Slice, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Pass, ast.Break, ast.Continue,
+)  # fmt: skip
+
+
+class Expressions(Writer, ast.NodeTransformer):
+    """Rewrites the expressions of one function; what rewrites its statements adds `block` and `device`."""
+
+    def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """Return statements rewritten."""
+        raise NotImplementedError
+
+    def device(self, name: str) -> ast.FunctionDef:
+        """Return a device function that holds no barrier."""
+        raise NotImplementedError
+
+    def within(self, function: FunctionType) -> Self:
+        """Return what rewrites a function that is written out where this one calls it."""
+        return type(self)(self.program, source_of(function), self.program.temporary() + "_", self.stack)
+
+    # Where threads stop
+
+    def _stop(self, node: ast.AST) -> Any:
+        """Return the path under `cuda`, or the device function, by which a call makes threads stop; else None."""
+        if not isinstance(node, ast.Call):
+            return None
+        try:
+            value = self.names.value(node.func)
+        except Unknown:
+            return None
+        if isinstance(value, CudaPath):
+            return value if value in STOPS else None
+        function = getattr(value, "py_func", None)
+        return function if function is not None and self._function_stops(function) else None
+
+    def _function_stops(self, function: FunctionType) -> bool:
+        known = self.program.stopping
+        if function not in known:
+            known[function] = False  # while looking, so that a function that calls itself is looked at once
+            source = source_of(function)
+            known[function] = type(self)(self.program, source).stops(source.tree)
+        return known[function]
+
+    def stops(self, node: ast.AST) -> bool:
+        """Return whether a thread may stop in a piece of code."""
+        return any(self._stop(part) is not None for part in ast.walk(node))
+
+    def stopping_call(
+        self, node: ast.Call, arguments: list[ast.expr], keywords: dict[str, ast.expr]
+    ) -> ast.expr:
+        """Return the value of a call whose arguments are given; threads stop in them, or in the call itself."""
+        found = self._stop(node)
+        if isinstance(found, CudaPath):
+            return stop(self, found, arguments, node)
+        if found is not None:
+            return inlined(self, found, node, arguments, keywords)
+        names = [ast.keyword(k, v) for k, v in keywords.items()]
+        shell = located(ast.Call(node.func, [], []), node)
+        made = self.visit(shell)
+        made.args, made.keywords = [*made.args, *arguments], [*made.keywords, *names]
+        return self.put(located(made, node))
+
+    def expression(self, node: ast.expr) -> ast.expr:
+        """Return an expression rewritten; what must come before it is written."""
+        return flat(self, node) if self.stops(node) else self.visit(node)
+
+    # Expressions
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in self.names.locals:
+            return ast.copy_location(ast.Name(self.renamed(node.id), node.ctx), node)
+        return self._known(node, node.id) or node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        known = self._known(node, node.attr)
+        if known is None:
+            return self.generic_visit(node)  # type: ignore[no-any-return]
+        return known
+
+    def _known(self, node: ast.expr, stem: str) -> ast.expr | None:
+        try:
+            value = self.names.value(node)
+        except Unknown:
+            return None
+        if isinstance(value, CudaPath):
+            if value in EXPRESSIONS:
+                return parsed(EXPRESSIONS[value], node)  # type: ignore[no-any-return]
+            self.refuse(node, f"cuda.{value}")
+        return self.constant(value, stem, node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        plain = isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides")
+        if plain:
+            return self.generic_visit(node)  # type: ignore[no-any-return]
+        return self.load(self.visit(node.value), self.visit(node.slice), node)
+
+    def load(self, array: ast.expr, index: ast.expr, node: ast.expr) -> ast.expr:
+        """Return the call that loads an element."""
+        return self.call("_ts_load", [array, index, self.site(node, Op.LOAD)], node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            self.refuse(node, "arguments with * or **")
+        try:
+            value = self.names.value(node.func)
+        except Unknown:
+            return self._method(node) or self.generic_visit(node)
+        if isinstance(value, CudaPath):
+            return self._cuda_call(value, node)
+        if hasattr(value, "py_func"):
+            return self._device_call(value.py_func, node)
+        if value is round and len(node.args) > 1:
+            self.refuse(node, "round to a number of digits, where numba and Python differ")
+        return self.generic_visit(node)  # type: ignore[no-any-return]
+
+    def _method(self, node: ast.Call) -> ast.expr | None:
+        """Return the call of what a method of an array is in compiled code; None for another method."""
+        if not isinstance(node.func, ast.Attribute) or node.keywords or node.func.attr not in _VIEWS:
+            return None
+        array, arguments = self.visit(node.func.value), [self.visit(a) for a in node.args]
+        name, count = node.func.attr, len(arguments)
+        if name == "transpose" and not count:
+            return parsed_call("_ts_turned", [array], node)
+        if name == "ravel" and not count:
+            return parsed_call("_ts_reshape", [array, ast.Constant(-1)], node)
+        if name == "reshape" and count:
+            whole = arguments[0] if count == 1 else ast.Tuple(arguments, ast.Load())
+            return parsed_call("_ts_reshape", [array, whole], node)
+        if name == "view" and count == 1:
+            return parsed_call("_ts_view", [array, *arguments], node)
+        return self.refuse(node, f"{name} with {count} arguments")  # type: ignore[no-any-return]
+
+    def _cuda_call(self, path: CudaPath, node: ast.Call) -> ast.expr:
+        made = declaration(self, path, node)
+        if made is not None:
+            return made
+        if path in ("grid", "gridsize"):
+            return self._grid(path, node)
+        if path in UPDATES:
+            return self.update(path, node, Op.ATOMIC)
+        if path in FUNCTIONS:
+            return self._helper(path, node)
+        if path in CALLS and not node.args:
+            return parsed(CALLS[path], node)  # type: ignore[no-any-return]
+        return self.refuse(node, f"cuda.{path}")  # type: ignore[no-any-return]
+
+    def _helper(self, path: str, node: ast.Call) -> ast.expr:
+        """Return the call of a function of `cuda` that computes."""
+        return parsed_call(f"_ts_cuda_{path}", [self.visit(a) for a in node.args], node)
+
+    def _grid(self, path: str, node: ast.Call) -> ast.expr:
+        try:
+            dimensions = self.names.static(node.args[0])
+        except (Unknown, IndexError):
+            self.refuse(node, f"cuda.{path} of a number that is not constant")
+        if dimensions not in (1, 2, 3):
+            self.refuse(node, f"cuda.{path} takes 1, 2 or 3, not {dimensions}")
+        return parsed(EXPRESSIONS[f"{path}{dimensions}"], node)  # type: ignore[no-any-return]
+
+    def update(self, path: str, node: ast.Call, kind: Op) -> ast.expr:
+        """Return the call of an atomic operation."""
+        name, values = UPDATES[path]
+        arguments = [self.visit(a) for a in node.args]
+        if node.keywords or len(arguments) != values:
+            self.refuse(node, f"cuda.{path} with {len(arguments)} arguments")
+        if path == "atomic.compare_and_swap":
+            arguments.insert(1, ast.Constant(0))
+        return self.call(name, [*arguments, self.site(node, kind)], node)
+
+    def _device_call(self, function: FunctionType, node: ast.Call) -> ast.expr:
+        if function not in self.program.devices:
+            name = f"{function.__name__}_{len(self.program.devices)}"
+            self.program.devices[function] = name
+            made = type(self)(self.program, source_of(function)).device(name)
+            self.program.functions.append(made)
+        call = self.call(self.program.devices[function], [self.visit(a) for a in node.args], node)
+        assert isinstance(call, ast.Call)
+        call.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+        return located(call, node)  # type: ignore[no-any-return]
+
+    def generic_visit(self, node: ast.AST) -> Any:
+        """Rewrite what is in a node of a kind that may stay as it is."""
+        if not isinstance(node, _STAYS):
+            self.refuse(node, f"{_KINDS.get(type(node), type(node).__name__)} in a kernel")
+        return super().generic_visit(node)

@@ -1,0 +1,59 @@
+"""Places in the source: of the instructions that make accesses, and of what is written in their stead."""
+
+from __future__ import annotations
+
+import ast
+import dis
+from typing import Any
+
+
+def _of_loops() -> int:
+    """Return the column of the instruction that takes the next element in `for x in y`."""
+    code = compile("for x in y:\n    pass", "", "exec")
+    places = [s.positions for s in dis.get_instructions(code) if s.opname == "FOR_ITER"]
+    return places[0].col_offset or 0 if places and places[0] else 0
+
+
+_LOOPS_AT_THEIR_START = _of_loops() == 0
+
+
+def loop_place(node: ast.For) -> ast.expr | ast.For:
+    """Return where a loop loads the next element: versions of CPython differ."""
+    return node if _LOOPS_AT_THEIR_START else node.iter
+
+
+def position_of(node: ast.expr | ast.For) -> tuple[int, int]:
+    """Return the (line, byte offset) that CPython gives the instruction of an expression.
+
+    A method called over several lines is where its name stands.
+    """
+    method = node.func if isinstance(node, ast.Call) else None
+    if isinstance(method, ast.Attribute) and method.end_lineno != method.lineno:
+        return method.end_lineno or 0, (method.end_col_offset or 0) - len(method.attr)
+    return node.lineno, node.col_offset
+
+
+def _parsed(text: str) -> Any:
+    tree = ast.parse(text, mode="eval").body
+    for node in ast.walk(tree):
+        for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            if hasattr(node, name):
+                delattr(node, name)
+    return tree
+
+
+def parsed(text: str, where: ast.AST) -> Any:
+    """Return the tree of an expression, at the place of another in the source."""
+    return ast.copy_location(_parsed(text), where)
+
+
+def parsed_call(name: str, arguments: list[ast.expr], where: ast.AST) -> ast.expr:
+    """Return a call, at the place of something else in the source."""
+    return located(ast.Call(ast.Name(name, ast.Load()), arguments, []), where)  # type: ignore[no-any-return]
+
+
+def located(made: Any, where: ast.AST) -> Any:
+    """Give a new node a place in the source; what is new in it gets its place in the end."""
+    if "lineno" in made._attributes and not hasattr(made, "lineno"):
+        ast.copy_location(made, where)
+    return made

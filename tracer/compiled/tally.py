@@ -1,0 +1,229 @@
+"""Counters of whole blocks, straight from their columns: what tracer.counters and tracer.requests give, compiled.
+
+Where lanes diverge so that the order of a warp's requests must be sorted out, nothing is counted, and the caller
+counts the long way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..coalescing import BANKS, SECTOR, WORD
+from ..counters import GROUPS, MEASURES
+from ..recorder import Columns
+from ..trace import SPACES, WARP, Buffer, Op
+from .drain import cached
+
+SLOTS = 1 << 15  # requests of a warp in a phase, more of which are counted the long way
+TABLE = 1 << 20
+
+
+def counted(columns: Columns, buffers: list[Buffer], sites: int, threads: int) -> dict[str, int] | None:
+    """Return the counters of rows of whole blocks, in the order of their steps; None where they need sorting out."""
+    if sites * len(buffers) * len(Op) > TABLE:
+        return None
+    where = _table(buffers)
+    totals = np.zeros((len(GROUPS), 3), np.int64)
+    names = ("block", "phase", "thread", "op", "buffer", "site", "index")
+    work = (*(np.empty(SLOTS, np.int64) for _ in range(5)), np.empty((SLOTS, WARP), np.int64))
+    wide = [columns[name].astype(np.int64) for name in names]
+    if not count_all(*wide, where, sites, -(-threads // WARP) * WARP, work, totals):
+        return None
+    named: dict[str, int] = {}
+    for row, (group, (space, _)) in zip(totals.tolist(), GROUPS.items(), strict=True):
+        measured = row if space == "global" else row[:2]
+        named |= {f"{group}_{m}": value for m, value in zip(MEASURES[space], measured, strict=True)}
+    return named
+
+
+def _table(buffers: list[Buffer]) -> NDArray[np.int64]:
+    """Return per buffer: address, unit, itemsize, requests of an access, and per Op its group, or -1."""
+    rows = []
+    for buffer in buffers:
+        of_op = [_group(buffer.space, op) for op in Op]
+        parts = 1 + (np.dtype(buffer.dtype).kind == "c")
+        rows.append([buffer.address, buffer.unit, buffer.itemsize, parts, SPACES.index(buffer.space), *of_op])
+    return np.array(rows, np.int64).reshape(len(rows), 5 + len(Op))
+
+
+def _group(space: str, op: Op) -> int:
+    found = [i for i, (where, ops) in enumerate(GROUPS.values()) if where == space and op in ops]
+    return found[0] if found else -1
+
+
+def _sectors_of(low: Any, high: Any, count: Any, seen: Any) -> Any:
+    """Return the distinct sectors of `count` accesses from byte `low` to `high`."""
+    found = 0
+    for lane in range(count):
+        for sector in range(low[lane] // SECTOR, high[lane] // SECTOR + 1):
+            known = False
+            for i in range(found - 1, -1, -1):
+                if seen[i] == sector:
+                    known = True
+                    break
+            if not known:
+                seen[found] = sector
+                found += 1
+    return found
+
+
+def _atomic_sectors_of(low: Any, count: Any) -> Any:
+    """Return the sectors, each as often as its most contended address is touched."""
+    total = 0
+    for lane in range(count):
+        sector, most, first = low[lane] // SECTOR, 0, True
+        for other in range(count):
+            if low[other] // SECTOR == sector:
+                first = first and other >= lane
+                times = 0
+                for third in range(count):
+                    times += low[third] == low[other]
+                most = max(most, times)
+        total += most if first else 0
+    return total
+
+
+def _wavefronts_of(low: Any, high: Any, count: Any, words: Any, filled: Any) -> Any:
+    """Return the distinct words of the bank that has most of them."""
+    filled[:] = 0
+    most = 0
+    for lane in range(count):
+        for word in range(low[lane] // WORD, high[lane] // WORD + 1):
+            bank = word % BANKS
+            known = False
+            for i in range(filled[bank]):
+                if words[bank, i] == word:
+                    known = True
+                    break
+            if not known:
+                words[bank, filled[bank]] = word
+                filled[bank] += 1
+                most = max(most, filled[bank])
+    return most
+
+
+sectors_of, atomic_sectors_of, wavefronts_of = (
+    cached(_sectors_of),
+    cached(_atomic_sectors_of),
+    cached(_wavefronts_of),
+)
+
+
+def _warp(
+    rows: Any, starts: Any, op: Any, buffer: Any, site: Any, index: Any, table: Any, sites: Any, work: Any
+) -> Any:
+    """Put a warp's accesses in a phase, rows[starts[lane]:starts[lane + 1]] of each lane, into requests.
+
+    work: per request its latest position, first lane, first position, size, variant, and the accesses' bytes.
+    Returns how many requests there are room for, or -1 where a lane's order and theirs differ.
+    """
+    latest, lane_of, place_of, size, variant_of, address = work
+    buffers = len(table)
+    visits, most = np.zeros(sites, np.int64), np.zeros(sites, np.int64)
+    for lane in range(WARP):
+        visits[:] = 0
+        for k in range(starts[lane], starts[lane + 1]):
+            visits[site[rows[k]]] += 1
+        most = np.maximum(most, visits)
+    base = np.full(sites * buffers * 4, -1, np.int64)
+    used = 0
+    slots = np.empty(starts[WARP] - starts[0], np.int64)
+    for lane in range(WARP):
+        visits[:] = 0
+        for k in range(starts[lane], starts[lane + 1]):
+            row = rows[k]
+            what = (site[row] * buffers + buffer[row]) * 4 + op[row]
+            if base[what] < 0:
+                if used + most[site[row]] > SLOTS:
+                    return -1
+                base[what] = used
+                size[used : used + most[site[row]]] = 0
+                variant_of[used : used + most[site[row]]] = what
+                used += most[site[row]]
+            slot = base[what] + visits[site[row]]
+            visits[site[row]] += 1
+            place = k - starts[lane]
+            if size[slot] == 0:
+                latest[slot], lane_of[slot], place_of[slot] = place, lane, place
+            latest[slot] = max(latest[slot], place)
+            address[slot, size[slot]] = table[buffer[row], 0] + index[row] * table[buffer[row], 1]
+            size[slot] += 1
+            slots[k - starts[0]] = slot
+    for lane in range(WARP):
+        for k in range(starts[lane] + 1, starts[lane + 1]):
+            a, b = slots[k - 1 - starts[0]], slots[k - starts[0]]
+            if latest[a] > latest[b]:
+                return -1
+            if latest[a] == latest[b] and (lane_of[a], place_of[a]) >= (lane_of[b], place_of[b]):
+                return -1
+    return used
+
+
+warp_requests = cached(_warp)
+
+
+def _count_all(
+    block: Any, phase: Any, thread: Any, op: Any, buffer: Any, site: Any, index: Any, table: Any, sites: Any,
+    threads: Any, work: Any, totals: Any,
+) -> Any:  # fmt: skip
+    """Add the counters of these rows to totals; return whether that could be done."""
+    scratch = (np.empty(WARP, np.int64), np.empty(64 * WARP, np.int64))
+    words, filled = np.empty((BANKS, 8 * WARP), np.int64), np.empty(BANKS, np.int64)
+    begin = 0
+    while begin < len(block):
+        end = begin
+        counts = np.zeros(threads + 1, np.int64)
+        while end < len(block) and block[end] == block[begin] and phase[end] == phase[begin]:
+            counts[thread[end] + 1] += 1
+            end += 1
+        starts = np.cumsum(counts)
+        rows, fill = np.empty(end - begin, np.int64), starts.copy()
+        for row in range(begin, end):
+            rows[fill[thread[row]]] = row
+            fill[thread[row]] += 1
+        for warp in range(0, threads, WARP):
+            if starts[warp] == starts[warp + WARP]:
+                continue
+            used = warp_requests(
+                rows, starts[warp : warp + WARP + 1], op, buffer, site, index, table, sites, work
+            )
+            if used < 0:
+                return False
+            add_costs(used, work, table, scratch, words, filled, totals)
+        begin = end
+    return True
+
+
+def _add_costs(used: Any, work: Any, table: Any, scratch: Any, words: Any, filled: Any, totals: Any) -> Any:
+    """Add what the requests of a warp cost to totals: (requests, sectors, bytes) or (instructions, wavefronts)."""
+    size, variant, address = work[3], work[4], work[5]
+    high, seen = scratch
+    buffers = len(table)
+    for slot in range(used):
+        count = size[slot]
+        if count == 0:
+            continue
+        op, number = variant[slot] % 4, variant[slot] // 4 % buffers
+        group = table[number, 5 + op]
+        if group < 0:
+            continue
+        itemsize, parts = table[number, 2], table[number, 3]
+        low = address[slot]
+        for lane in range(count):
+            high[lane] = low[lane] + itemsize - 1
+        if table[number, 4] == 0:
+            sectors = atomic_sectors_of(low, count) if op >= 2 else sectors_of(low, high, count, seen)
+            totals[group, 0] += parts
+            totals[group, 1] += parts * sectors
+            totals[group, 2] += count * itemsize
+        else:
+            waves = wavefronts_of(low, high, count, words, filled)
+            totals[group, 0] += 1
+            totals[group, 1] += 2 if itemsize == 4 * WORD and waves == 1 else waves
+
+
+add_costs = cached(_add_costs)
+count_all = cached(_count_all)

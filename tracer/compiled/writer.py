@@ -1,0 +1,69 @@
+"""What every part of the rewriting needs: sites, names, new variables, statements that come before."""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType
+from typing import Any
+
+from ..trace import Site
+from .constants import constant
+from .names import Names, NotCompilable, Source
+from .places import located, position_of
+from .program import Program
+
+STATE = "_ts_state"
+
+
+class Writer:
+    """Writes one function anew. `before` holds the statements that come before the one being rewritten.
+
+    prefix: of its variables, where it is written out in another function. stack: the functions that it stands in.
+    """
+
+    def __init__(
+        self, program: Program, source: Source, prefix: str = "", stack: tuple[FunctionType, ...] = ()
+    ) -> None:
+        self.program, self.source, self.prefix = program, source, prefix
+        self.stack = (*stack, source.function)
+        self.names = Names(source)
+        self.before: list[ast.stmt] = []
+        self.targets: dict[int, str] = {}
+
+    def renamed(self, name: str) -> str:
+        """Return what a variable of this function is called in the rewritten one."""
+        return self.prefix + name if name in self.names.locals else name
+
+    def refuse(self, node: ast.AST, what: str) -> Any:
+        """Raise NotCompilable for a construct."""
+        raise NotCompilable(f"line {getattr(node, 'lineno', self.source.tree.lineno)}: {what}.")
+
+    def site(self, node: ast.expr | ast.For, kind: int, *others: int) -> ast.expr:
+        """Return the number of the site of an expression."""
+        line, offset = position_of(node)
+        name = self.source.function.__code__.co_name
+        site = Site(name, self.source.file, line, self.source.column(line, offset))
+        return ast.copy_location(ast.Constant(self.program.site(site, kind, *others)), node)
+
+    def call(self, name: str, arguments: list[ast.expr], where: ast.AST) -> ast.expr:
+        """Return a call of a function that takes the state."""
+        made = ast.Call(ast.Name(name, ast.Load()), [ast.Name(STATE, ast.Load()), *arguments], [])
+        return located(made, where)  # type: ignore[no-any-return]
+
+    def constant(self, value: Any, stem: str, where: ast.AST) -> ast.expr:
+        """Return an expression with a value known at launch."""
+        made = constant(self.program, value, stem)
+        if made is None:
+            self.refuse(where, f"{stem} is {type(value).__name__}, which can't be compiled")
+        return located(made, where)  # type: ignore[no-any-return]
+
+    def put(self, value: ast.expr) -> ast.Name:
+        """Assign a value to a new variable, before the statement being rewritten."""
+        name = self.program.temporary()
+        target = ast.Name(name, ast.Store())
+        self.before.append(located(ast.Assign([target], value), value))
+        return located(ast.Name(name, ast.Load()), value)  # type: ignore[no-any-return]
+
+    def write(self, statement: ast.stmt, where: ast.AST) -> None:
+        """Write a statement before the one being rewritten."""
+        self.before.append(located(statement, where))

@@ -1,0 +1,105 @@
+"""A launch that counts, as a whole: where its threads add, what NumPy says, and what its samples are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.scenario import Scenario
+from .binning import Additions, additions_of, counted_apart, counted_into
+from .launch import Scalar, decode
+from .memory import Memory
+from .requests import Requests
+from .runs import Ints
+from .trace import Op, Trace
+
+SAMPLES = 20_000  # that the edges of the bins are tried on
+
+
+@dataclass(frozen=True, eq=False)
+class Counting:
+    """A launch that counts into the bins of an array.
+
+    result: the additions to it. apart: those to the arrays in shared memory in which blocks count first, None
+    where there are none. expected: NumPy's counts, None for a launch of which only a part ran, or outside the
+    catalogue. edges: where the first bin begins and the last one ends, None where the samples don't tell.
+    """
+
+    result: Additions
+    apart: Additions | None
+    expected: Ints | None
+    edges: tuple[float, float] | None
+
+    @property
+    def first(self) -> Additions:
+        """The additions of samples: those in shared memory where there are any."""
+        return self.apart or self.result
+
+    @property
+    def bins(self) -> int:
+        """How many elements are counted into."""
+        return self.result.size
+
+    @property
+    def races(self) -> bool:
+        """Whether any addition is a load and a store, which others may come between."""
+        return bool((self.result.load >= 0).any())
+
+
+def counting_of(
+    trace: Trace, requests: Requests, memory: Memory, scenario: Scenario | None
+) -> Counting | None:
+    """Return what a launch counts, None for a launch that does something else."""
+    roles = scenario.roles if scenario else {}
+    buffer = counted_into(trace, roles) if trace.value is not None else None
+    if buffer is None:
+        return None
+    result, other = additions_of(trace, requests, buffer), counted_apart(trace, buffer)
+    apart = None if other is None else additions_of(trace, requests, other)
+    expected = None if scenario is None or trace.is_part else _expected(trace, memory, scenario, buffer)
+    return Counting(result, apart, expected, _edges(trace, apart or result))
+
+
+def counted_total(trace: Trace, buffer: int) -> int:
+    """Return the sum of a global buffer's elements as the launch left them; its elements are whole numbers."""
+    assert trace.value is not None
+    content = trace.initial[buffer].astype(np.int64)
+    mine = np.flatnonzero((trace.buffer == buffer) & (trace.op != Op.LOAD))
+    content[trace.index[mine]] = trace.value[mine].real.astype(np.int64)  # of several NumPy keeps the last
+    return int(content.sum())
+
+
+def _expected(trace: Trace, memory: Memory, scenario: Scenario, buffer: int) -> Ints | None:
+    """Return NumPy's content of a buffer, None where the trace lacks what the reference asks for."""
+    numbers = {b.name: n for n, b in enumerate(trace.buffers) if b.space == "global"}
+    if not set(scenario.roles) <= set(numbers):
+        return None
+    arrays: Mapping[str, NDArray[Any]] = {name: memory.values(n, 0) for name, n in numbers.items()}
+    sizes = {"gridDim": np.array(trace.grid), "blockDim": np.array(trace.block_dim)}
+    found = scenario.reference({**arrays, **sizes}).get(trace.buffers[buffer].name)
+    return None if found is None else found.astype(np.int64)
+
+
+def _edges(trace: Trace, additions: Additions) -> tuple[float, float] | None:
+    """Return the two of the launch's scalars between which bins of equal width put every sample as it was put."""
+    rows = additions.sample[:SAMPLES]
+    if not len(rows) or (rows < 0).any() or trace.value is None:
+        return None
+    try:
+        scalars = [float(a.value) for a in decode(trace.launch).arguments if isinstance(a, Scalar)]
+    except msgspec.MsgspecError:
+        return None
+    values, place = trace.value[rows].real.astype(np.float64), additions.cell[:SAMPLES] % additions.size
+    pairs = [(low, high) for low in scalars for high in scalars if high > low]
+    return next((p for p in pairs if np.mean(_binned(values, *p, additions.size) == place) > 0.999), None)
+
+
+def _binned(values: NDArray[np.float64], low: float, high: float, count: int) -> NDArray[np.float64]:
+    """Return the bin of each value; a rounding may move one in thousands to its neighbour."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray(np.floor((values - low) / ((high - low) / count)))

@@ -1,0 +1,62 @@
+"""What a launch that is no function of its input ends with: under other seeds, and on a GPU as recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+
+from .launch import Launch, Schedule
+from .measurement import MeasurementError, load, recorded
+from .trace import Trace
+
+SEEDS = 32
+LARGEST = 4_000_000  # accesses that all seeds together may make
+
+
+class Measured(NamedTuple):
+    """What a GPU left in each of many launches, and where and when that was recorded."""
+
+    device: str
+    origin: str
+    outcomes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What random schedules end with, seed by seed, as far as they are known, and what GPUs ended with.
+
+    wanted: how many seeds there will be. problem: one sentence about why there are no more, else "".
+    """
+
+    totals: tuple[int, ...] = ()
+    wanted: int = SEEDS
+    measured: tuple[Measured, ...] = ()
+    problem: str = ""
+
+
+def seeded(launch: Launch, seed: int) -> Launch:
+    """Return a launch with a random schedule; its input stays the same."""
+    return msgspec.structs.replace(launch, schedule=Schedule("random", seed))
+
+
+def seeds_for(trace: Trace) -> int:
+    """Return how many seeds are worth tracing: fewer where one takes long, 0 where too long."""
+    return min(SEEDS, LARGEST // max(1, trace.accesses)) if not trace.is_part else 0
+
+
+def measured_outcomes(launch: Launch) -> tuple[Measured, ...]:
+    """Return what was recorded of this scenario with this grid and block on each GPU that has such a row."""
+    found = []
+    for path in recorded():
+        try:
+            measurement = load(path)
+        except MeasurementError:
+            continue  # the charts, which are about measurements, say what is wrong with one
+        name = measurement.device.name if measurement.device else measurement.host.processor
+        for row in measurement.rows:
+            same = (row.scenario, row.grid, row.block) == (launch.scenario, launch.grid, launch.block)
+            if same and row.outcomes:
+                found.append(Measured(name, measurement.origin, tuple(int(n) for n in row.outcomes)))
+    return tuple(found)
