@@ -85,8 +85,8 @@ def test_the_trace_explains_memory(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = launch(
-            Path(folder), source, (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32")), (grid, 1, 1), (block, 1, 1),
-            schedule, seed, resident=resident,
+            Path(folder), source, (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32")), (grid, 1, 1),
+            (block, 1, 1), schedule, seed, resident=resident,
         )  # fmt: skip
         module, kernel = simulator.load_kernel(made)
         arrays = [np.arange(SIZE, dtype=np.int32), np.zeros(SIZE, np.int32)]

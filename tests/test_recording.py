@@ -269,7 +269,8 @@ def test_device_functions_have_their_own_sites_and_may_hold_barriers(tmp_path):
 
 def test_a_device_function_of_another_file_finds_cuda_too(tmp_path, monkeypatch):
     (tmp_path / "other_file_for_test.py").write_text(
-        "from numba import cuda\n@cuda.jit(device=True)\ndef wait_and_get(a, t):\n    cuda.syncthreads()\n    return a[t]\n"
+        "from numba import cuda\n@cuda.jit(device=True)\n"
+        "def wait_and_get(a, t):\n    cuda.syncthreads()\n    return a[t]\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     source = """

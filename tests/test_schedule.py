@@ -91,8 +91,8 @@ def test_nothing_passes_a_barrier(tmp_path, schedule):
             cuda.syncthreads()
     """
     traced = trace(
-        tmp_path, source, (Array((96,), "int32"), Scalar(3)), grid=(3, 1, 1), block=(32, 1, 1), schedule=schedule, seed=1,
-        resident=2,
+        tmp_path, source, (Array((96,), "int32"), Scalar(3)), grid=(3, 1, 1), block=(32, 1, 1),
+        schedule=schedule, seed=1, resident=2,
     )  # fmt: skip
     expected = np.tile((np.arange(32) + 1) % 32 + 2, 3)
     assert contents(traced, "out").tolist() == expected.tolist()

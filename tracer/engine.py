@@ -9,7 +9,7 @@ from .barrier_findings import absences_of
 from .emulated import is_program
 from .launch import Launch
 from .races import races_of
-from .trace import Trace
+from .trace import Op, Trace
 
 Report = Callable[[int, int], None]
 
@@ -23,9 +23,9 @@ def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_rac
     """Run a launch by the engine that it names and return its trace; `made_by` says what ran, and why.
 
     What the compiled engine can't take, the simulator runs. A compiled trace is recorded thread by thread; under
-    `lockstep` it is what a GPU would do as long as the order of threads does not matter. So a launch that raised or
-    has a race (`races`) is run again by the simulator. `report(done, of)` is called as blocks end. Raises LoadError
-    and UnsupportedSimulator.
+    `lockstep` it is what a GPU would do as long as the order of threads does not matter. So a launch that
+    raised, has a race (`races`) or atomics is run again by the simulator. `report(done, of)` is called as
+    blocks end. Raises LoadError and UnsupportedSimulator.
     """
     if launch.engine == "simulator" or is_program(launch):
         return simulated(launch, report, "")
@@ -39,6 +39,8 @@ def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_rac
     if launch.schedule.kind == "lockstep":
         if trace.error is not None:
             return simulated(launch, report, "run again, thread by thread it raised")
+        if (trace.op >= Op.ATOMIC).any():
+            return simulated(launch, report, "run again for its atomics, whose values depend on the order")
         if len(trace) and races(trace):
             return simulated(launch, report, "run again for its races")
     return trace

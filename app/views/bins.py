@@ -38,6 +38,12 @@ class Adding(NamedTuple):
     together: Ints
 
 
+def chosen_of(adding: Adding, chosen: Bools) -> Adding:
+    """Return some of the threads that are adding."""
+    columns = [np.asarray(column)[chosen] for column in adding]
+    return Adding._make(columns)
+
+
 class Bars(NamedTuple):
     """One array of bins: its content (-1 where nothing was written), where its scale ends, the most that met."""
 
@@ -119,11 +125,11 @@ class Bins:
     def caption(self, moment: int, selection: Selection) -> str:
         """Return what the selected warp does at a moment."""
         for bars in self.bars(moment, selection):
-            own = Adding(*(column[bars.adding.own] for column in bars.adding))
+            own = chosen_of(bars.adding, bars.adding.own)
             if len(own.bin):
                 return self._adding_text(bars, own)
         coming = self.coming(moment, selection)
-        own = Adding(*(column[coming.own] for column in coming))
+        own = chosen_of(coming, coming.own)
         if len(own.bin):
             return f"loads {plural(len(own.bin), 'sample')}, on their way to {self._bins_text(own)}"
         return warp_text(self.session, moment, selection)

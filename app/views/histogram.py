@@ -12,7 +12,7 @@ from ...tracer.trace import WARP
 from ..session import Selection, Session
 from ..theme import Theme
 from . import histogram_paint as paint
-from .bins import Bars, Bins
+from .bins import Adding, Bars, Bins
 from .histogram_places import Places, bin_at, lane_box, places_of
 from .memory_text import MIDDLE, RIGHT, write
 from .memory_told import selection_at
@@ -166,7 +166,7 @@ class HistogramView(View):
             paint.draw_towers(painter, towers, adding, start, way, kind, theme)
 
     def _starts(
-        self, at: Places, stage: paint.Stage, adding: paint.Adding, towers: paint.Towers
+        self, at: Places, stage: paint.Stage, adding: Adding, towers: paint.Towers
     ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
         """Return where additions come from: the selected warp's from their lanes, the others from above."""
         start = towers.middle.copy()

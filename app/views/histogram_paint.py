@@ -34,7 +34,7 @@ class Stage(NamedTuple):
 
     def x(self, place: NDArray[np.integer]) -> NDArray[np.float64]:
         """Return the left edge of bins."""
-        return self.plot.field.x + place * (self.plot.field.width / self.bins)
+        return self.plot.field.x + place.astype(np.float64) * (self.plot.field.width / self.bins)
 
     def y(self, count: NDArray[np.number]) -> NDArray[np.float64]:
         """Return how high counts reach."""

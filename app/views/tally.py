@@ -69,10 +69,11 @@ class Tally:
             drawn |= additions.survives[order]
         order, height = order[drawn], np.flatnonzero(drawn)
         start, end = int(first.min(initial=0)), int(additions.row.max(initial=0)) + 1
-        places = ((column[order] - start) / (end - start) for column in (first, additions.row))
+        begin, finish = ((column[order] - start) / (end - start) for column in (first, additions.row))
         loaded = requests.moment[requests.request[first[order]]]
         return Lines(
-            *places,
+            begin,
+            finish,
             height / max(1, len(additions)),
             loaded,
             additions.moment[order],

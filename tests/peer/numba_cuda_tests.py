@@ -36,7 +36,8 @@ def outcomes(command: list[str], module: str) -> tuple[dict[str, str], float]:
     try:
         done = subprocess.run(
             [*command, "-m", "unittest", "-v", module],
-            env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}, capture_output=True, text=True, timeout=MINUTES, check=False,
+            env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}, capture_output=True, text=True,
+            timeout=MINUTES, check=False,
         )  # fmt: skip
         text = done.stderr
     except subprocess.TimeoutExpired:
