@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
@@ -32,8 +31,11 @@ def application() -> QApplication:
     return made
 
 
-def run(worker: Worker, specs: Sequence[str], program: str = "") -> int:
-    """Show the window until it is closed, with the launches of a program of the user's; return the exit status."""
+def run(worker: Worker, specs: Sequence[str], program: str, interrupted: Sequence[int]) -> int:
+    """Show the window until it is closed, with the launches of a program of the user's; return the exit status.
+
+    interrupted: not empty any more once the user pressed Ctrl+C in the terminal.
+    """
     made = application()
     jobs = Jobs(worker, TraceCache(folders.cache_folder()))
     window = MainWindow(jobs, folders.config_folder() / "window.json")
@@ -44,10 +46,8 @@ def run(worker: Worker, specs: Sequence[str], program: str = "") -> int:
     if program:
         files.run_program(window, program)
     heartbeat = QTimer(interval=HEARTBEAT)
-    heartbeat.timeout.connect(lambda: None)
+    heartbeat.timeout.connect(lambda: window.close() if interrupted else None)
     heartbeat.start()
-    # Python calls a signal's handler between any two steps, also in the midst of painting: close later.
-    signal.signal(signal.SIGINT, lambda *_: QTimer.singleShot(0, window.close))
     status = made.exec()
     if not jobs.close():
         # A thread still computes what nobody will see; everything is saved, so do not wait for it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,11 +22,14 @@ def run_window(specs: Sequence[str], program: str = "") -> int:
 
     Raises CatalogueError for a scenario that does not exist or a parameter that it cannot take.
     """
+    # Python calls a signal's handler between any two steps, also in the midst of painting: only take note here.
+    interrupted: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: interrupted.append(number))
     worker = Worker()
     worker.start()
     from .run import run
 
-    return run(worker, specs, program)
+    return run(worker, specs, program, interrupted)
 
 
 def setups_of(specs: Sequence[str]) -> tuple[Setup, ...]:

@@ -295,4 +295,7 @@ def test_ctrl_c_in_the_terminal_ends_it(screen, tmp_path):
         assert process.stdout.readline() == b"up\n"
         until(lambda: (tmp_path / "cache").exists() or process.poll() is not None)
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        try:
+            assert process.wait(30) == 0
+        finally:
+            process.kill()
