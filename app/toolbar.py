@@ -44,6 +44,7 @@ class Toolbar(QFrame):
         self.focus, self.shared = 0, True
         self.fields: dict[str, QWidget] = {}
         self._chips: list[Chip] = []
+        self._side_chips: list[Chip] = []
         self._parameters: list[Parameter] = []
         self._wait = QTimer(self, singleShot=True, interval=TYPING)
         self._wait.timeout.connect(self.ask)
@@ -58,7 +59,8 @@ class Toolbar(QFrame):
         self.sides = [Combo(f"{side} scenario") for side in SIDES]
         for i, (side, combo) in enumerate(zip(SIDES, self.sides, strict=True)):
             combo.picked.connect(partial(self.pick, i))
-            self.flow.add(Chip(side, [combo]))
+            self._side_chips.append(Chip(side, [combo]))
+            self.flow.add(self._side_chips[-1])
         self._build_options()
         tip = "Schedule, seed, resident blocks, chosen blocks, files"
         self.more = button("Schedule and more", tip, "down", run=self._open)
@@ -114,8 +116,10 @@ class Toolbar(QFrame):
         self.schedule.setFocus()
 
     def set_terse(self, terse: bool) -> None:
-        """Leave the program's name to the title of the window, or show it."""
+        """Leave the program's name to the title of the window, and the sides to their order, or show them."""
         self.brand.setVisible(not terse)
+        for chip in self._side_chips:
+            chip.caption.setVisible(not terse)
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
