@@ -79,14 +79,13 @@ def image_of(figure: Figure, page: Page) -> QImage:
 
 
 def copy_figure(figure: Figure, page: Page) -> None:
-    """Put a figure on the clipboard: as a picture, and its numbers as text."""
-    from PySide6.QtCore import QMimeData
+    """Put a figure on the clipboard, as a picture.
+
+    The numbers are not there too: a QMimeData that Python made ends PySide 6.11 in a crash when the program ends.
+    """
     from PySide6.QtGui import QGuiApplication
 
-    data = QMimeData()
-    data.setImageData(image_of(figure, page))
-    data.setText(csv_text(figure))
-    QGuiApplication.clipboard().setMimeData(data)
+    QGuiApplication.clipboard().setImage(image_of(figure, page))
 
 
 def _csv(figure: Figure, page: Page) -> bytes:
