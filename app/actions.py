@@ -79,6 +79,10 @@ def commands(window: MainWindow) -> dict[str, list[Command]]:
             ("Colour by value, reads, waste, conflicts, races", "C", window.next_colouring),
             ("Memory or histogram", "H", window.frame.toggle_picture),
             ("Reduced motion", "Ctrl+M", window.look.toggle_motion),
+            line,
+            ("Words as the scenario has them", "", lambda: window.look.speak("own")),
+            ("Thread, block, warp", "", lambda: window.look.speak("cuda")),
+            ("Work-item, work-group, wavefront", "", lambda: window.look.speak("work-item")),
         ],
         "Help": [
             ("Keys", "F1", lambda: dialogs.show_keys(window)),

@@ -12,6 +12,7 @@ Value = int | str
 Link = Literal["moment", "progress"]
 SideChoice = Literal["auto", "shown", "hidden"]
 PictureChoice = Literal["auto", "memory", "histogram"]
+Words = Literal["own", "cuda", "work-item"]
 ThemeChoice = Literal["light", "dark", "system"]
 
 
@@ -46,6 +47,7 @@ class Bookmark(msgspec.Struct, frozen=True):
     moment: the clock's (see playhead.link); None is the first load. focus: the pane that the right column
     follows. tab, side: what that column shows, and whether it is there. shared: whether a parameter is changed in
     both panes at once. picture: what the panes show of a launch that counts; auto is its histogram.
+    words: what labels call threads and blocks; own is as the scenario does.
     """
 
     panes: tuple[Setup, ...]
@@ -63,6 +65,7 @@ class Bookmark(msgspec.Struct, frozen=True):
     theme: ThemeChoice = "system"
     text_scale: float = 1.0
     reduced_motion: bool = False
+    words: Words = "own"
 
 
 def encode(bookmark: Bookmark) -> str:

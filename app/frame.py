@@ -9,7 +9,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 
 from ..kernels.catalogue import groups
-from ..tracer.outcomes import Spread
 from ..tracer.requests import KINDS
 from . import steps
 from .bookmark import PictureChoice, SideChoice
@@ -19,13 +18,14 @@ from .pane import Pane
 from .playhead import Playhead
 from .session import Session
 from .side import Side
-from .spreads import Spreads, key_of
+from .spreads import Spreads
 from .stage import Stage
 from .theme import Theme
 from .toolbar import SIDES, Toolbar
 from .transport import Transport
 from .views.memory_scene import COLOUR_BY
 from .views.timeline import TimelineView
+from .views.vocabulary import spoken, vocabulary
 from .views.wording import place_text
 
 # Pixels at the normal text size below which there is too little room for everything.
@@ -48,7 +48,6 @@ class Frame(QWidget):
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
         self.side, self.transport = Side(theme), Transport(playhead, theme)
         self.spreads = Spreads(stage.jobs, self)
-        self.spreads.moved.connect(self._show_spread)
         self._build()
         for view in self.side.views:
             view.moment_asked.connect(lambda moment: stage.seek(stage.focus, moment))
@@ -168,6 +167,8 @@ class Frame(QWidget):
         timeline.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         timeline.x_range_changed.connect(lambda first, last: self._link_ranges(i, first, last))
         pane.cancelled.connect(cancel)
+        pane.picture_asked.connect(self.show_picture)
+        pane.show_picture(self.picture)
         pane.set_theme(self.theme)
         pane.memory.colour_by = self.colour
         self.panes.append(pane)
@@ -211,7 +212,7 @@ class Frame(QWidget):
             shown.memory.reads_top = top  # one colour means the same count in both
         self._show_kinds(known)
         self._keep_room(known)
-        self._want_spreads()
+        self.spreads.serve(self.panes, self.stage.may_run)
         self.arrange()
 
     def show_progress(self, i: int, done: int, total: int) -> None:
@@ -233,23 +234,12 @@ class Frame(QWidget):
         self.picture = choice
         for pane in self.panes:
             pane.show_picture(choice)
-        self._want_spreads()
+        self.spreads.serve(self.panes, self.stage.may_run)
         self.draw()
 
     def toggle_picture(self) -> None:
         """Turn from the histogram to the memory, or back."""
         self.show_picture("memory" if any(pane.shows_histogram() for pane in self.panes) else "histogram")
-
-    def _want_spreads(self) -> None:
-        """Have the seeds traced of the racing counters that are shown, where the user agreed to run their kernels."""
-        shown = [pane.session for pane in self.panes if pane.session and pane.shows_histogram()]
-        races = [session for session in shown if session.counting and session.counting.races]
-        self.spreads.want(s for s in races if self.stage.may_run(s.launch))
-
-    def _show_spread(self, key: str, spread: Spread) -> None:
-        for pane in self.panes:
-            if pane.session is not None and key_of(pane.session.launch) == key:
-                pane.histogram.spread = spread
 
     def show_setups(self) -> None:
         """Show in bar and transport what the panes run and how they are linked."""
@@ -282,6 +272,7 @@ class Frame(QWidget):
             self.hint_at = moment if self.hint_at is None else self.hint_at
             self.hint = self.hint if moment == self.hint_at else ""
             place = self.hint or place
+        place = spoken(place, vocabulary(self.theme.words, session.scenario))
         self.transport.position.show_texts(f"moment {int(moment):,} of {session.end:,}", place)
 
     def _show_kinds(self, known: list[Session]) -> None:
@@ -295,7 +286,7 @@ class Frame(QWidget):
         lasts = [place_text(int(s.trace.blocks[-1]), s.trace.grid) for s in known if len(s.trace.blocks)]
         last = max(lasts, key=len, default="")
         phases = max((session.requests.span_start.shape[-1] for session in known), default=1)
-        place = f"block {last} · phase {phases}"
+        place = f"work-group {last} · phase {phases}"  # the longer of two words
         self.transport.position.keep_room_for(f"moment {end:,} of {end:,}", place)
 
 

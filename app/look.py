@@ -2,31 +2,46 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
-from .bookmark import ThemeChoice
+from .bookmark import ThemeChoice, Words
 from .theme import Theme, qt_palette, resolve, style_sheet
 
 
 class Look(QObject):
-    """The choice of theme, text scale and motion; `changed` tells the theme that follows from them."""
+    """The choice of theme, text scale, motion and words; `changed` tells the theme that follows from them."""
 
     changed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.choice: ThemeChoice = "system"
+        self.words: Words = "own"
         self.theme: Theme = resolve("system")
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 
-    def show(self, choice: ThemeChoice, scale: float, reduced_motion: bool) -> None:
-        """Take a whole look at once."""
-        self.choice = choice
-        self.theme = resolve(choice, scale, reduced_motion)
+    def show(
+        self, choice: ThemeChoice, scale: float, reduced_motion: bool, words: Words | None = None
+    ) -> None:
+        """Take a whole look at once; without words those in use."""
+        self.choice, self.words = choice, words or self.words
+        self.theme = resolve(choice, scale, reduced_motion, self.words)
         dress(self.theme)
         self.changed.emit(self.theme)
+
+    def worn(self) -> dict[str, Any]:
+        """Return the look as a bookmark has it."""
+        theme = self.theme
+        return {
+            "theme": self.choice,
+            "text_scale": theme.scale,
+            "reduced_motion": theme.reduced_motion,
+            "words": self.words,
+        }
 
     def use(self, choice: ThemeChoice) -> None:
         """Choose light, dark, or what the desktop uses."""
@@ -48,6 +63,10 @@ class Look(QObject):
     def toggle_motion(self) -> None:
         """Let elements travel, or stay still."""
         self.show(self.choice, self.theme.scale, not self.theme.reduced_motion)
+
+    def speak(self, words: Words) -> None:
+        """Take the words of a model, or those that each scenario speaks itself."""
+        self.show(self.choice, self.theme.scale, self.theme.reduced_motion, words)
 
     def _follow_system(self) -> None:
         if self.choice == "system":

@@ -131,9 +131,7 @@ class MainWindow(QMainWindow):
             side=self.frame.side_wanted,
             colour_by=self.frame.colour,
             picture=self.frame.picture,
-            theme=self.look.choice,
-            text_scale=self.theme.scale,
-            reduced_motion=self.theme.reduced_motion,
+            **self.look.worn(),
         )
 
     def show_bookmark(self, mark: Bookmark, arrival: Arrival | None = None) -> bool:
@@ -150,7 +148,7 @@ class MainWindow(QMainWindow):
 
     def _wear(self, mark: Bookmark) -> None:
         """Take from a bookmark everything but what runs."""
-        self.look.show(mark.theme, mark.text_scale, mark.reduced_motion)
+        self.look.show(mark.theme, mark.text_scale, mark.reduced_motion, mark.words)
         self.stage.link_mode = mark.link
         self.playhead.set_speed(mark.speed)
         self.playhead.set_loop(mark.loop)
@@ -185,8 +183,7 @@ class MainWindow(QMainWindow):
         here = self.bookmark()
         mark = self.history.back(here) if way < 0 else self.history.forward(here)
         if mark is not None:
-            look = {"theme": here.theme, "text_scale": here.text_scale, "reduced_motion": here.reduced_motion}
-            self.show_bookmark(msgspec.structs.replace(mark, **look))
+            self.show_bookmark(msgspec.structs.replace(mark, **self.look.worn()))
 
     def _ask_consent(self, pane: int, launch: Launch) -> None:
         name = Path(self.stage.setups[pane].file).name

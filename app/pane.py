@@ -26,6 +26,7 @@ from .theme import Theme
 from .views.counters import CountersView
 from .views.histogram import HistogramView
 from .views.memory import MemoryView
+from .views.pitfall import pitfall_text
 from .views.view import View
 
 
@@ -62,12 +63,14 @@ class Pane(QFrame):
         self.lesson.setWordWrap(True)
         self.sign, self.verdict, self.part = QLabel(), QLabel(), QLabel()
         self.part.setObjectName("badge")
+        self.pitfall = QLabel("pitfall")
+        self.pitfall.setObjectName("pitfall")
         ending = QWidget()
         row = QHBoxLayout(ending)
         row.setContentsMargins(0, 0, 0, 0)
-        self.switch = Switch(("memory", "histogram"), "What the pane shows (H)")
+        self.switch = Switch({"memory": "Memory", "histogram": "Histogram"}, "What the pane shows (H)")
         self.switch.chosen.connect(self.picture_asked)
-        for widget in (self.switch, self.part, self.sign, self.verdict):
+        for widget in (self.switch, self.pitfall, self.part, self.sign, self.verdict):
             row.addWidget(widget)
         self.line = FlowLayout()
         self.line.add(self.title)
@@ -142,6 +145,10 @@ class Pane(QFrame):
         self.lesson.setText(lesson)
         self.lesson.setVisible(bool(lesson) and not self.terse)
         self.title.setToolTip(lesson)
+        pitfall = pitfall_text(self.session.scenario if self.session else None)
+        self.pitfall.setVisible(bool(pitfall))
+        self.pitfall.setToolTip(pitfall)
+        self.pitfall.setAccessibleDescription(pitfall)
 
     def set_focused(self, focused: bool) -> None:
         """Show whether the right column follows this pane."""

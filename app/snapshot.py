@@ -86,6 +86,9 @@ def _window(worker: Worker, mark: Bookmark, arrival: Arrival, size: Size) -> Mai
     window.stage.settled.connect(loop.quit)
     if window.show_bookmark(mark, arrival) and not window.stage.is_settled():
         loop.exec()
+    window.frame.spreads.ended.connect(loop.quit)
+    while not window.frame.spreads.is_idle():
+        loop.exec()
     if problems:
         window.close()
         raise PictureError(problems[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
@@ -12,14 +12,18 @@ from ..tracer.counting import counted_total
 from ..tracer.launch import Launch
 from ..tracer.outcomes import Spread, measured_outcomes, seeded, seeds_for
 from .jobs import LEAVING, Jobs, Task
+from .pane import Pane
 from .session import Session
 
 
 class Spreads(QObject):
-    """Makes the spreads that are wanted; `moved` tells (key of the launch, Spread) with each seed that is done."""
+    """Makes the spreads that are wanted.
+
+    moved: (key of the launch, Spread) with each seed that is done. ended: no more comes for this key.
+    """
 
     moved = Signal(str, object)
-    _ended = Signal(str)
+    ended = Signal(str)
 
     def __init__(self, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -27,10 +31,18 @@ class Spreads(QObject):
         self._known: dict[str, Spread] = {}
         self._under_way: set[str] = set()
         self._wanted: frozenset[str] = frozenset()  # replaced as a whole: the thread reads it
+        self._panes: Sequence[Pane] = ()
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self.moved.connect(self._keep)
-        self._ended.connect(self._under_way.discard)
+        self.ended.connect(self._under_way.discard)
+
+    def serve(self, panes: Sequence[Pane], may_run: Callable[[Launch], bool]) -> None:
+        """Show in these panes the spreads of their racing counters, where the user agreed to run the kernels."""
+        self._panes = panes
+        shown = [pane.session for pane in panes if pane.session and pane.shows_histogram()]
+        races = [session for session in shown if session.counting and session.counting.races]
+        self.want(session for session in races if may_run(session.launch))
 
     def want(self, sessions: Iterable[Session]) -> None:
         """Make the spreads of these sessions, and of no others any more; what is known of them is told at once."""
@@ -49,8 +61,8 @@ class Spreads(QObject):
         return spread is not None and (len(spread.totals) >= spread.wanted or bool(spread.problem))
 
     def is_idle(self) -> bool:
-        """Return whether every spread that is wanted is there."""
-        return all(self.is_done(key) for key in self._wanted)
+        """Return whether nothing that is wanted is being made."""
+        return not self._wanted & self._under_way
 
     def close(self) -> None:
         """Make no more; the worker is closed before."""
@@ -59,6 +71,9 @@ class Spreads(QObject):
 
     def _keep(self, key: str, spread: Spread) -> None:
         self._known[key] = spread
+        for pane in self._panes:
+            if pane.session is not None and key_of(pane.session.launch) == key:
+                pane.histogram.spread = spread
 
     def _make(self, key: str, session: Session) -> None:
         """In the thread: trace seed after seed, and tell what is known so far."""
@@ -77,7 +92,7 @@ class Spreads(QObject):
             why = str(error) or "The random schedules were not all traced."
             self.moved.emit(key, Spread(spread.totals, spread.wanted, spread.measured, why))
         finally:
-            self._ended.emit(key)
+            self.ended.emit(key)
 
 
 def key_of(launch: Launch) -> str:

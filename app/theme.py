@@ -90,17 +90,21 @@ DARK = Palette(
 
 @dataclass(frozen=True)
 class Theme:
-    """A palette and a text scale (1.0 is normal, 1.6 reads from the last row of a lecture hall)."""
+    """A palette, a text scale (1.0 is normal, 1.6 reads from the last row of a lecture hall), and whose words.
+
+    words: "own" are those that the scenario speaks, "cuda" and "work-item" those of one model.
+    """
 
     name: str = "light"
     scale: float = 1.0
     reduced_motion: bool = False
     palette: Palette = field(default=LIGHT)
+    words: str = "own"
 
     @classmethod
-    def named(cls, name: str, scale: float = 1.0, reduced_motion: bool = False) -> Theme:
+    def named(cls, name: str, scale: float = 1.0, reduced_motion: bool = False, words: str = "own") -> Theme:
         """Return the light or the dark theme."""
-        return cls(name, scale, reduced_motion, DARK if name == "dark" else LIGHT)
+        return cls(name, scale, reduced_motion, DARK if name == "dark" else LIGHT, words)
 
     def px(self, size: float) -> int:
         """Return a length of the normal text size in pixels of this theme's."""
@@ -131,12 +135,12 @@ def _colour(code: str) -> QColor:
     return QColor(code)
 
 
-def resolve(choice: str, scale: float = 1.0, reduced_motion: bool = False) -> Theme:
+def resolve(choice: str, scale: float = 1.0, reduced_motion: bool = False, words: str = "own") -> Theme:
     """Return the theme of a choice, "light", "dark" or "system" (what the desktop uses now)."""
     if choice == "system":
         dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
         choice = "dark" if dark else "light"
-    return Theme.named(choice, min(max(scale, MIN_SCALE), MAX_SCALE), reduced_motion)
+    return Theme.named(choice, min(max(scale, MIN_SCALE), MAX_SCALE), reduced_motion, words)
 
 
 def qt_palette(theme: Theme) -> QPalette:
@@ -182,6 +186,8 @@ QLabel#good { color: $good; font-weight: bold; }
 QLabel#bad { color: $bad; font-weight: bold; }
 QLabel#badge { background: $badge; color: $muted; border-radius: $s4px; padding: $s1px $s6px;
     font-size: $s12px; }
+QLabel#pitfall { background: $badge; color: $bad; border-radius: $s4px; padding: $s1px $s6px;
+    font-size: $s12px; font-weight: bold; }
 QLabel#moment { font-size: $s15px; font-weight: bold; }
 QPushButton, QToolButton { background: $panel; border: 1px solid $border; border-radius: $s6px;
     padding: $s4px $s10px; min-height: $s20px; }

@@ -14,6 +14,7 @@ from tilescope.kernels.catalogue import find, scenarios
 from tilescope.tracer.launch import Schedule
 from tilescope.tracer.plan import launch_of
 from tilescope.tracer.simulator import run
+from tilescope.tracer.storage import load, save
 
 PROGRAMS = ["python-loops", "python-block-at-a-time", "python-run-threads", "python-threads"]
 BASELINES = [(s, b) for s in scenarios() for b in s.baselines]
@@ -55,6 +56,16 @@ def test_programs_are_traced_and_equal_numpy(name, schedule):
     assert not len(trace.outside.step)
     again = traced(name, schedule=Schedule(schedule))
     assert again.index.tolist() == trace.index.tolist()
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, "python-barrier"])
+def test_traces_of_programs_are_kept_and_read_again(name, tmp_path):
+    trace = traced(name)
+    save(trace, tmp_path / "program.trace")
+    again = load(tmp_path / "program.trace")
+    assert again.phase.tolist() == trace.phase.tolist()
+    if name in ("python-block-at-a-time", "python-run-threads"):
+        assert len(trace.barriers.phase) == trace.phase.max()  # each sweep over the threads ends at one
 
 
 def test_loops_run_thread_after_thread():

@@ -214,6 +214,23 @@ def test_value_range_spans_initial_and_stored_values_and_leaves_out_what_is_not_
     assert memory.value_range(TILE) == (0.0, 0.0)
 
 
+def test_value_range_leaves_out_the_poison_of_whole_numbers():
+    trace = trace_of({(0, 0): [[(0, S, EVERY_OTHER, 0)]]})
+    object.__setattr__(trace, "value", np.array([30.0]))
+    content = np.full(BUFFERS[EVERY_OTHER].size, poison(np.dtype("int16")))
+    content[2] = 7
+    trace.initial[EVERY_OTHER] = content
+    assert memory_of(trace, requests_of(trace)).value_range(EVERY_OTHER) == (7.0, 30.0)
+
+
+@pytest.mark.parametrize("kind", ["sequential", "random"])
+def test_at_the_end_an_element_holds_what_the_last_step_left(kind: str):
+    add = [[(0, A, PLAIN, 0), (1, L, PLAIN, 3), (0, A, PLAIN, 0)]]
+    trace = trace_of({(0, t): add for t in range(64)}, kind)
+    requests = requests_of(trace)
+    assert memory_of(trace, requests).writer(PLAIN, 0, requests.end) == np.flatnonzero(trace.op == A)[-1]
+
+
 def test_a_trace_without_values_still_knows_reads_and_writers():
     trace = trace_of({(0, 0): [[(0, S, PLAIN, 4), (1, L, PLAIN, 4), (2, S, TILE, 0)]]})
     object.__setattr__(trace, "value", None)

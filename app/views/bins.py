@@ -79,7 +79,7 @@ class Bins:
         where = f"shared memory of {block_text(self.session, selection.block)}" if apart else "global memory"
         adding = self._adding(additions, additions.at(moment), selection)
         if apart:
-            adding = Adding(*(column[adding.block == selection.block] for column in adding))
+            adding = chosen_of(adding, adding.block == selection.block)
         content = self.session.memory.values(additions.buffer, moment, selection.block)
         values = np.where(cells.is_poison(content), -1, content.astype(np.int64))
         most = additions.most.most(moment, low, low + additions.size)
@@ -110,7 +110,7 @@ class Bins:
         adding = self._adding(additions, wanted, selection)
         if self.counting.apart is None:
             return adding
-        return Adding(*(column[adding.block == selection.block] for column in adding))
+        return chosen_of(adding, adding.block == selection.block)
 
     @cached_property
     def _by_sample(self) -> tuple[Ints, Ints]:
@@ -136,9 +136,9 @@ class Bins:
 
     def _adding_text(self, bars: Bars, own: Adding) -> str:
         """Return what lanes add to an array of bins: samples, or the counts of their block."""
-        summing = self.counting.apart is not None and bars.title.endswith("global memory")
-        what = "count of its block" if summing else "sample"
-        return f"adds {plural(len(own.bin), what)} to {self._bins_text(own)}{_meeting_text(own)}"
+        if self.counting.apart is not None and bars.title.endswith("global memory"):
+            return f"adds the counts of {self._bins_text(own)} of its block to global memory"
+        return f"adds {plural(len(own.bin), 'sample')} to {self._bins_text(own)}{_meeting_text(own)}"
 
     def _bins_text(self, own: Adding) -> str:
         return plural(len(np.unique(own.bin)), "bin")
@@ -150,7 +150,7 @@ class Bins:
         counted = f"{count_text(done)} of {count_text(total)} samples counted"
         if self.counting.apart is not None:
             sums = self.counting.result.upto(moment)
-            counted += f" in shared memory, {count_text(sums)} additions to global memory"
+            counted += f" in shared memory, {count_text(sums)} additions to global"
         lost = self.counting.result.lost(moment)
         return counted + (f", {count_text(lost)} of them lost" if lost else "")
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from ...tracer.trace import Op
 from ..session import Selection, Session
 from ..theme import Theme
 from .tiles import COMPACT, HEIGHT, Grid, Tile, Value, boxes, draw_tile, grid_of, least_width
@@ -164,6 +167,7 @@ def _numbers(session: Session) -> list[tuple[str, str, Value, int, str]]:
     sectors, requests, asked = (_summed(session, "global", m) for m in ("sectors", "requests", "bytes"))
     shared = _summed(session, "shared", "instructions")
     return [
+        *_atomics(session),
         ("global sectors", "32-byte pieces of global memory touched, counted request by request.",
          lambda m: count_text(sectors(m)), 0, USUAL),
         ("global requests", "Times that a warp asked global memory for up to 32 elements at once.",
@@ -173,6 +177,27 @@ def _numbers(session: Session) -> list[tuple[str, str, Value, int, str]]:
         ("shared requests", "Times that a warp asked shared memory for up to 32 elements at once.",
          lambda m: count_text(shared(m)), 3, USUAL),
     ]  # fmt: skip
+
+
+def _atomics(session: Session) -> list[tuple[str, str, Value, int, str]]:
+    """Return the counters of atomic operations on each space that has any."""
+    spaces = np.array([buffer.space for buffer in session.trace.buffers])
+    found: list[tuple[str, str, Value, int, str]] = []
+    for space in ("global", "shared"):
+        made = (session.requests.op >= Op.ATOMIC) & (spaces[session.requests.buffer] == space)
+        if made.any():
+            lanes = np.bincount(session.requests.moment[made], session.requests.lanes[made])
+            done = np.cumsum(lanes).astype(np.int64)
+            meaning = (
+                f"Atomic operations of threads on {space} memory; lanes that meet in an element take turns."
+            )
+            found.append((f"{space} atomics", meaning, _reached(done), 0, USUAL))
+    return found
+
+
+def _reached(done: NDArray[np.int64]) -> Value:
+    """Return the text of the sum that was reached by a moment."""
+    return lambda m: count_text(int(done[min(max(m, 0), len(done) - 1)]))
 
 
 def _summed(session: Session, space: str, measure: str) -> Callable[[int], int]:

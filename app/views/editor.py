@@ -90,7 +90,7 @@ class Editor(QPlainTextEdit):
         self.theme = theme
         self.setFont(theme.font(12, mono=True))
         self.setStyleSheet(sheet("QPlainTextEdit", theme))
-        self._highlighter.show_colours(self.toPlainText(), theme)
+        self._highlighter.show_colours(self.toPlainText(), theme, c=self.file.endswith(".cu"))
         self._paint_line()
         self._place_gutter()
         self._keep_in_sight()

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 from ...tracer.requests import KINDS
 from ..session import Selection, Session
 from ..theme import Theme
+from .pitfall import pitfall_text
 from .tracks import BlockTrack, Ints, accesses_of, block_track
 from .view import View
 from .wording import (
@@ -119,14 +120,19 @@ class ExplainView(View):
         ink = f"color:{colours.text}"
         look = f"background:{colours.badge}; color:{colours.muted}; font-size:{px(11)}px"
         badge = f"<span style='{look}'>&nbsp;{mark}&nbsp;</span>"
-        missed = missed_text(session, block, phase)
+        missed, pitfall = missed_text(session, block, phase), pitfall_text(session.scenario)
         lesson = session.scenario.lesson if session.scenario else f"Kernel {session.trace.kernel}."
+
+        def said(words: str) -> str:
+            return escape(self.say(words))
+
         parts = [
-            f"<p style='color:{colours.muted}'>{escape(lesson)}</p>",
-            f"<p style='{ink}; font-size:{px(18)}px'><b>{escape(capital(text.label))}</b></p>",
-            f"<p style='{ink}'>{escape(text.sentence)}</p>" if text.sentence else "",
-            f"<p style='{ink}'>{escape(facts_text(session, block, phase))} {badge}</p>",
-            f"<p style='color:{colours.bad}'>{escape(missed)}</p>" if missed else "",
+            f"<p style='color:{colours.muted}'>{said(lesson)}</p>",
+            f"<p style='color:{colours.bad}'><b>Pitfall.</b> {said(pitfall)}</p>" if pitfall else "",
+            f"<p style='{ink}; font-size:{px(18)}px'><b>{said(capital(text.label))}</b></p>",
+            f"<p style='{ink}'>{said(text.sentence)}</p>" if text.sentence else "",
+            f"<p style='{ink}'>{said(facts_text(session, block, phase))} {badge}</p>",
+            f"<p style='color:{colours.bad}'>{said(missed)}</p>" if missed else "",
         ]
         return "".join(parts)
 

@@ -1,9 +1,10 @@
-"""Colours for Python source: which characters of which line are a keyword, a string, a number, a comment."""
+"""Colours for source, of Python or CUDA C: which characters of which line are a keyword, a string, a comment."""
 
 from __future__ import annotations
 
 import io
 import keyword
+import re
 import tokenize
 from collections.abc import Iterator
 
@@ -15,8 +16,31 @@ Piece = tuple[int, int, str]  # first column, length, style
 STYLES = {"keyword": "keyword", "string": "string", "number": "number", "comment": "muted", "name": "accent"}
 
 
+# What CUDA C++ adds to C++, and of that what a kernel on a slide uses.
+C_WORDS = """auto bool break case char class const constexpr continue default do double else enum extern false
+float for if inline int long namespace return short signed sizeof static struct switch template true typename
+unsigned using void volatile while __global__ __device__ __host__ __shared__ __constant__ __restrict__
+__syncthreads"""
+C_TOKENS = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
+    rf"""|(?P<keyword>\#\s*\w+|\b(?:{"|".join(C_WORDS.split())})\b)|(?P<number>\b\d[\w.]*)""",
+    re.DOTALL,
+)
+
+
+def c_pieces(text: str) -> dict[int, list[Piece]]:
+    """Return the coloured pieces of each line of CUDA C, counted from 0."""
+    out: dict[int, list[Piece]] = {}
+    for found in C_TOKENS.finditer(text):
+        line, start = text.count("\n", 0, found.start()), text.rfind("\n", 0, found.start()) + 1
+        column = found.start() - start
+        for more, part in enumerate(found[0].split("\n")):
+            out.setdefault(line + more, []).append((0 if more else column, len(part), str(found.lastgroup)))
+    return out
+
+
 def pieces(text: str) -> dict[int, list[Piece]]:
-    """Return the coloured pieces of each line, counted from 0; what can't be tokenized stays plain."""
+    """Return the coloured pieces of each line of Python, counted from 0; what can't be tokenized stays plain."""
     out: dict[int, list[Piece]] = {}
     lines = text.splitlines()
     for style, (row, column), (last_row, last_column) in _tokens(text):
@@ -52,16 +76,16 @@ def _style(token: tokenize.TokenInfo, before: str) -> str:
 
 
 class Highlighter(QSyntaxHighlighter):
-    """Puts the colours of `pieces` on a document."""
+    """Puts the colours of `pieces`, or of `c_pieces`, on a document."""
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         super().__init__(document)
         self._pieces: dict[int, list[Piece]] = {}
         self._theme = theme
 
-    def show_colours(self, text: str, theme: Theme) -> None:
-        """Colour the document anew; call it after the document holds `text`."""
-        self._pieces, self._theme = pieces(text), theme
+    def show_colours(self, text: str, theme: Theme, *, c: bool = False) -> None:
+        """Colour the document anew, as CUDA C or as Python; call it after the document holds `text`."""
+        self._pieces, self._theme = c_pieces(text) if c else pieces(text), theme
         self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:

@@ -14,7 +14,7 @@ from ..theme import Theme
 from . import histogram_paint as paint
 from .bins import Adding, Bars, Bins
 from .histogram_places import Places, bin_at, lane_box, places_of
-from .memory_text import MIDDLE, RIGHT, write
+from .memory_text import MIDDLE, RIGHT, width_of, write
 from .memory_told import selection_at
 from .tally import Tally
 from .tally_paint import TallyPicture
@@ -97,7 +97,7 @@ class HistogramView(View):
             verdict = self._bins.verdict(int(self.moment))[0]
             words = [*self._words(self._bins), verdict]
         elif self._tally:
-            words = self._tally.words(int(self.moment), self._spread)
+            words = self._tally.tally.words(int(self.moment), self._spread)
         self.setAccessibleDescription(". ".join(word for word in words if word))
 
     def _words(self, bins: Bins) -> list[str]:
@@ -111,7 +111,7 @@ class HistogramView(View):
         if self._bins and self.session:
             self._paint_bins(painter, self._bins)
         elif self._tally:
-            self._tally.paint(painter, QRectF(self.rect()), self.moment, self._spread, self.theme)
+            self._tally.paint(painter, QRectF(self.rect()), int(self.moment), self._spread, self.theme)
         else:
             write(
                 painter, QRectF(self.rect()), NOTHING, self.theme.font(15), self.theme.colour("muted"), MIDDLE
@@ -128,7 +128,6 @@ class HistogramView(View):
         look = "global store" if bins.counting.races else "atomic"
         for i, (stage, bars) in enumerate(zip(stages, all_bars, strict=True)):
             last = i == len(stages) - 1
-            paint.draw_title(painter, stage, bars, self.theme)
             paint.draw_axes(painter, stage, bins.counting.edges, last, self.theme)
             paint.draw_bars(painter, stage, bars, bins.warmest, self.theme)
             if last and bins.counting.expected is not None:
@@ -136,6 +135,8 @@ class HistogramView(View):
                 if self.moment >= bins.session.end:
                     paint.draw_differing(painter, stage, bins.differing(), self.theme)
         self._paint_lanes(painter, at, bins, stages, all_bars, look)
+        for stage, bars in zip(stages, all_bars, strict=True):
+            paint.draw_title(painter, stage, bars, self.theme)
         self._write_foot(painter, at, bins, look)
 
     def _paint_lanes(
@@ -181,24 +182,19 @@ class HistogramView(View):
     def _write_caption(self, painter: QPainter, at: Places, bins: Bins) -> None:
         theme, box = self.theme, paint.rect(at.caption)
         trace, thread = bins.session.trace, self.selection.thread
-        name = f"Warp {thread // WARP} of block {place_text(self.selection.block, trace.grid)} now"
+        name = self.say(f"Warp {thread // WARP} of block {place_text(self.selection.block, trace.grid)} now")
+        text = self.say(bins.caption(int(self.moment), self.selection))
         verdict, good = bins.verdict(int(self.moment))
         bold, half = theme.font(14, bold=True), box.height() / 2
-        write(
-            painter,
-            QRectF(box.left(), box.top(), box.width(), half),
-            name,
-            bold,
-            theme.colour("text"),
-            MIDDLE,
-        )
-        text = bins.caption(int(self.moment), self.selection)
-        below = QRectF(box.left(), box.top() + half, box.width(), half)
-        write(painter, below, text, theme.font(12), theme.colour("muted"), MIDDLE)
+        above = QRectF(box.left(), box.top(), box.width(), half)
+        write(painter, above, name, bold, theme.colour("text"), MIDDLE)
+        room = box.width() - width_of(name, bold) >= width_of(verdict, bold)
+        below = above.translated(0, half)
+        if room or not verdict:
+            write(painter, below, text, theme.font(12), theme.colour("muted"), MIDDLE)
         if verdict:
-            above = QRectF(box.left(), box.top(), box.width(), half)
-            colour = theme.colour("good" if good else "bad")
-            write(painter, above, verdict, theme.font(12, bold=True), colour, RIGHT | MIDDLE)
+            colour, how = theme.colour("good" if good else "bad"), RIGHT | MIDDLE if room else MIDDLE
+            write(painter, above if room else below, verdict, theme.font(12, bold=True), colour, how)
 
     def _write_foot(self, painter: QPainter, at: Places, bins: Bins, look: str) -> None:
         theme, box = self.theme, paint.rect(at.foot)

@@ -15,7 +15,7 @@ from .bins import Adding, Bars, Ints
 from .histogram_places import LANES, Plot, bin_middle, lane_box
 from .layout import Box
 from .memory_paint import HEAT, draw_hatch, on_panel, pen
-from .memory_text import LEFT, MIDDLE, RIGHT, write
+from .memory_text import LEFT, MIDDLE, RIGHT, veil, width_of, write
 from .timeline_paint import tick_step
 from .wording import count_text
 
@@ -89,7 +89,7 @@ def draw_axes(
     """Draw the counts at the left, and below the last chart where the bins lie."""
     field, small, muted = stage.plot.field, theme.font(SMALL), theme.colour("muted")
     line = QFontMetricsF(small).height()
-    step = tick_step(stage.top, max(2.0, HEADROOM * field.height / (2.5 * line)))
+    step = tick_step(stage.top, max(1.0, HEADROOM * field.height / (2.5 * line)))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     for count in range(0, stage.top + 1, step):
         y = float(stage.y(np.array(count)))
@@ -124,10 +124,14 @@ def draw_title(painter: QPainter, stage: Stage, bars: Bars, theme: Theme) -> Non
     """Write which array this is, and what its counts add up to."""
     title, known = rect(stage.plot.title), bars.values[bars.values >= 0]
     total = f"adds up to {count_text(int(known.sum()))}" if len(known) else "not written yet"
-    wide = QFontMetricsF(theme.font(12)).horizontalAdvance(total)
-    write(painter, title, total, theme.font(12), theme.colour("muted"), RIGHT | MIDDLE)
+    wide, bold = width_of(total, theme.font(12)), theme.font(12, bold=True)
+    right = QRectF(title.right() - wide - 2, title.top(), wide + 2, title.height())
     left = title.adjusted(0, 0, -wide - theme.px(8), 0)
-    write(painter, left, bars.title, theme.font(12, bold=True), theme.colour("text"), MIDDLE)
+    name = min(width_of(bars.title, bold), left.width())
+    for box in (right, QRectF(left.left(), left.top(), name, left.height())):
+        painter.fillRect(box, veil(theme))
+    write(painter, right, total, theme.font(12), theme.colour("muted"), RIGHT | MIDDLE)
+    write(painter, left, bars.title, bold, theme.colour("text"), MIDDLE)
 
 
 class Towers(NamedTuple):

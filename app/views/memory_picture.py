@@ -18,6 +18,7 @@ from . import memory_told as told
 from .frames import phase_at
 from .layout import Box, Layout, Metrics, Place, arrange
 from .memory_scene import Group, Scene
+from .vocabulary import spoken, vocabulary
 
 LARGEST_ZOOMED_CELL = 120.0
 T = TypeVar("T")
@@ -162,15 +163,18 @@ class MemoryPicture:
 
     def _caption(self, look: Look) -> list[tuple[str, str]]:
         selection, layout = look.selection, self.layout(look)
-        title, block = (
-            ("title", f"Warp {selection.thread // WARP} now"),
-            told.block_text(self.scene.session, selection.block),
-        )
-        doing, note = ("text", told.caption(self.scene.session, *look.now)), f"shared memory of {block}"
+        title = self._say("title", f"Warp {selection.thread // WARP} now")
+        doing = self._say("text", told.caption(self.scene.session, *look.now))
+        block = self._say("note", told.block_text(self.scene.session, selection.block))
         if not layout.tiles:
-            return [title, doing, ("note", block)]
-        fits = words.width_of(note, self.theme.font(words.SMALL)) <= layout.caption.width
-        return [("note", note if fits else block), title, doing]
+            return [title, doing, block]
+        note = self._say("note", f"shared memory of {told.block_text(self.scene.session, selection.block)}")
+        fits = words.width_of(note[1], self.theme.font(words.SMALL)) <= layout.caption.width
+        return [note if fits else block, title, doing]
+
+    def _say(self, style: str, text: str) -> tuple[str, str]:
+        """Return a line of the caption in the words that the user chose, or that the scenario speaks."""
+        return style, spoken(text, vocabulary(self.theme.words, self.scene.session.scenario))
 
     def _new_layout(self, look: Look) -> Layout:
         roles, buffers = self.scene.roles, self.scene.session.trace.buffers

@@ -1,4 +1,7 @@
-"""The source view: the kernel's own file, requests per line so far, and the line where the chosen warp is."""
+"""The source view: the kernel's own file, requests per line so far, and the line where the chosen warp is.
+
+A kernel in CUDA C is shown as it is timed; the trace, and so the counts, are of its twin in Numba.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ import ast
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from ...tracer.cuda_c import source_of
 from ...tracer.requests import KINDS
 from ...tracer.trace import WARP
 from ..session import Selection, Session
+from ..switch import Switch
 from ..theme import Theme
 from .editor import Editor
 from .heat import HEATS, line_heat
@@ -17,6 +22,7 @@ from .tracks import BlockTrack, WarpTrack, block_track, doing, warp_track
 from .view import View
 
 REQUESTS = "requests"
+CUDA_C, NUMBA = "CUDA C", "Numba, which is traced"
 
 
 class SourceView(View):
@@ -27,25 +33,42 @@ class SourceView(View):
         self.setAccessibleName("Source")
         self.editor = Editor(theme, self)
         self.setFocusProxy(self.editor)
+        self.switch = Switch({name: name for name in (CUDA_C, NUMBA)}, "Which source is shown", self)
+        self.switch.chosen.connect(self._choose)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.switch)
         layout.addWidget(self.editor)
         self._tracks: tuple[BlockTrack, WarpTrack] | None = None
-        self._home, self._heat = "", REQUESTS
+        self._home, self._heat, self._twin = "", REQUESTS, False
+        self.switch.hide()
 
     def load(self, session: Session | None) -> None:
         """Take a session and show its kernel from the first decorator on."""
         super().load(session)
         self._tracks = None
         self._home = kernel_file(session) if session else ""
-        self._show_file(self._home, anew=True)
+        self.switch.setVisible(session is not None and cuda_c_of(session) is not None)
+        self._choose(NUMBA if self._twin else CUDA_C)
+
+    def _choose(self, name: str) -> None:
+        """Show the CUDA C, where the kernel is in it, or what was traced."""
+        self._twin = name == NUMBA
+        self.switch.show_choice(name)
+        found = cuda_c_of(self.session) if self.session and not self._twin else None
+        if found is None:
+            self._show_file(self._home, anew=True)
+        else:
+            self.editor.show_text(*found)
+            self.editor.mark({}, 0, "")
+            self._measure()
         self.render_moment(self.moment, self.selection)
 
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Mark the line of the chosen warp, and count the requests that each line has made so far."""
         same = selection == self.selection and self._tracks
         super().render_moment(moment, selection)
-        if not self.session:
+        if not self.session or self.editor.file.endswith(".cu"):
             return
         if not same:
             block, warp = selection.block, selection.thread // WARP
@@ -107,6 +130,15 @@ class SourceView(View):
         kernel = self.session.trace.kernel if self.session else ""
         self.editor.show_text(file, text, first_line(text, kernel) if file == self._home else 1)
         self._measure()
+
+
+def cuda_c_of(session: Session) -> tuple[str, str, int] | None:
+    """Return the file of a kernel in CUDA C, its text and the line to show it from; None for any other kernel."""
+    kernel = session.scenario.cuda_c if session.scenario else None
+    if kernel is None:
+        return None
+    path, text = source_of(kernel)
+    return str(path), text, 1
 
 
 def kernel_file(session: Session) -> str:

@@ -16,6 +16,10 @@ from ..session import Session
 from .wording import buffer_text, count_text, plural
 
 Ints = NDArray[np.int64]
+HARDWARE = (
+    "Why so regular: all threads start within less time than a load from global memory takes, so all have loaded "
+    "0 before the first of them stores."
+)
 MOST_LINES = 2000  # additions that are drawn; of more, every n-th
 
 
@@ -121,7 +125,11 @@ def spread_texts(spread: Spread | None) -> list[str]:
     """Return what random schedules and GPUs end with, in words."""
     if spread is None:
         return []
-    return [text for text in (seeds_text(spread), *map(measured_text, spread.measured)) if text]
+    return [
+        seeds_text(spread),
+        *map(measured_text, spread.measured),
+        *([HARDWARE] if spread.measured else []),
+    ]
 
 
 def seeds_text(spread: Spread) -> str:

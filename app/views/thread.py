@@ -132,6 +132,8 @@ class ThreadView(View):
         QPainter(self).fillRect(event.rect(), self.theme.colour("panel"))
 
     def _show(self) -> None:
+        for name, label in self.names.items():
+            label.setText(self.say(name))
         if not self.session:
             for label in self.values.values():
                 label.clear()
@@ -145,7 +147,7 @@ class ThreadView(View):
             self.pick_thread.show_number(self.selection.thread)
         self._show_outside()
         for row, text in rows_of(self.session, self._subject, self.moment).items():
-            self.values[row].setText(unbroken(text))
+            self.values[row].setText(unbroken(self.say(text)))
         look = look_of(self.session, self._subject, self.moment)
         self.swatch.setPixmap(self._swatch(look) if look else QPixmap())
         self._show_list(self._subject)
@@ -156,7 +158,7 @@ class ThreadView(View):
         trace, chosen = self.session.trace, self.selection
         mine = (trace.outside.block == chosen.block) & (trace.outside.thread == chosen.thread)
         text = outside_text(trace, mine)
-        self.outside.setText(text)
+        self.outside.setText(self.say(text))
         self.outside.setVisible(bool(text))
 
     def _show_list(self, subject: Subject) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from ..session import Selection, Session
 from ..theme import Theme
+from .vocabulary import spoken, vocabulary
 
 
 class View(QWidget):
@@ -44,6 +45,10 @@ class View(QWidget):
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Draw this moment; its fraction says how far the accesses of the moment have travelled."""
         self.moment, self.selection = moment, selection
+
+    def say(self, text: str) -> str:
+        """Return a text in the words that the user chose, or that the scenario speaks."""
+        return spoken(text, vocabulary(self.theme.words, self.session.scenario if self.session else None))
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size and draw again."""

@@ -1,0 +1,124 @@
+"""What random schedules and GPUs end a racing counter with: dots over an axis, and why a GPU is so regular."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
+
+from ...tracer.outcomes import Spread
+from ...tracer.runs import places_in_run, run_starts
+from ..theme import Theme
+from .memory_text import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
+from .tally import HARDWARE, measured_text, seeds_text
+from .timeline_paint import tick_step
+from .wording import count_text
+
+SMALL, LEAST = 10.5, 34  # size of small text; the least height of the dots
+
+
+def text_line(theme: Theme) -> float:
+    """Return the height of a line of these pictures' text."""
+    return QFontMetricsF(theme.font(12)).height() + 1
+
+
+def wrapped_height(text: str, width: float, theme: Theme) -> float:
+    """Return how high a text is over as many lines as it takes."""
+    room = QRectF(0, 0, max(width, 1), 10_000)
+    return QFontMetricsF(theme.font(12)).boundingRect(room, int(WRAP), text).height()
+
+
+def write_wrapped(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: str) -> float:
+    """Write a text over as many lines as it takes and return where it ends."""
+    high = wrapped_height(text, box.width(), theme)
+    room = QRectF(box.left(), box.top(), box.width(), high + 1)
+    write(painter, room, text, theme.font(12), theme.colour(colour), WRAP)
+    return room.bottom()
+
+
+def write_bold(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: str = "text") -> None:
+    """Write a bold line at the top of a box."""
+    row = QRectF(box.left(), box.top(), box.width(), text_line(theme))
+    write(painter, row, text, theme.font(12, bold=True), theme.colour(colour), MIDDLE)
+
+
+def spread_height(spread: Spread, width: float, theme: Theme, *, why: bool) -> float:
+    """Return the least height of the picture, with the reason or without."""
+    lines = (2 + len(spread.measured)) * text_line(theme) + theme.px(LEAST)
+    return lines + (wrapped_height(HARDWARE, width, theme) if why and spread.measured else 0)
+
+
+def draw_spread(
+    painter: QPainter, box: QRectF, spread: Spread, expected: int, theme: Theme, *, why: bool
+) -> None:
+    """Draw what random schedules end with, a dot for each, and below what GPUs end with, and why."""
+    line = text_line(theme)
+    write_bold(painter, box, seeds_text(spread), theme)
+    foot = box.bottom()
+    if spread.measured and why:
+        foot -= wrapped_height(HARDWARE, box.width(), theme)
+        write_wrapped(painter, QRectF(box.left(), foot, box.width(), line), HARDWARE, theme, "muted")
+    for measured in reversed(spread.measured):
+        foot -= line
+        row = QRectF(box.left(), foot, box.width(), line)
+        _write_measured(painter, row, f"▲ {measured_text(measured)}", theme)
+    side = theme.px(6)
+    field = QRectF(box.left() + side, box.top() + line, box.width() - 2 * side, foot - box.top() - 2 * line - side)
+    if field.height() >= theme.px(16) and (spread.totals or spread.measured):
+        _draw_plot(painter, field, spread, expected, theme)
+
+
+def _write_measured(painter: QPainter, row: QRectF, text: str, theme: Theme) -> None:
+    """Write what a GPU ended with, and the mark of a measured number if there is room."""
+    write_bold(painter, row, text, theme, "accent")
+    x = row.left() + width_of(text, theme.font(12, bold=True)) + theme.px(8)
+    rest = QRectF(x, row.top(), row.right() - x, row.height())
+    if rest.width() >= width_of("measured", theme.font(SMALL)):
+        write(painter, rest, "measured", theme.font(SMALL), theme.colour("muted"), LEFT | MIDDLE)
+
+
+def _draw_plot(painter: QPainter, field: QRectF, spread: Spread, expected: int, theme: Theme) -> None:
+    outcomes = sorted({n for measured in spread.measured for n in measured.outcomes})
+    top = max([1, *spread.totals, *outcomes])
+    far = f"expected {count_text(expected)} →" if expected > top else ""
+    room = width_of(far, theme.font(SMALL)) + theme.px(16) if far else theme.px(4)
+    unit = max(field.width() - room, 1.0) / top
+    _draw_dots(painter, field, spread.totals, unit, theme)
+    _draw_axis(painter, field, top, unit, far, theme)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.colour("accent"))
+    half, low = theme.px(4), field.bottom()
+    for total in outcomes:
+        x = field.left() + total * unit
+        corners = ((x, low + 1), (x - half, low + 2 * half), (x + half, low + 2 * half))
+        painter.drawPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
+
+
+def _draw_dots(painter: QPainter, field: QRectF, totals: Sequence[int], unit: float, theme: Theme) -> None:
+    """Draw a dot for each seed over the number that it ended at."""
+    found = np.sort(np.array(totals, np.int64))
+    level = places_in_run(run_starts(found), len(found)) if len(found) else found
+    most = int(level.max(initial=0)) + 1
+    side = min(theme.px(12), max(unit * 0.9, 3.0), field.height() / most)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.colour("muted"))
+    for total, height in zip(found.tolist(), level.tolist(), strict=True):
+        x, y = field.left() + total * unit - side / 2, field.bottom() - (height + 1) * side
+        painter.drawEllipse(QRectF(x, y, side - 1, side - 1))
+
+
+def _draw_axis(painter: QPainter, field: QRectF, top: int, unit: float, far: str, theme: Theme) -> None:
+    """Draw the numbers that a launch can end at, and where the expected one lies."""
+    small, muted = theme.font(SMALL), theme.colour("muted")
+    line, y = QFontMetricsF(small).height(), field.bottom() + theme.px(9)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    painter.fillRect(QRectF(field.left(), field.bottom(), field.width(), 1), muted)
+    for total in range(0, top + 1, tick_step(top, max(2.0, top * unit / theme.px(36)))):
+        wide = width_of(count_text(total), small) + 2
+        box = QRectF(field.left() + total * unit - wide / 2, y, wide, line)
+        write(painter, box, count_text(total), small, muted, Qt.AlignmentFlag.AlignHCenter)
+    write(painter, QRectF(field.left(), y, field.width(), line), far, small, muted, RIGHT)

@@ -1,0 +1,232 @@
+"""Counting: bins, meetings of lanes and lost additions, against a replay access by access."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from launching import Array, Scalar, trace
+from sessions import matmul
+from tilescope.kernels.catalogue import find
+from tilescope.tracer.binning import additions_of, counted_apart, counted_into
+from tilescope.tracer.counting import counted_total, counting_of
+from tilescope.tracer.launch import Schedule
+from tilescope.tracer.memory import memory_of
+from tilescope.tracer.outcomes import SEEDS, measured_outcomes, seeded, seeds_for
+from tilescope.tracer.plan import launch_of
+from tilescope.tracer.requests import requests_of
+from tilescope.tracer.simulator import run
+from tilescope.tracer.trace import Op
+
+KINDS = ("lockstep", "sequential", "random")
+SIZES = {"count": 700, "num_blocks": 3, "threads": 40, "bins": 17}
+# Some additions are atomic, some are a load and a store, and one block begins by clearing a bin.
+MIXED = """
+@cuda.jit
+def kernel(values, bins):
+    i = cuda.grid(1)
+    if i == 0:
+        bins[2] = 0
+    for k in range(3):
+        place = (values[i] + k) % 5
+        if i % 3:
+            bins[place] += 1
+        else:
+            cuda.atomic.add(bins, place, 1)
+"""
+
+
+def traced(name, schedule="lockstep", seed=3, **values):
+    launch = launch_of(find(name), values, schedule=Schedule(schedule, seed))
+    made = run(launch, lambda done, of: None)
+    return made, requests_of(made)
+
+
+def mixed(folder, schedule, seed=1):
+    arguments = (Array((96,), "int32", "arange"), Array((5,), "int32"))
+    made = trace(folder, MIXED, arguments, grid=(2, 1, 1), block=(48, 1, 1), schedule=schedule, seed=seed)
+    return made, requests_of(made)
+
+
+class Replay:
+    """Additions to one buffer, one access after the other in the order of the steps."""
+
+    def __init__(self, made, requests, buffer):
+        self.made, self.requests, self.buffer = made, requests, buffer
+        self.rows = [r for r in range(len(made)) if made.buffer[r] == buffer]
+        last, self.additions = {}, []
+        for r in self.rows:
+            who = int(made.block[r]), int(made.thread[r]), int(made.index[r])
+            added = made.op[r] >= Op.ATOMIC or (made.op[r] == Op.STORE and last.get(who) == Op.LOAD)
+            last[who] = made.op[r]
+            if added:
+                self.additions.append(r)
+
+    def moment(self, row):
+        return int(self.requests.moment[self.requests.request[row]])
+
+    def values(self, moment):
+        found = {}
+        for r in self.rows:
+            if self.moment(r) <= moment and self.made.op[r] != Op.LOAD:
+                found[self.copy(r), int(self.made.index[r])] = int(self.made.value[r])
+        return found
+
+    def copy(self, row):
+        shared = self.made.buffers[self.buffer].space == "shared"
+        return int(self.made.block[row]) if shared else 0
+
+    def most(self, moment):
+        """Return the most lanes of one request that met in each (copy, bin) by a moment."""
+        met, most = {}, {}
+        for r in self.additions:
+            if self.moment(r) <= moment:
+                place = self.copy(r), int(self.made.index[r])
+                key = int(self.requests.request[r]), place
+                met[key] = met.get(key, 0) + 1
+                most[place] = max(most.get(place, 0), met[key])
+        return most
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["histogram-global", "histogram-private"])
+def test_bins_grow_as_a_replay_has_them_and_end_as_numpy_counts(name, kind):
+    made, requests = traced(name, kind, **SIZES)
+    memory = memory_of(made, requests)
+    number = counted_into(made, find(name).roles)
+    known = Replay(made, requests, number)
+    for moment in (0, 1, 5, requests.end // 2, requests.end - 1, requests.end):
+        values = known.values(moment)
+        expected = [values.get((0, i), 0) for i in range(17)]
+        assert memory.values(number, moment).tolist() == expected
+    samples = memory.values(0, 0).astype(np.float64)
+    assert memory.values(number, requests.end).tolist() == np.histogram(samples, 17, (-4, 4))[0].tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["histogram-global", "histogram-private", "count-racing", "count-atomic"])
+def test_meetings_are_those_of_a_replay(name, kind):
+    known = {p.name for p in find(name).parameters}
+    made, requests = traced(name, kind, **{k: v for k, v in SIZES.items() if k in known})
+    number = counted_into(made, find(name).roles)
+    apart = counted_apart(made, number)
+    assert (apart is None) == (name != "histogram-private")
+    for buffer in (number,) if apart is None else (number, apart):
+        additions, replay = additions_of(made, requests, buffer), Replay(made, requests, buffer)
+        assert sorted(additions.row.tolist()) == replay.additions
+        size = additions.size
+        for moment in (0, 3, requests.end // 2, requests.end):
+            most = replay.most(moment)
+            for copy in {place[0] for place in most} | {0}:
+                got = additions.most.most(moment, copy * size, (copy + 1) * size)
+                assert got.tolist() == [most.get((copy, i), 0) for i in range(size)]
+
+
+@pytest.mark.parametrize(("kind", "end"), [("lockstep", 1), ("sequential", 1024)])
+def test_a_racing_counter_ends_at_one_in_lockstep_and_hides_its_race_thread_by_thread(kind, end):
+    made, requests = traced("count-racing", kind)
+    additions = additions_of(made, requests, 0)
+    assert counted_total(made, 0) == end
+    assert (additions.kept(requests.end), additions.lost(requests.end)) == (end, 1024 - end)
+    assert additions.survives.sum() == end
+    assert (additions.lost(0), additions.kept(0)) == (0, 0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_lost_additions_are_those_missing_in_the_counter_at_every_moment(seed):
+    made, requests = traced("count-racing", "random", seed, num_blocks=4, threads=50)
+    additions, memory = additions_of(made, requests, 0), memory_of(made, requests)
+    for moment in range(requests.end + 1):
+        assert additions.kept(moment) == memory.values(0, moment)[0]
+        assert additions.lost(moment) == additions.upto(moment) - memory.values(0, moment)[0]
+    assert additions.survives.sum() == counted_total(made, 0) < 200
+
+
+def survivors(made):
+    """Return the additions of MIXED that the final bins know of: followed from each bin's end back to its begin."""
+    alive, writes = set(), [r for r in range(len(made)) if made.buffer[r] == 1]
+    for place in range(5):
+        mine = [r for r in writes if made.index[r] == place]
+        last = max((r for r in mine if made.op[r] != Op.LOAD), default=None)
+        while last is not None:
+            thread = made.block[last], made.thread[last]
+            known = last
+            if made.op[last] == Op.STORE:
+                own = [r for r in mine if r < last and (made.block[r], made.thread[r]) == thread]
+                if not own or made.op[own[-1]] != Op.LOAD:
+                    break
+                known = own[-1]
+            alive.add(last)
+            last = max((r for r in mine if r < known and made.op[r] != Op.LOAD), default=None)
+    return alive
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_atomics_and_stores_on_the_same_bins_lose_what_was_overwritten(tmp_path, kind, seed):
+    made, requests = mixed(tmp_path, kind, seed)
+    assert counted_into(made, {}) == 1
+    additions, memory = additions_of(made, requests, 1), memory_of(made, requests)
+    assert len(additions) == 288
+    assert set(additions.row[additions.survives].tolist()) == survivors(made)
+    for moment in range(requests.end + 1):
+        assert additions.kept(moment) == memory.values(1, moment).sum()
+
+
+def test_what_does_not_count_is_not_taken_for_it(tmp_path):
+    for name in ("vector-double", "sum-sequential", "barrier-three-threads"):
+        made, _ = traced(name)
+        assert counted_into(made, find(name).roles) is None
+    once = "@cuda.jit\ndef kernel(a):\n    a[cuda.grid(1)] += 1"
+    made = trace(tmp_path, once, (Array((64,), "int32"),), block=(64, 1, 1))
+    assert counted_into(made, {}) is None
+
+
+def test_a_launch_knows_numpys_counts_and_the_edges_of_its_bins():
+    counting = matmul("histogram-private", **SIZES).counting
+    assert counting.edges == (-4.0, 4.0)
+    assert counting.bins == 17
+    assert counting.first is counting.apart
+    assert not counting.races
+    assert counting.expected.sum() == len(counting.apart) == 700
+    assert matmul("histogram-global", blocks=(1,), **SIZES).counting.expected is None
+    assert matmul("matmul-tiled", m=8, k=8, n=8, tile=8).counting is None
+
+
+def test_a_sample_is_what_its_thread_loaded_before_it_added():
+    made, requests = traced("histogram-global", **SIZES)
+    additions = additions_of(made, requests, 1)
+    samples = made.value[additions.sample].astype(np.float64)
+    assert (np.floor((samples + 4) / (8 / 17)) == additions.cell).all()
+    assert (made.thread[additions.sample] == made.thread[additions.row]).all()
+
+
+def test_edges_are_unknown_where_the_samples_contradict_them(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(values, low, high, bins):
+        cuda.atomic.add(bins, int32(values[cuda.grid(1)]) % 7, 1)
+    """
+    arguments = (Array((64,), "int32", "arange"), Scalar(0.0), Scalar(7.0), Array((7,), "int32"))
+    made = trace(tmp_path, source, arguments, block=(64, 1, 1))
+    requests = requests_of(made)
+    counting = counting_of(made, requests, memory_of(made, requests), None)
+    assert counting.edges is None
+    assert counting.expected is None
+
+
+def test_another_seed_is_another_launch_on_the_same_input():
+    launch = launch_of(find("count-racing"), {})
+    other = seeded(launch, 7)
+    assert other.schedule == Schedule("random", 7)
+    assert other.arguments == launch.arguments
+    small, _ = traced("count-racing", num_blocks=1)
+    assert seeds_for(small) == SEEDS
+
+
+def test_the_recorded_gpus_answer_is_found_for_its_own_launch_alone():
+    (found,) = measured_outcomes(launch_of(find("count-racing"), {}))
+    assert "H200" in found.device
+    assert set(found.outcomes) == {1}
+    assert len(found.outcomes) >= 100
+    assert measured_outcomes(launch_of(find("count-racing"), {"num_blocks": 2})) == ()

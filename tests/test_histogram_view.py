@@ -1,0 +1,315 @@
+"""The histogram view: what it draws and says of real traces, where a click leads, and its place in the window."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import msgspec
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+
+from sessions import application, matmul, picture
+from tilescope.app.bookmark import Bookmark, Setup, decode, encode
+from tilescope.app.session import Selection, Session, build_session
+from tilescope.app.theme import Theme
+from tilescope.app.views.counters import tiles_of
+from tilescope.app.views.histogram import HistogramView
+from tilescope.app.views.tally import Tally, measured_text, seeds_text
+from tilescope.kernels.catalogue import find
+from tilescope.tracer.launch import Schedule
+from tilescope.tracer.outcomes import Measured, Spread
+from tilescope.tracer.plan import launch_of
+from tilescope.tracer.simulator import run
+from tilescope.tracer.storage import save
+from tilescope.tracer.trace import Op
+from windows import opened, press, settle, until
+
+LIGHT = Theme.named("light")
+SMALL = {"count": 900, "num_blocks": 2, "threads": 64, "bins": 20}
+H200 = Measured("NVIDIA H200", "NVIDIA H200, 2026-11-21", (1,) * 100)
+
+
+def counter(schedule="lockstep", name="count-racing", seed=3) -> Session:
+    launch = launch_of(find(name), {}, schedule=Schedule(schedule, seed))
+    return build_session(launch, run(launch, lambda done, of: None), find(name))
+
+
+def shown(session, moment=3.0, selection=None, size=(620, 480), theme=LIGHT, spread=None):
+    application()
+    view = HistogramView(theme)
+    view.resize(*size)
+    view.load(session)
+    view.spread = spread
+    view.render_moment(moment, selection or Selection())
+    return view
+
+
+SESSIONS = {
+    "global": lambda: matmul("histogram-global", **SMALL),
+    "private": lambda: matmul("histogram-private", **SMALL),
+    "counter": counter,
+}
+
+
+@pytest.mark.parametrize("theme", [LIGHT, Theme.named("dark", 1.6)])
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_moment_looks_the_same_from_wherever_it_is_reached(name, theme):
+    session = SESSIONS[name]()
+    again = shown(session, 9, Selection(1, 40), theme=theme)
+    picture(again)
+    for moment in (session.end, 5.5, 0):
+        again.render_moment(moment, Selection(0, 9))
+        picture(again)
+    again.render_moment(3, Selection(0, 1))
+    assert picture(again) == picture(shown(session, 3, Selection(0, 1), theme=theme))
+
+
+def test_moments_themes_and_sessions_look_different():
+    session = SESSIONS["global"]()
+    seen = [shown(session, moment) for moment in (2, 4, 4.5, session.end)]
+    seen += [shown(session, 4, theme=Theme.named("dark")), shown(SESSIONS["private"](), 4), shown(None)]
+    images = [picture(view) for view in seen]
+    assert all(a != b for i, a in enumerate(images) for b in images[:i])
+
+
+def test_reduced_motion_keeps_lanes_on_their_bins():
+    still = Theme.named("light", reduced_motion=True)
+    session = SESSIONS["global"]()
+    assert picture(shown(session, 4.5, theme=still)) == picture(shown(session, 4, theme=still))
+
+
+@pytest.mark.parametrize("block", [0, 1])
+def test_bars_are_the_contents_of_memory_and_end_as_numpy_counts(block):
+    session = SESSIONS["private"]()
+    samples = session.memory.values(0, 0).astype(np.float64)
+    for moment in range(session.end + 1):
+        apart, result = shown(session, moment, Selection(block, 0)).bars()
+        assert result.values.tolist() == session.memory.values(1, moment).tolist()
+        own = session.memory.values(2, moment, block)
+        assert (
+            apart.values[apart.values >= 0].tolist() == own[session.memory.written(2, moment, block)].tolist()
+        )
+    assert result.values.tolist() == np.histogram(samples, 20, (-4, 4))[0].tolist()
+
+
+def test_the_lanes_that_add_now_are_those_of_the_trace():
+    session = SESSIONS["global"]()
+    trace, requests = session.trace, session.requests
+    for moment in range(1, session.end + 1):
+        adding = shown(session, moment, Selection(1, 40)).bars()[0].adding
+        rows = [r for r in session.memory.accesses_at(moment).tolist() if trace.op[r] >= Op.ATOMIC]
+        told = sorted(zip(adding.block.tolist(), adding.thread.tolist(), adding.bin.tolist(), strict=True))
+        assert told == sorted((int(trace.block[r]), int(trace.thread[r]), int(trace.index[r])) for r in rows)
+        own = [r for r in rows if trace.block[r] == 1 and trace.thread[r] // 32 == 1]
+        assert adding.own.sum() == len(own)
+        meet = {(int(requests.request[r]), int(trace.index[r])) for r in own}
+        if own:
+            counts = [sum((int(requests.request[r]), int(trace.index[r])) == m for r in own) for m in meet]
+            assert adding.together[adding.own].max() == max(counts)
+
+
+def test_words_name_progress_meetings_and_the_verdict():
+    session = SESSIONS["global"]()
+    early = shown(session, 2).accessibleDescription()
+    assert "adds 32 samples" in early
+    assert "128 of 900 samples counted" in early
+    assert "equals" not in early
+    most = int(session.counting.result.together.max())
+    last = shown(session, session.end).accessibleDescription()
+    assert "equals np.histogram in all 20 bins" in last
+    assert f"at most {most} lanes of a request met, in bin" in last
+    assert "loads 32 samples, on their way to" in shown(session, 1).accessibleDescription()
+
+
+def test_differing_bins_are_named():
+    session = SESSIONS["global"]()
+    wrong = session.counting.expected.copy()
+    wrong[[2, 5, 7, 11, 13]] += 1
+    other = dataclasses.replace(session)
+    other.__dict__["counting"] = dataclasses.replace(session.counting, expected=wrong)
+    said = shown(other, session.end).accessibleDescription()
+    assert "differs from NumPy in bins 2, 5, 7 and 2 more" in said
+    assert picture(shown(other, session.end)) != picture(shown(session, session.end))
+
+
+def click(view, x, y):
+    asked = []
+    view.selection_asked.connect(asked.append)
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(round(x), round(y)))
+    return asked
+
+
+def test_a_click_on_a_bin_asks_for_the_thread_that_added_to_it_first():
+    session = SESSIONS["global"]()
+    view = shown(session, 4)
+    field = view.places().plots[0].field
+    (asked,) = click(view, field.x + (9 + 0.5) * field.width / 20, field.y + field.height / 2)
+    first = int(np.flatnonzero((session.trace.buffer == 1) & (session.trace.index == 9))[0])
+    assert asked == Selection(int(session.trace.block[first]), int(session.trace.thread[first]))
+    assert click(view, 2, field.y + 5) == []
+
+
+def test_a_click_on_a_lane_asks_for_its_thread():
+    view = shown(SESSIONS["global"](), 4, Selection(1, 40))
+    lanes = view.places().lanes
+    (asked,) = click(view, lanes.x + (7 + 0.5) * lanes.width / 32, lanes.y + lanes.height / 2)
+    assert asked == Selection(1, 32 + 7)
+
+
+def test_pointing_at_a_bin_tells_its_count_its_span_and_who_adds():
+    session = SESSIONS["global"]()
+    view = shown(session, 4, Selection(0, 3))
+    adding, field = view.bars()[0].adding, view.places().plots[0].field
+    place = int(adding.bin[adding.own][0])
+    text = view.hover_text(QPointF(field.x + (place + 0.5) * field.width / 20, field.y + field.height - 3))
+    low = -4 + place * 0.4
+    assert text.startswith(f"bin {place}, samples from {low:.4g} to {low + 0.4:.4g}\n")
+    assert (
+        f"global memory: {session.memory.values(1, 4)[place]}; NumPy: {session.counting.expected[place]}"
+        in text
+    )
+    assert "of warp 0 in block 0" in text
+    assert view.hover_text(QPointF(1, 1)) == ""
+
+
+@pytest.mark.parametrize(
+    ("schedule", "value", "lost", "why"),
+    [
+        ("lockstep", "1", "1,023 of them lost", "every thread loads before any of them stores"),
+        ("sequential", "1,024", "0 of them lost", "Sequential hides the race"),
+        ("random", "9", "1,015 of them lost", "Random, seed 3"),
+    ],
+)
+def test_a_racing_counter_tells_what_is_lost_and_why(schedule, value, lost, why):
+    session = counter(schedule)
+    said = shown(session, session.end).accessibleDescription()
+    for words in (f"counter is {value}, expected 1,024", lost, why):
+        assert words in said
+    assert "0 of 1,024 additions made, 0 of them lost" in shown(session, 0).accessibleDescription()
+
+
+def test_an_atomic_counter_loses_nothing():
+    session = counter(name="count-atomic")
+    said = shown(session, session.end).accessibleDescription()
+    assert "none of them lost" in said
+    assert "one act" in said
+
+
+def test_additions_are_drawn_from_load_to_store():
+    lines = Tally(session := counter("random"), session.counting).lines
+    assert len(lines.first) == 1024
+    assert (lines.first < lines.last).all()
+    assert lines.survives.sum() == 9
+    assert (lines.loaded <= lines.stored).all()
+
+
+def test_the_spread_of_seeds_and_the_gpus_answer_are_told_and_drawn():
+    session = counter()
+    part, whole = Spread((5, 6), 32, (H200,)), Spread((5, 6, 1, 13), 4, (H200,))
+    assert seeds_text(part) == "Tracing random schedules: 2 of 32…"
+    assert seeds_text(whole) == "4 random schedules: 1 to 13, median 5.5"
+    assert seeds_text(Spread(problem="It ended.")) == "It ended."
+    assert "too large" in seeds_text(Spread(wanted=0))
+    assert measured_text(H200) == "NVIDIA H200: 1 in every one of 100 launches"
+    views = [shown(session, session.end, spread=spread) for spread in (None, part, whole)]
+    images = [picture(view) for view in views]
+    assert images[0] != images[1] != images[2]
+    assert "NVIDIA H200: 1 in every one of 100 launches" in views[2].accessibleDescription()
+    assert "NVIDIA" not in views[0].accessibleDescription()
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_small_view_with_large_text_is_drawn_without_harm(name):
+    session = SESSIONS[name]()
+    for size in ((200, 160), (320, 260), (1400, 180)):
+        for theme in (LIGHT, Theme.named("dark", 1.6)):
+            spread = Spread((5, 6, 1, 13), 4, (H200,))
+            assert not picture(shown(session, 3.5, size=size, theme=theme, spread=spread)).isNull()
+
+
+def test_more_bins_than_pixels_are_drawn():
+    session = matmul("histogram-global", count=900, num_blocks=2, threads=64, bins=4096)
+    view = shown(session, session.end, size=(400, 300))
+    assert view.bin_at(QPointF(395 - 8, 150))[1] > 4000
+    assert picture(view) != picture(shown(session, 1, size=(400, 300)))
+
+
+def test_atomics_are_counted_beside_the_other_counters():
+    private, plain = SESSIONS["private"](), SESSIONS["global"]()
+    texts = {tile.label: tile.text(private.end) for tile in tiles_of(private)}
+    assert (texts["global atomics"], texts["shared atomics"]) == ("40", "900")
+    texts = {tile.label: tile.text for tile in tiles_of(plain)}
+    assert (texts["global atomics"](plain.end), texts["global atomics"](0)) == ("900", "0")
+    assert "shared atomics" not in texts
+    assert not any("atomics" in tile.label for tile in tiles_of(matmul("transpose-naive", rows=8, cols=8)))
+
+
+# In the window
+
+
+def test_the_switch_is_there_for_launches_that_count_and_h_turns_it():
+    spec = "histogram-global:count=200,num_blocks=1,threads=32"
+    with opened((spec, "vector-double:count=64,threads=32")) as window:
+        left, right = window.frame.panes
+        assert left.switch.isVisible()
+        assert left.stack.currentWidget() is left.histogram
+        assert not right.switch.isVisible()
+        assert right.stack.currentWidget() is right.memory
+        press(window, "H")
+        assert left.stack.currentWidget() is left.memory
+        assert window.bookmark().picture == "memory"
+        left.switch.buttons["histogram"].click()
+        assert left.stack.currentWidget() is left.histogram
+        window.change_setups((Setup("vector-double", {"count": 64}),))
+        settle(window)
+        assert not window.frame.panes[0].switch.isVisible()
+
+
+def test_a_bookmark_keeps_the_picture_and_the_words():
+    setups = (Setup("histogram-global", {"count": 200, "num_blocks": 1, "threads": 32}),)
+    mark = decode(encode(Bookmark(setups, picture="memory", words="work-item")))
+    with opened(mark=mark) as window:
+        pane = window.frame.panes[0]
+        assert pane.stack.currentWidget() is pane.memory
+        assert (window.bookmark().picture, window.bookmark().words) == ("memory", "work-item")
+        window.show_bookmark(msgspec.structs.replace(mark, picture="auto", words="own"))
+        settle(window)
+        assert pane.stack.currentWidget() is pane.histogram
+
+
+def test_seeds_are_traced_beside_the_window_until_all_are_there():
+    with opened(("count-racing:num_blocks=2,threads=40",)) as window:
+        view = window.frame.panes[0].histogram
+        until(lambda: view.spread is not None and len(view.spread.totals) == 32)
+        assert window.frame.spreads.is_idle()
+        assert all(1 <= total < 80 for total in view.spread.totals)
+        assert view.spread.measured == ()
+        seen = view.spread
+        window.change_setups(
+            (Setup("count-racing", {"num_blocks": 2, "threads": 40}, Schedule("sequential")),)
+        )
+        settle(window)
+        assert window.frame.panes[0].histogram.spread == seen
+
+
+def test_seeds_of_a_kernel_that_came_with_a_file_are_not_traced_unasked(tmp_path):
+    launch = launch_of(find("count-racing"), {"num_blocks": 1, "threads": 8})
+    other = msgspec.structs.replace(launch, source=launch.source + "\n# changed\n")
+    path = tmp_path / "foreign.npz"
+    save(run(other, lambda done, of: None), path)
+    with opened((str(path),)) as window:
+        pane = window.frame.panes[0]
+        assert pane.stack.currentWidget() is pane.histogram
+        assert window.frame.spreads.is_idle()
+        assert pane.histogram.spread is None
+
+
+def test_a_pitfall_is_marked_in_the_head():
+    with opened(("matmul-tiled-row-on-x:k=24", "matmul-tiled:m=16,k=16,n=16,tile=8")) as window:
+        wrong, right = window.frame.panes
+        assert wrong.pitfall.isVisible()
+        assert find("matmul-tiled-row-on-x").pitfall in wrong.pitfall.toolTip()
+        assert "Wrong with what it opens with; K 8" in wrong.pitfall.toolTip()
+        assert not right.pitfall.isVisible()

@@ -1,0 +1,112 @@
+"""Words of work-items in place of CUDA's, the sources of CUDA C, and what a pitfall says."""
+
+from __future__ import annotations
+
+import pytest
+
+from sessions import application, matmul, picture
+from tilescope.app.session import Selection
+from tilescope.app.theme import Theme
+from tilescope.app.views.explain import ExplainView
+from tilescope.app.views.highlight import c_pieces
+from tilescope.app.views.memory import MemoryView
+from tilescope.app.views.pitfall import pitfall_text
+from tilescope.app.views.source import CUDA_C, NUMBA, SourceView
+from tilescope.app.views.thread import ThreadView
+from tilescope.app.views.vocabulary import spoken, vocabulary
+from tilescope.kernels.catalogue import find, scenarios
+from tilescope.kernels.scenario import WORK_ITEM_WORDS
+from tilescope.tracer.cuda_c import source_of
+
+LIGHT = Theme.named("light")
+SIZES = {"m": 16, "k": 16, "n": 16, "tile": 8}
+
+
+def shown(kind, session, theme=LIGHT):
+    application()
+    view = kind(theme)
+    view.resize(420, 420)
+    view.load(session)
+    view.render_moment(3, Selection())
+    return view
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("32 threads of block (1, 0)", "32 work-items of work-group (1, 0)"),
+        ("Warp 0 now", "Wavefront 0 now"),
+        ("shared memory, not local memory", "local memory, not private memory"),
+        ("waits at the barrier", "waits at the barrier"),
+        ("threadIdx and blocked stay", "threadIdx and blocked stay"),
+    ],
+)
+def test_texts_are_spoken_in_the_words_of_work_items(text, other):
+    assert spoken(text, WORK_ITEM_WORDS) == other
+    assert spoken(text, {}) == text
+
+
+def test_a_scenario_speaks_its_own_words_unless_others_are_chosen():
+    assert vocabulary("own", find("workitem-naive")) == WORK_ITEM_WORDS
+    assert vocabulary("own", find("matmul-tiled")) == vocabulary("own", None) == {}
+    assert vocabulary("cuda", find("workitem-naive")) == {}
+    assert vocabulary("work-item", find("matmul-tiled")) == WORK_ITEM_WORDS
+
+
+def test_views_speak_the_words_of_the_theme():
+    session = matmul("matmul-tiled", **SIZES)
+    view = shown(ExplainView, session, Theme.named("light", words="work-item"))
+    assert "64 work-items of work-group (0, 0)" in view.label.text()
+    assert "thread" not in view.label.text().replace("work-item", "")
+    thread = shown(ThreadView, session, Theme.named("light", words="work-item"))
+    assert thread.names["Thread"].text() == "Work-item"
+    assert "of work-group" in thread.values["Thread"].text()
+    thread.set_theme(LIGHT)
+    assert thread.names["Thread"].text() == "Thread"
+    words = [picture(shown(MemoryView, session, Theme.named("light", words=w))) for w in ("own", "work-item")]
+    assert words[0] != words[1]
+
+
+def test_a_kernel_in_cuda_c_shows_its_own_source_and_its_twin():
+    session = matmul("cuda-c-tiled-static", **SIZES)
+    view = shown(SourceView, session)
+    path, text = source_of(find("cuda-c-tiled-static").cuda_c)
+    assert (view.editor.file, view.editor.toPlainText()) == (str(path), text)
+    assert view.editor.counts == {}
+    view.switch.buttons[NUMBA].click()
+    assert view.editor.file.endswith("matmul_variants.py")
+    assert sum(view.editor.counts.values()) > 0
+    view.switch.buttons[CUDA_C].click()
+    assert view.editor.toPlainText() == text
+    view.load(matmul("matmul-tiled", **SIZES))
+    view.render_moment(3, Selection())
+    assert view.editor.file.endswith("matmul.py")
+    assert view.switch.isHidden()
+
+
+def test_cuda_c_is_coloured():
+    text = '// C = A B\n__global__ void f(int n)\n{ /* two\nlines */ g("a//b", 1.0f); }\n#define N 16'
+    found = {
+        line: {text.split("\n")[line][a : a + n]: s for a, n, s in parts}
+        for line, parts in c_pieces(text).items()
+    }
+    assert found[0] == {"// C = A B": "comment"}
+    assert found[1] == {"__global__": "keyword", "void": "keyword", "int": "keyword"}
+    assert found[2] == {"/* two": "comment"}
+    assert found[3] == {"lines */": "comment", '"a//b"': "string", "1.0f": "number"}
+    assert found[4] == {"#define": "keyword", "16": "number"}
+
+
+@pytest.mark.parametrize("scenario", [s for s in scenarios() if s.pitfall], ids=lambda s: s.name)
+def test_a_pitfall_says_what_is_wrong_and_for_which_parameters(scenario):
+    text = pitfall_text(scenario)
+    assert text.startswith(scenario.pitfall)
+    assert "Right with " in text
+    assert "Wrong with what it opens with" in text
+    assert "num_blocks" not in text
+
+
+def test_a_pitfall_is_explained():
+    view = shown(ExplainView, matmul("count-racing"))
+    assert find("count-racing").pitfall in view.label.text()
+    assert pitfall_text(find("count-atomic")) == pitfall_text(None) == ""
