@@ -67,6 +67,12 @@ def test_views_speak_the_words_of_the_theme():
     assert words[0] != words[1]
 
 
+def test_a_lesson_in_words_of_its_own_is_left_as_it_is():
+    view = shown(ExplainView, matmul("workitem-tiled", m=16, k=256, n=16))
+    assert find("workitem-tiled").lesson in view.label.text()
+    assert "work-items of work-group" in view.label.text()
+
+
 def test_a_kernel_in_cuda_c_shows_its_own_source_and_its_twin():
     session = matmul("cuda-c-tiled-static", **SIZES)
     view = shown(SourceView, session)

@@ -123,12 +123,15 @@ class ExplainView(View):
         missed, pitfall = missed_text(session, block, phase), pitfall_text(session.scenario)
         lesson = session.scenario.lesson if session.scenario else f"Kernel {session.trace.kernel}."
 
+        # What is written for a scenario with words of its own is in these words already.
+        own = str if session.scenario and session.scenario.words else self.say
+
         def said(words: str) -> str:
             return escape(self.say(words))
 
         parts = [
-            f"<p style='color:{colours.muted}'>{said(lesson)}</p>",
-            f"<p style='color:{colours.bad}'><b>Pitfall.</b> {said(pitfall)}</p>" if pitfall else "",
+            f"<p style='color:{colours.muted}'>{escape(own(lesson))}</p>",
+            f"<p style='color:{colours.bad}'><b>Pitfall.</b> {escape(own(pitfall))}</p>" if pitfall else "",
             f"<p style='{ink}; font-size:{px(18)}px'><b>{said(capital(text.label))}</b></p>",
             f"<p style='{ink}'>{said(text.sentence)}</p>" if text.sentence else "",
             f"<p style='{ink}'>{said(facts_text(session, block, phase))} {badge}</p>",

@@ -65,7 +65,9 @@ def draw_spread(
         row = QRectF(box.left(), foot, box.width(), line)
         _write_measured(painter, row, f"▲ {measured_text(measured)}", theme)
     side = theme.px(6)
-    field = QRectF(box.left() + side, box.top() + line, box.width() - 2 * side, foot - box.top() - 2 * line - side)
+    field = QRectF(
+        box.left() + side, box.top() + line, box.width() - 2 * side, foot - box.top() - 2 * line - side
+    )
     if field.height() >= theme.px(16) and (spread.totals or spread.measured):
         _draw_plot(painter, field, spread, expected, theme)
 
