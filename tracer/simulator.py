@@ -25,7 +25,7 @@ from .loading import arrays_of, constants_of, load_kernel
 from .results import finish
 from .trace import Dim3, Trace, poison
 
-SUPPORTED = "numba 0.61 to 0.68, alone or with numba-cuda 0.20 to 0.30"
+SUPPORTED = "numba 0.68, alone or with numba-cuda 0.30, and others whose simulator has the same parts"
 _PARTS = {
     "numba.cuda.simulator.kernel": (
         "BlockManager",
