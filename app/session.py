@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels.catalogue import CatalogueError, Scenario, find
 from ..tracer.counters import Counters, counters_of
@@ -53,6 +55,19 @@ class Session:
     def counting(self) -> Counting | None:
         """What the launch counts, None where it does something else. Takes a while when it is first asked for."""
         return counting_of(self.trace, self.requests, self.memory, self.scenario)
+
+    @cached_property
+    def _block_by_block(self) -> bool:
+        block = self.trace.block
+        return bool((block[1:] >= block[:-1]).all())
+
+    def rows_of(self, block: int) -> NDArray[np.int64]:
+        """Return the accesses of a block (linear number) as rows of the trace, ascending."""
+        if not self._block_by_block:
+            return np.flatnonzero(self.trace.block == block)
+        column = self.trace.block
+        wanted = column.dtype.type(block)  # of another type, NumPy would convert the whole column
+        return np.arange(np.searchsorted(column, wanted), np.searchsorted(column, wanted, "right"))
 
     def prepared(self) -> Session:
         """Return this session with what takes a while computed: for a thread that nobody waits for."""

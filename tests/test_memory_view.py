@@ -131,7 +131,7 @@ def pixels(image):
 def test_the_frames_are_what_the_block_touches():
     session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8)
     trace, sheets = session.trace, {n: sheet_of(b) for n, b in enumerate(session.trace.buffers)}
-    frames = frames_of(trace, session.memory, 5, sheets)  # block (2, 1): rows 8 to 16, columns 16 to 24
+    frames = frames_of(trace, session.memory, session.rows_of(5), sheets)  # block (2, 1): rows 8 to 16, columns 16 to 24
     a, b, c = (number(session, name) for name in "abc")
     assert frames.whole[a] == (8, 0, 16, 24) and frames.whole[b] == (0, 16, 24, 24)
     assert frames.whole[c] == (8, 16, 16, 24)

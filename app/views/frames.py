@@ -36,9 +36,8 @@ class Frames:
         return parts[-1] if parts else None
 
 
-def frames_of(trace: Trace, memory: Memory, block: int, sheets: Mapping[int, Sheet]) -> Frames:
-    """Return the frames of a block (linear number) on the sheets of some buffers."""
-    rows = np.flatnonzero(trace.block == block)
+def frames_of(trace: Trace, memory: Memory, rows: Ints, sheets: Mapping[int, Sheet]) -> Frames:
+    """Return the frames of a block on the sheets of some buffers; rows: its accesses."""
     buffers = trace.buffer[rows]
     whole, phased = {}, {}
     for number, sheet in sheets.items():

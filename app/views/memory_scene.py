@@ -182,9 +182,9 @@ class Scene:
 
     def frames(self, block: int, sheets: Mapping[int, Sheet]) -> Frames:
         """Return what a block touches of global and constant memory."""
-        session = self.session
-        sheets = {n: s for n, s in sheets.items() if session.trace.buffers[n].space in ("global", "constant")}
-        return frames_of(session.trace, session.memory, block, sheets)
+        trace, rows = self.session.trace, self.session.rows_of(block)
+        sheets = {n: s for n, s in sheets.items() if trace.buffers[n].space in ("global", "constant")}
+        return frames_of(trace, self.session.memory, rows, sheets)
 
     def shown(self, rows: Ints, selection: Selection) -> Ints:
         """Return those accesses whose copy of the buffer is drawn: the selected block's, the selected thread's."""
@@ -261,8 +261,8 @@ class Scene:
     def _stores_of(self, block: int) -> Ints:
         """Return the first write of each thread of a block to each element of global memory."""
         if block not in self._stores:
-            trace = self.session.trace
-            rows = np.flatnonzero((trace.block == block) & (trace.op != Op.LOAD))
+            trace, rows = self.session.trace, self.session.rows_of(block)
+            rows = rows[trace.op[rows] != Op.LOAD]
             rows = rows[np.array([b.space == "global" for b in trace.buffers], bool)[trace.buffer[rows]]]
             marks = np.stack([trace.thread[rows], trace.buffer[rows], trace.index[rows]])
             self._stores[block] = rows[np.unique(marks, axis=1, return_index=True)[1]]

@@ -40,6 +40,8 @@ class Sheet:
 
     def cells(self, elements: Ints | int) -> tuple[Ints, Ints]:
         """Return row and column of these elements."""
+        if self.slices == 1:
+            return np.divmod(elements, self.width)
         piece, inside = np.divmod(elements, self.height * self.width)
         row, col = np.divmod(inside, self.width)
         down, across = np.divmod(piece, self.across)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,7 @@ def _painted(
     return out
 
 
+@lru_cache(maxsize=8)  # made for a block, it serves the others
 def _atlas(wide: int, tall: int, patterned: bool, theme: Theme, ratio: float) -> Pixels:
     """Return a cell of each look, shape (looks, tall, wide), with a gap at its left and its foot."""
     gap = max(1, round(ratio))
