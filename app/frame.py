@@ -174,7 +174,7 @@ class Frame(QWidget):
         self.panes.append(pane)
         self.timelines.append(timeline)
         self.across.insertWidget(i, pane)
-        self.foot_column.insertWidget(i, timeline)
+        self.foot_column.insertWidget(i, timeline, 1)  # what is left over is theirs
         self.share_width()
         self.arrange()
 

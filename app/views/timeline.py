@@ -20,7 +20,7 @@ from ...tracer.trace import WARP
 from ..session import Selection, Session
 from ..theme import Theme
 from .timeline_image import codes, lanes
-from .timeline_paint import Picture, Places, Range, places_in, still_picture
+from .timeline_paint import Picture, Places, Range, beside_rows, places_in, still_picture
 from .timeline_pick import block_at, phase_start, told, told_of_block, told_of_phase, warp_at
 from .timeline_playhead import draw_playhead, grips, playhead_area
 from .tracks import block_track
@@ -54,11 +54,11 @@ class TimelineView(View):
 
     def sizeHint(self) -> QSize:
         """Return the size at which 8 warps have 8 pixels each and 32 have 3."""
-        return QSize(self.theme.px(900), self.theme.px(50) + max(self.theme.px(66), 3 * self._warps()))
+        return QSize(self.theme.px(900), beside_rows(self.theme) + max(self.theme.px(66), 3 * self._warps()))
 
     def minimumSizeHint(self) -> QSize:
         """Return the least size: every warp has two pixels, and 8 have 5 each."""
-        return QSize(self.theme.px(320), self.theme.px(50) + max(40, 2 * self._warps()))
+        return QSize(self.theme.px(320), beside_rows(self.theme) + max(40, 2 * self._warps()))
 
     def _warps(self) -> int:
         return self.session.trace.warps if self.session else 8

@@ -18,6 +18,7 @@ from .vocabulary import spoken, vocabulary
 from .wording import count_text, phase_text, place_text, plural
 
 Range = tuple[float, float]
+PARTS = 8, 8, 14, 15  # pixels: the height of strip, handle, bands, axis
 CROWDED = 4  # pixels; a phase that has less goes without the line of its barrier
 
 
@@ -55,13 +56,17 @@ class Picture:
     title: str
 
 
+def beside_rows(theme: Theme) -> int:
+    """Return the height that all but the rows takes, in logical pixels."""
+    return sum(map(theme.px, (5, *PARTS, 1)))
+
+
 def places_in(size: QSize, warps: int, x_range: Range, theme: Theme, ratio: float) -> Places:
     """Return the places in a widget of this size; the rows get a whole number of device pixels each."""
     left, top = theme.px(105), theme.px(5)
     width = max(1.0, size.width() - left - theme.px(12))
-    strip, handle, band, axis = theme.px(8), theme.px(8), theme.px(14), theme.px(15)
-    used = top + strip + handle + band + axis + theme.px(1)
-    room = min(size.height() - used, warps * theme.px(22))
+    strip, handle, band, axis = map(theme.px, PARTS)
+    room = min(size.height() - beside_rows(theme), warps * theme.px(22))
     tall = max(2, math.floor(room * ratio / warps)) * warps / ratio
     y = top + strip + handle + band
     return Places(
