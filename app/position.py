@@ -20,8 +20,9 @@ class Position(QWidget):
 
     def keep_room_for(self, strong: str, quiet: str) -> None:
         """Keep the room that these texts need."""
-        self.widest = strong, quiet
-        self.updateGeometry()
+        if self.widest != (strong, quiet):
+            self.widest = strong, quiet
+            self.updateGeometry()
 
     def show_texts(self, strong: str, quiet: str) -> None:
         """Show other texts."""

@@ -89,6 +89,9 @@ class Transport(QFrame):
 
     def show_kinds(self, kinds: Iterable[str]) -> None:
         """Say what these kinds look like."""
+        kinds = list(kinds)
+        if kinds == [item.kind for item in self.legend]:
+            return
         for old in self.legend:
             self.flow.removeWidget(old)
             old.deleteLater()

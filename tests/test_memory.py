@@ -9,6 +9,8 @@ from typing import Any
 
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported, here or by a test
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 
 from tilescope.kernels import catalogue
 from tilescope.tracer import track
+from tilescope.tracer.flights import destinations_of
 from tilescope.tracer.launch import Schedule
 from tilescope.tracer.memory import INTO_RESULT, INTO_SHARED, NOWHERE, Memory, memory_of
 from tilescope.tracer.plan import launch_of
@@ -145,6 +148,14 @@ def test_elements_fly_to_where_their_thread_puts_them(programs: Programs, kind: 
             space = BUFFERS[trace.buffer[target]].space
             kind_there = INTO_SHARED if space == "shared" else INTO_RESULT
             assert got == (kind_there, trace.buffer[target], trace.index[target])
+
+
+@examples
+@given(programs(), KIND)
+def test_elements_of_blocks_far_apart_fly_as_those_of_neighbours(programs: Programs, kind: str):
+    trace = trace_of(programs, kind, 2)
+    far = replace(trace, block=trace.block.astype(np.int64) * 1_000_003)
+    assert destinations_of(far).tolist() == destinations_of(trace).tolist()
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])

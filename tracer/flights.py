@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from .runs import Ints, run_numbers, run_starts, stable_order
 from .trace import Op, Trace
 
+SPARSE = 16  # numbers of threads for each access, from which a table of them all would be too large
+
 
 def destinations_of(trace: Trace) -> Ints:
     """Return per access the row of the store that its element goes to, -1 where there is none.
@@ -41,12 +43,11 @@ def _homes(trace: Trace) -> Ints:
     """Return per access the row of its thread's last store to global memory, -1 where there is none."""
     stores = np.flatnonzero(_is_in(trace, "global") & (trace.op == Op.STORE))
     thread = _threads(trace)
-    if not len(stores):
-        return np.full(len(thread), -1)
-    owners, last = np.unique(thread[stores[::-1]], return_index=True)
-    home = stores[::-1][last]
-    place = np.minimum(np.searchsorted(owners, thread), len(owners) - 1)
-    return np.where(owners[place] == thread, home[place], -1)
+    if int(thread.max(initial=0)) > SPARSE * len(thread):
+        thread = _numbers(thread)
+    home = np.full(int(thread.max(initial=0)) + 1, -1)
+    home[thread[stores]] = stores  # of several stores of a thread NumPy keeps the last
+    return home[thread]
 
 
 def _next_stores(trace: Trace, store: NDArray[np.bool_]) -> Ints:

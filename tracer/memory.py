@@ -102,6 +102,16 @@ class Memory:
             self._cells[buffer] = Cells(self._trace.buffers[buffer])
         return self._cells[buffer]
 
+    def prepare(self) -> None:
+        """Compute what every picture of this memory needs and takes a while."""
+        _ = self._destinations
+        for number, buffer in enumerate(self._trace.buffers):
+            self.value_range(number)
+            if buffer.space in ("shared", "local"):
+                self._rows(number)
+            else:
+                self._track(number, 0, 0)
+
     @cached_property
     def _destinations(self) -> Ints:
         return destinations_of(self._trace)
