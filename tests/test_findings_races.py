@@ -7,10 +7,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from launching import Array, trace
+from tilescope.tracer import races as finder
 from tilescope.tracer.barrier_findings import Absences
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.races import races_of
@@ -98,6 +99,26 @@ def overlapping(made):
     return replace(made, buffers=tuple(buffers))
 
 
+def with_steps(made):
+    """Return the trace with barriers at the steps at which the last access of their block's phase was made."""
+    arrivals = made.barriers
+    last = [
+        int(np.flatnonzero((made.block == block) & (made.phase <= phase)).max(initial=-1)) + 1
+        for block, phase in zip(arrivals.block, arrivals.phase, strict=True)
+    ]
+    return replace(made, barriers=replace(arrivals, step=np.array(last, np.int64)))
+
+
+def taken_in(made, start, a, q, b):
+    """Return whether an atomic (q) takes in one before (a) for who makes a later access (b)."""
+    same = start[q] == start[a] and made.buffers[made.buffer[q]].space == made.buffers[made.buffer[a]].space
+    if made.buffers[made.buffer[a]].space == "shared":
+        same &= made.block[q] == made.block[a]
+    own = made.block[q] == made.block[b]
+    own &= made.thread[q] == made.thread[b] or made.phase[q] < made.phase[b]
+    return bool(made.op[q] == Op.ATOMIC and same and own)
+
+
 def meetings(made):
     """Return ({(sites, whether it does harm)}) of every two accesses that nothing orders."""
     found = set()
@@ -121,6 +142,8 @@ def meetings(made):
         ops = {int(made.op[a]), int(made.op[b])}
         if ops <= {Op.LOAD} or ops <= {Op.ATOMIC, Op.REDUCTION}:
             continue
+        if made.op[a] >= Op.ATOMIC and any(taken_in(made, start, a, q, b) for q in rows[a + 1 : b]):
+            continue
         harmless = ops == {Op.STORE} and made.buffer[a] == made.buffer[b] and made.value[a] == made.value[b]
         found.add((tuple(sorted((int(made.site[a]), int(made.site[b])))), not harmless))
     return found
@@ -129,7 +152,7 @@ def meetings(made):
 @settings(max_examples=150, deadline=None)
 @given(programs(), st.sampled_from(["lockstep", "sequential", "random"]), st.booleans(), st.integers(0, 5))
 def test_races_are_those_of_every_two_accesses(made_of, kind, overlap, seed):
-    made = trace_of(made_of, kind, resident=2, seed=seed)
+    made = with_steps(trace_of(made_of, kind, resident=2, seed=seed))
     made = overlapping(made) if overlap else made
     found = races_of(made, NOBODY)
     expected = meetings(made)
@@ -236,3 +259,20 @@ def test_nan_written_by_all_is_one_value(tmp_path):
     found = races(kernel(tmp_path, "arg0[0] = math.nan", Array((1,)), block=64))
     assert [f.severity for f in found] == ["note"]
     assert np.isnan(kernel(tmp_path, "arg0[0] = math.nan", Array((1,)), block=64).value).all()
+
+
+@settings(max_examples=150, deadline=None)
+@given(programs(), st.booleans(), st.integers(0, 5))
+def test_following_every_access_finds_what_the_phases_tell(made_of, overlap, seed):
+    """Where nothing but barriers orders threads; atomics whose results are used order more, and are left out."""
+    made = with_steps(trace_of(made_of, "random", resident=2, seed=seed))
+    made = overlapping(made) if overlap else made
+    assume(not (made.op == Op.ATOMIC).any())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(finder, "orders_otherwise", lambda trace, group: True)
+        followed = races_of(made, NOBODY)
+    told = races_of(made, NOBODY)
+    assert {r.sites for r in followed if r.harmful} == {r.sites for r in told if r.harmful}
+    assert {(r.buffer, r.sites, r.scope, r.harmful) for r in followed} == {
+        (r.buffer, r.sites, r.scope, r.harmful) for r in told
+    }

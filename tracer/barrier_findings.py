@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .finding import Finding, block_text, counted, line_text, place_text
+from .grid_barriers import grid_epochs
 from .pieces import Mask, places_of
 from .requests import Requests
 from .runs import Ints
-from .trace import Trace
+from .trace import OF_GRID, Trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +135,7 @@ def _loops(source: str) -> tuple[tuple[int, int], ...]:
 
 def barrier_findings(trace: Trace, requests: Requests, absences: Absences) -> list[Finding]:
     """Return the barriers at which threads differ (errors) or that some returned before (warnings)."""
-    found = _apart(trace, requests)
+    found = [*_apart(trace, requests), *_blocks_missing(trace, requests)]
     for ran_on in (True, False):
         for site in np.unique(absences.site[absences.ran_on == ran_on]):
             chosen = (absences.site == site) & (absences.ran_on == ran_on)
@@ -155,6 +156,39 @@ def _apart(trace: Trace, requests: Requests) -> list[Finding]:
         _two(trace, requests, wrong[(pairs == pair).all(axis=1)], *pair.tolist())
         for pair in np.unique(pairs, axis=0)
     ]
+
+
+def _blocks_missing(trace: Trace, requests: Requests) -> list[Finding]:
+    """Return a finding for each barrier of the grid to which some blocks that ran to their end never come."""
+    barriers, found = trace.barriers, []
+    mine = np.flatnonzero(barriers.reach == OF_GRID)
+    if not len(mine) or trace.error is not None:
+        return []
+    epoch = grid_epochs(trace)
+    number = epoch[places_of(trace, barriers.block[mine]), barriers.phase[mine]]
+    came, arrivals = epoch.max(axis=1), mine[np.unique(number, return_index=True)[1]]
+    for count, arrival in enumerate(arrivals.tolist()):
+        missing = trace.blocks[(came <= count) & np.isin(trace.blocks, trace.recorded)]
+        if len(missing):
+            found.append(_grid_missed(trace, requests, arrival, missing))
+    return found
+
+
+def _grid_missed(trace: Trace, requests: Requests, arrival: int, missing: Ints) -> Finding:
+    """Return the finding about blocks that never come to a barrier of the grid, at which a thread arrives."""
+    barriers = trace.barriers
+    site, block, thread = (int(c[arrival]) for c in (barriers.site, barriers.block, barriers.thread))
+    remedy = "let every block of the grid come to it"
+    message = (
+        f"{counted(len(missing), 'block')} never {_verb(len(missing), 'come')} to the grid's barrier on "
+        f"{line_text(trace, site)}, first {block_text(trace, int(missing[0]))}, so a GPU waits for ever; {remedy}."
+    )
+    moment = _end_of(trace, requests, block, int(barriers.phase[arrival]))
+    threads = ((block, thread), (int(missing[0]), 0))
+    rows = np.empty(0, np.int64)
+    return Finding(
+        "barrier", "error", message, remedy, len(missing), (site,), rows, (), threads, moment
+    )  # fmt: skip
 
 
 def _two(trace: Trace, requests: Requests, arrivals: Ints, site: int, other: int) -> Finding:
@@ -183,7 +217,7 @@ def _missed(trace: Trace, requests: Requests, absences: Absences, chosen: Ints) 
     phase, waiting = _waiting(trace, absences, chosen)
     blocks = len(np.unique(absences.place[chosen]))
     remedy = (
-        "move cuda.syncthreads() out of the branch, so that every thread of the block comes to it" if ran_on else
+        f"move {_call(trace, site)} out of the branch, so that every thread of the block comes to it" if ran_on else
         "keep every thread until the last barrier, and put its loads and stores under the condition instead"
     )  # fmt: skip
     place = f"thread {place_text(thread, trace.block_dim)} of {block_text(trace, block)}"
@@ -199,6 +233,12 @@ def _missed(trace: Trace, requests: Requests, absences: Absences, chosen: Ints) 
         _rows_of(trace, absences, chosen), (), ((block, waiting), (block, thread)),
         _end_of(trace, requests, block, phase),
     )  # fmt: skip
+
+
+def _call(trace: Trace, site: int) -> str:
+    """Return what is called at a barrier."""
+    of_grid = trace.barriers.reach[trace.barriers.site == site] == OF_GRID
+    return "the grid's sync()" if of_grid.any() else "cuda.syncthreads()"
 
 
 def _waiting(trace: Trace, absences: Absences, chosen: Ints) -> tuple[int, int]:

@@ -6,6 +6,7 @@ import heapq
 
 import numpy as np
 
+from .grid_barriers import grid_epochs, has_grid_barriers
 from .ordering import Sequence
 from .runs import Ints, offsets, places_in_run, run_starts
 from .trace import Trace
@@ -57,9 +58,24 @@ def _rounds(trace: Trace, sequence: Sequence) -> Ints:
     np.maximum.at(longest, (sequence.place, sequence.phase), sequence.position + 1)
     ran = np.arange(longest.shape[1]) < phases[:, None]
     lengths = (longest + 1) * ran
-    start = _starts(lengths.sum(axis=1), trace.resident)
-    begin = start[:, None] + np.cumsum(lengths, axis=1) - lengths
-    return begin[sequence.place, sequence.phase] + _highest_so_far(sequence)
+    return _begins(trace, lengths)[sequence.place, sequence.phase] + _highest_so_far(sequence)
+
+
+def _begins(trace: Trace, lengths: Ints) -> Ints:
+    """Return the round in which each phase of each block begins, from how many rounds it takes.
+
+    What comes after a barrier of the grid begins when all blocks have come to it.
+    """
+    epoch = np.zeros_like(lengths)
+    if has_grid_barriers(trace):
+        epoch = grid_epochs(trace)[:, : lengths.shape[1]]
+    begin, first = np.zeros_like(lengths), 0
+    for number in range(int(epoch.max(initial=0)) + 1):
+        mine = lengths * (epoch == number)
+        start = first + _starts(mine.sum(axis=1), trace.resident)
+        begin += (epoch == number) * (start[:, None] + np.cumsum(mine, axis=1) - mine)
+        first = int((start + mine.sum(axis=1)).max(initial=first))
+    return begin
 
 
 def _highest_so_far(sequence: Sequence) -> Ints:

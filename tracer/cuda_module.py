@@ -15,8 +15,8 @@ from .atomics import Atomic
 from .execution import Run
 from .recorder import assigned_name
 from .scheduler import Block, Index3
-from .trace import WARP
-from .warp import warp_operations
+from .trace import FENCE, FENCE_BLOCK, OF_BLOCK, OF_GRID, WARP
+from .warp import ALL, Meet, warp_operations
 
 _frame = sys._getframe
 
@@ -68,7 +68,8 @@ class _GridGroup:
         self._run = run
 
     def sync(self) -> None:
-        _arrive(self._run, None, _frame(1))
+        """Wait for every thread of the grid."""
+        _arrive(self._run, None, _frame(1), OF_GRID)
 
 
 class _Cooperative:
@@ -84,16 +85,21 @@ def _refuse(alignment: int | None) -> None:
         raise RuntimeError("alignment= is not supported in cudasim, nor under the tracer")
 
 
-def _arrive(run: Run, vote: Any, frame: Any) -> Block:
-    run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti)
-    return run.scheduler.barrier(vote)
+def _arrive(run: Run, vote: Any, frame: Any, reach: int = OF_BLOCK) -> Block:
+    run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti, reach)
+    return run.scheduler.barrier(vote, of_grid=reach == OF_GRID)
 
 
-def _meeting(run: Run) -> Callable[[int, Any], dict[int, Any]]:
-    def meet(mask: int, value: Any) -> dict[int, Any]:
+def _fence(run: Run, reach: int, frame: Any) -> None:
+    run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti, reach, warp=True)
+
+
+def _meeting(run: Run) -> Meet:
+    def meet(mask: int, value: Any, *, orders: bool = False) -> dict[int, Any]:
         """Meet the lanes of a mask, called by a warp operation that a kernel calls."""
         frame = _frame(2)
-        run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti, warp=True)
+        reach = int(mask) & ALL if orders else 0
+        run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti, reach, warp=True)
         return run.scheduler.meet(int(mask), value, (frame.f_code, frame.f_lasti))
 
     return meet
@@ -105,7 +111,11 @@ def module_class(base: type, numba: Numba) -> type:
     class Module(base):  # type: ignore[misc]  # known at run time only
         def __init__(self, grid_dim: Any, block_dim: Any, dynshared_size: int) -> None:
             super().__init__(grid_dim, block_dim, dynshared_size)
-            self._run = run = numba.current()
+            self.serve(numba.current())
+
+        def serve(self, run: Run) -> None:
+            """Be `cuda` for this run from now on."""
+            self._run = run
             self._scheduler = run.scheduler
             self._shared, self._local, self._const = (
                 _Shared(run, numba),
@@ -142,6 +152,15 @@ def module_class(base: type, numba: Numba) -> type:
 
         def nanosleep(self, ns: int) -> None:
             pass
+
+        def threadfence(self) -> None:
+            _fence(self._run, FENCE, _frame(1))
+
+        def threadfence_system(self) -> None:
+            _fence(self._run, FENCE, _frame(1))
+
+        def threadfence_block(self) -> None:
+            _fence(self._run, FENCE_BLOCK, _frame(1))
 
         def syncthreads(self) -> None:
             _arrive(self._run, None, _frame(1))

@@ -6,6 +6,7 @@ import numpy as np
 
 from .finding import Finding, access_element, block_text, counted, line_text, thread_text, value_text
 from .meetings import Race
+from .race_remedies import fence_remedy, mask_remedy
 from .requests import Requests
 from .trace import Op, Trace
 
@@ -82,10 +83,12 @@ def _remedy(trace: Trace, race: Race, barrier: str) -> str:
     if ops == {Op.LOAD, Op.STORE} and len(lines) == 1 and _same_thread_does_both(trace, race):
         return "let cuda.atomic read and write it in one go"
     if race.scope == "grid":
-        return (
+        return fence_remedy(trace, race) or (
             "blocks run in any order, so give each block elements of its own, use cuda.atomic for both, "
             "or do the second in another launch"
         )
+    if in_mask := mask_remedy(trace, race):
+        return in_mask
     if race.sites[0] == race.sites[1]:
         return f"let only one thread write each element, or put {barrier} between the writes"
     return f"put {barrier} {_where(trace, race)}"

@@ -1,9 +1,11 @@
 """Data races: two threads touch a byte, one of them writes, not both are atomic, and nothing orders them.
 
-The memory model is that of the CUDA C++ Programming Guide: blocks run in any order; in a block only barriers
-order threads, also those of one warp ("Independent Thread Scheduling"), whose lanes cuda.syncwarp() orders.
-Who meets whom follows from the phases, so a race is found in whatever order this launch happened to run. As
-in compute-sanitizer's racecheck, threads that all write the same value do no harm.
+The memory model is that of the CUDA C++ Programming Guide: blocks run in any order, but for barriers of the
+grid; in a block barriers order threads, also those of one warp ("Independent Thread Scheduling"), whose lanes
+cuda.syncwarp() orders. Who meets whom follows from the phases, so a race is found in whatever order this launch
+happened to run. Where fences and atomics may order threads too, or masks leave lanes of a warp out, every access
+is followed (see ordered_races and clocks). As in compute-sanitizer's racecheck, threads that all write the same
+value do no harm.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .barrier_findings import Absences
+from .grid_barriers import grid_epochs, has_grid_barriers
 from .meetings import Race, Scene, contested, merged, races_in
-from .pieces import Touches, dense, groups_of, places_of, tally_of, touches_of
+from .ordered_races import ordered_races, orders_otherwise
+from .pieces import Mask, Touches, dense, groups_of, places_of, tally_of, touches_of
 from .runs import Ints
-from .trace import WARP, Op, Trace
+from .trace import FENCE_BLOCK, WARP, Op, Trace
 
 
 def races_of(trace: Trace, absences: Absences) -> list[Race]:
@@ -31,12 +35,30 @@ def races_of(trace: Trace, absences: Absences) -> list[Race]:
     found: dict[tuple[int, tuple[int, int]], Race] = {}
     for group in groups_of(trace, ("global", "shared")):
         if np.any(written[group]):
-            for scene in _scenes(trace, touches_of(trace, group), absences):
-                for race in races_in(trace, scene):
-                    key = (race.buffer, race.sites)
-                    found[key] = merged(found[key], race) if key in found else race
+            find = _followed if orders_otherwise(trace, group) else _by_phases
+            for race in find(trace, touches_of(trace, group), absences):
+                key = (race.buffer, race.sites)
+                found[key] = merged(found[key], race) if key in found else race
     wrong = {(race.buffer, site) for race in found.values() if race.harmful for site in race.sites}
     return [r for r in found.values() if r.harmful or not wrong & {(r.buffer, site) for site in r.sites}]
+
+
+def _by_phases(trace: Trace, touches: Touches, absences: Absences) -> Iterator[Race]:
+    """Return the races that follow from the phases of blocks and the barriers of warps."""
+    for scene in _scenes(trace, touches, absences):
+        yield from races_in(trace, scene)
+
+
+def _followed(trace: Trace, touches: Touches, absences: Absences) -> list[Race]:
+    """Return the races where more orders threads; barriers of all threads spare most accesses the way."""
+    shared = trace.buffers[int(trace.buffer[touches.rows[0]])].space == "shared"
+    key, size = dense(
+        _phase_key(trace, touches) * touches.count + touches.piece if shared else _grid_key(trace, touches)
+    )
+    thread = _place(trace, touches) * trace.threads + trace.thread[touches.rows]
+    meet = contested(key, size, thread, trace.op[touches.rows])
+    touches = touches.where(meet)
+    return ordered_races(trace, touches, key[meet], _stray(trace, touches, absences))
 
 
 def _scenes(trace: Trace, touches: Touches, absences: Absences) -> Iterator[Scene]:
@@ -46,9 +68,11 @@ def _scenes(trace: Trace, touches: Touches, absences: Absences) -> Iterator[Scen
     """
     if trace.buffers[int(trace.buffer[touches.rows[0]])].space == "global":
         thread = _place(trace, touches) * trace.threads + trace.thread[touches.rows]
-        touches = touches.where(contested(*dense(touches.piece), thread, trace.op[touches.rows]))
-        yield Scene("grid", touches, *dense(touches.piece), _place(trace, touches))
-    touches = _without_strays(trace, touches, absences)
+        key, size = dense(_grid_key(trace, touches))
+        meet = contested(key, size, thread, trace.op[touches.rows])
+        touches, key = touches.where(meet), key[meet]
+        yield Scene("grid", touches, key, size, _place(trace, touches))
+    touches = touches.where(~_stray(trace, touches, absences))
     key, size = dense(_phase_key(trace, touches) * touches.count + touches.piece)
     meet = contested(key, size, trace.thread[touches.rows], trace.op[touches.rows])
     touches, key = touches.where(meet), key[meet]
@@ -67,30 +91,31 @@ def _phase_key(trace: Trace, touches: Touches) -> Ints:
     return _place(trace, touches) * (int(trace.phase.max(initial=0)) + 1) + trace.phase[touches.rows]
 
 
-def _without_strays(trace: Trace, touches: Touches, absences: Absences) -> Touches:
-    """Return the touches but those of threads that ran past a barrier, in that phase."""
+def _grid_key(trace: Trace, touches: Touches) -> Ints:
+    """Return a number for each piece of global memory, another after each barrier of the grid."""
+    if not has_grid_barriers(trace):
+        return touches.piece
+    epoch: Ints = grid_epochs(trace)[_place(trace, touches), trace.phase[touches.rows]]
+    return epoch * touches.count + touches.piece
+
+
+def _stray(trace: Trace, touches: Touches, absences: Absences) -> Mask:
+    """Return which touches are of threads that ran past a barrier, in that phase."""
     stray = absences.ran_on
     if not stray.any():
-        return touches
+        return np.zeros(len(touches.rows), bool)
     last: NDArray[np.int64] = np.full((len(trace.blocks), trace.threads), -1)
     last[absences.place[stray], absences.thread[stray]] = absences.phase[stray]
-    return touches.where(
-        last[_place(trace, touches), trace.thread[touches.rows]] != trace.phase[touches.rows]
-    )
+    found: Mask = last[_place(trace, touches), trace.thread[touches.rows]] == trace.phase[touches.rows]
+    return found
 
 
 def epochs_of(trace: Trace, rows: Ints) -> Ints:
-    """Return how many warp barriers its thread had passed at each of some accesses.
-
-    Only syncwarp is one: a shuffle or a vote promises no order of memory ("Warp Shuffle Functions").
-    """
+    """Return how many warp barriers its thread had passed at each of some accesses."""
     barriers = trace.warp_barriers
-    ordering = np.array(
-        [not _called(trace, site).endswith("_sync") for site in range(len(trace.sites))], bool
-    )
-    if not len(barriers.block) or not ordering[barriers.site].any():
+    chosen = (barriers.reach > 0) & (barriers.reach < FENCE_BLOCK)
+    if not chosen.any():
         return np.zeros(len(rows), np.int64)
-    chosen = ordering[barriers.site]
     steps = int(max(trace.step.max(initial=0), barriers.step.max())) + 2
     thread = places_of(trace, barriers.block[chosen]) * trace.threads + barriers.thread[chosen]
     passed = np.sort(thread * steps + barriers.step[chosen])
@@ -99,11 +124,3 @@ def epochs_of(trace: Trace, rows: Ints) -> Ints:
         passed, start
     )
     return count
-
-
-def _called(trace: Trace, site: int) -> str:
-    """Return the name of what is called at a site, as far as the source shows it."""
-    place = trace.sites[site]
-    lines = trace.sources.get(place.file, "").splitlines()
-    text = lines[place.line - 1][place.column :] if place.line <= len(lines) else ""
-    return text.split("(")[0].strip().split(".")[-1]

@@ -50,6 +50,7 @@ class Block:
         self.shared: dict[Any, Any] = {}
         self.meetings: dict[tuple[int, int], Meeting] = {}
         self.released = False
+        self.at_grid = False  # whether some of its threads wait for the whole grid
 
 
 class Thread(greenlet.greenlet):  # type: ignore[misc]  # greenlet is untyped to mypy
@@ -109,19 +110,23 @@ class Scheduler:
         live: list[Block] = []
         done = 0
         while waiting or live:
-            while waiting and len(live) < slots:
+            # Who waits for the grid makes room: all its blocks have to come.
+            while waiting and sum(not _waits_for_grid(b) for b in live) < slots:
                 live.append(self._start(waiting.pop()))
             self._sweep(live)
+            if not waiting and all(_waits_for_grid(b) or not b.running for b in live):
+                self._release_grid(live)
             for block in [b for b in live if not b.running]:
                 live.remove(block)
                 self.recorder.finish_block(block.number)
                 done += 1
                 report(done, len(blocks))
 
-    def barrier(self, vote: Any = None) -> Block:
-        """Make the current thread wait until all running threads of its block do."""
+    def barrier(self, vote: Any = None, *, of_grid: bool = False) -> Block:
+        """Make the current thread wait until all running threads of its block do, or of all blocks (of_grid)."""
         me = self.current
         block = me.block
+        block.at_grid |= of_grid
         block.waiting += 1
         me.waiting = True
         block.votes.append(vote)
@@ -238,11 +243,19 @@ class Scheduler:
         me.place = -1
 
     def _release(self, block: Block) -> None:
-        """Let a block's waiting threads go on into their next phase, from the next sweep on."""
+        """Let a block's waiting threads go on into their next phase, from the next sweep on; not from a grid's."""
+        if block.at_grid:
+            return
         votes = [bool(v) for v in block.votes]
         block.ballot = (sum(votes), int(all(votes)), int(any(votes)))
         block.votes, block.waiting, block.released = [], 0, True
         self._changed = True
+
+    def _release_grid(self, live: list[Block]) -> None:
+        """Let all blocks go on that wait for each other."""
+        for block in filter(_waits_for_grid, live):
+            block.at_grid = False
+            self._release(block)
 
     def _sweep(self, live: list[Block]) -> None:
         """Give the threads turns until a block may have ended."""
@@ -282,6 +295,11 @@ class Scheduler:
                 thread.waiting = False
                 thread.phase += 1
                 thread.context = self.recorder.context(block.number, thread.number, thread.phase)
+
+
+def _waits_for_grid(block: Block) -> bool:
+    """Return whether all running threads of a block wait, and some for the whole grid."""
+    return block.at_grid and block.waiting == block.running > 0
 
 
 def resident_blocks(schedule: Schedule, resident: int | None, threads: int) -> int:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 Dim3 = tuple[int, int, int]
 WARP = 32
 SPACES = ("global", "shared", "local", "constant")
+OF_BLOCK, OF_GRID = 0, 1  # what a barrier orders
+FENCE_BLOCK, FENCE = 1 << 32, 1 << 33  # threadfence_block; threadfence and threadfence_system
 
 
 class Op(IntEnum):
@@ -91,13 +93,23 @@ class Check:
 
 @dataclass(frozen=True, eq=False)
 class Barriers:
-    """Every arrival of a thread at a barrier: one column each. `phase` is the one that it ended."""
+    """Every arrival of a thread at a barrier, a warp operation or a fence, in order: one column each.
+
+    phase: the one that a barrier ended. reach: whom it orders. At a barrier OF_BLOCK or OF_GRID; at a warp
+    operation a bit for each lane that syncwarp names, 0 where no order of memory is promised; at a fence
+    FENCE_BLOCK or FENCE. Without it barriers are of the block, and warp operations order nothing.
+    """
 
     block: NDArray[np.unsignedinteger]
     thread: NDArray[np.unsignedinteger]
     phase: NDArray[np.unsignedinteger]
     site: NDArray[np.unsignedinteger]
     step: NDArray[np.unsignedinteger]
+    reach: NDArray[np.unsignedinteger] = field(default_factory=lambda: np.empty(0, np.uint8))
+
+    def __post_init__(self) -> None:
+        if not len(self.reach):
+            object.__setattr__(self, "reach", np.zeros(len(self.step), np.uint8))
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +170,7 @@ class Trace:
     index; a buffer that is missing there, shared and local ones among them, began as poison (`poison`).
     blocks: the linear numbers of the blocks that ran, ascending. recorded: those whose accesses are all
     here; fewer after a cap.
-    barriers, warp_barriers: arrivals at barriers of the block, and at syncwarp and other warp operations.
+    barriers, warp_barriers: arrivals at barriers of block or grid; at warp operations and fences.
     outside: the accesses that were not made. missing: the warp operations that some lanes never came to.
     accesses: how many the launch made; more than there are rows after a cap.
     totals: whole-launch counters where rows are missing, else empty.
@@ -193,7 +205,7 @@ class Trace:
     error: KernelError | None = None
     check: Check | None = None
     made_by: str = ""
-    warp_barriers: Barriers = field(default_factory=lambda: Barriers(*_no_rows(5)))
+    warp_barriers: Barriers = field(default_factory=lambda: Barriers(*_no_rows(6)))
     outside: Outside = field(default_factory=_nothing_outside)
     missing: tuple[MissingLanes, ...] = ()
 

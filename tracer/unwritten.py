@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .finding import Finding, access_element, counted, line_text, thread_text
+from .grid_barriers import grid_epochs
 from .meetings import Writers
 from .pieces import Mask, Touches, dense, groups_of, places_of, tally_of, touches_of
 from .requests import Requests
@@ -68,7 +69,8 @@ def _raced(trace: Trace, touches: Touches, key: Ints, bad: Mask) -> Mask:
     number, size = dense((both * len(trace.blocks) + place) * phases + trace.phase[row])
     count = len(writes)
     in_block = Writers(number[:count], size, trace.thread[writes]).meet(number[count:], trace.thread[reads])
-    between = Writers(write_key, len(seen), place[:count]).meet(read_key, place[count:])
+    both, size = dense(both * phases + grid_epochs(trace)[place, trace.phase[row]])
+    between = Writers(both[:count], size, place[:count]).meet(both[count:], place[count:])
     return in_block | between
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .launch import decode
-from .trace import SPACES, Buffer, Op, Trace
+from .trace import FENCE, OF_GRID, SPACES, Buffer, Op, Trace
 
 LARGEST = 2**31  # bytes that a trace, or one of its buffers, may take; entries of a table made from it
 LONGEST = 10_000  # characters of a name, a path or a message
 COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "step")
-BARRIERS = ("block", "thread", "phase", "site", "step")
+BARRIERS = ("block", "thread", "phase", "site", "step", "reach")
 OUTSIDE = ("block", "thread", "phase", "op", "buffer", "site", "step")
 DTYPES = frozenset(np.dtype(kind).name for kind in "?bhilqBHILQefdFD")
 DTYPE = re.compile(r"[<|](?:b1|[iu][1248]|f[248]|c8|c16|V[1-9]\d{0,3})")
@@ -134,6 +134,7 @@ def _check_barriers(trace: Trace) -> None:
     _require(all(getattr(barriers, name).shape == barriers.step.shape for name in BARRIERS), "barriers")
     _require(_below(barriers.thread, trace.threads), "a thread outside its block at a barrier")
     _require(_below(barriers.site, len(trace.sites)), "a barrier at no site")
+    _require(_below(barriers.reach, OF_GRID + 1), "reach of a barrier")
     _require(np.isin(barriers.block, trace.blocks).all(), "a barrier of a block that did not run")
     # Who passed p barriers has p rows here, so phases are as many as the tables made from them may have.
     _require(_below(barriers.phase, len(barriers.phase)), "phase of a barrier")
@@ -147,6 +148,7 @@ def _check_warp_barriers(trace: Trace) -> None:
     _require(all(getattr(barriers, name).shape == barriers.step.shape for name in BARRIERS), "warp barriers")
     _require(_below(barriers.thread, trace.threads), "a thread outside its block at a warp operation")
     _require(_below(barriers.site, len(trace.sites)), "a warp operation at no site")
+    _require(_below(barriers.reach, FENCE + 1), "reach of a warp operation")
     _require(np.isin(barriers.block, trace.blocks).all(), "a warp operation of a block that did not run")
 
 

@@ -15,6 +15,7 @@ from .trace import WARP
 
 ALL = 0xFFFFFFFF
 Place = tuple[CodeType, int]  # the instruction that a warp operation is
+Meet = Callable[..., dict[int, Any]]  # (mask, value, *, orders: bool = False), see WarpOperations
 
 
 class Meeting:
@@ -28,15 +29,19 @@ class Meeting:
 
 
 class WarpOperations:
-    """The warp functions of `cuda`; `meet(mask, value)` waits for the lanes and returns {lane: value}."""
+    """The warp functions of `cuda`.
 
-    def __init__(self, meet: Callable[[int, Any], dict[int, Any]], lane: Callable[[], int]) -> None:
+    `meet(mask, value)` waits for the lanes and returns {lane: value}; with `orders` it orders their memory, which
+    a shuffle or a vote does not promise ("Warp Shuffle Functions").
+    """
+
+    def __init__(self, meet: Meet, lane: Callable[[], int]) -> None:
         self._meet = meet
         self._lane = lane
 
     def syncwarp(self, mask: int = ALL) -> None:
         """Wait for the lanes of the mask."""
-        self._meet(mask, None)
+        self._meet(mask, None, orders=True)
 
     def shfl_sync(self, mask: int, value: Any, src_lane: int) -> Any:
         """Return the value of a lane, counted modulo 32."""
@@ -84,7 +89,7 @@ class WarpOperations:
         return (1 << self._lane()) - 1
 
 
-def warp_operations(meet: Callable[[int, Any], dict[int, Any]], lane: Callable[[], int]) -> dict[str, Any]:
+def warp_operations(meet: Meet, lane: Callable[[], int]) -> dict[str, Any]:
     """Return the warp functions of `cuda` by name."""
     operations = WarpOperations(meet, lane)
     return {name: getattr(operations, name) for name in vars(WarpOperations) if not name.startswith("_")}

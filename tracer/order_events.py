@@ -1,0 +1,146 @@
+"""The events that order threads, and the accesses that are watched, in the order in which a launch made them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .grid_barriers import grid_epochs
+from .pieces import places_of
+from .runs import Ints, places_in_run, run_starts, stable_order
+from .trace import FENCE_BLOCK, OF_GRID, WARP, Barriers, Op, Trace
+
+BARRIER, MEETING, FENCING, ACCESS = range(4)
+
+
+class Event(NamedTuple):
+    """What a thread (counted through all blocks that ran) does in a phase, just before the row `at` or in it.
+
+    what: the reach of a barrier or a fence, the number of a meeting, the op of an access; more: of a barrier of
+    the grid how many came before, of an atomic its location, else -1.
+    """
+
+    kind: int
+    at: int
+    thread: int
+    phase: int
+    what: int
+    more: int
+
+
+def has_fences(trace: Trace) -> bool:
+    """Return whether threads made fences."""
+    return bool((trace.warp_barriers.reach >= FENCE_BLOCK).any())
+
+
+def events_of(trace: Trace, watched: Ints) -> Iterator[Event]:
+    """Return the events in order, with the accesses of some rows (watched) and the atomics that may order threads.
+
+    Warp barriers are those of the blocks that are watched; other barriers and fences of the threads that are, too.
+    """
+    accesses = _accesses(trace, watched)
+    threads = np.unique(accesses[2])
+    blocks = np.unique(threads // trace.threads)
+    barriers, events = _barriers(trace), _warp_events(trace)
+    barriers = barriers[:, np.isin(barriers[2], threads)]
+    meeting = events[0] == MEETING
+    events = events[
+        :, np.where(meeting, np.isin(events[2] // trace.threads, blocks), np.isin(events[2], threads))
+    ]
+    columns = np.concatenate([barriers, events, accesses], axis=1)
+    columns = columns[:, columns[1] <= int(watched.max(initial=-1))]
+    kind, at, _, phase, _, _ = columns
+    order = np.lexsort((kind == BARRIER, phase, kind == ACCESS, at))  # stable, so each table keeps its order
+    return (Event(*event) for event in columns[:, order].T.tolist())
+
+
+def _owner(trace: Trace, barriers: Barriers) -> Ints:
+    thread: Ints = places_of(trace, barriers.block) * trace.threads + barriers.thread.astype(np.int64)
+    return thread
+
+
+def _rows_at(trace: Trace, barriers: Barriers) -> Ints:
+    """Return the first row that comes after each arrival."""
+    return np.searchsorted(trace.step, barriers.step)
+
+
+def _barriers(trace: Trace) -> Ints:
+    barriers = trace.barriers
+    place, phase = places_of(trace, barriers.block), barriers.phase.astype(np.int64)
+    epoch = np.where(barriers.reach == OF_GRID, grid_epochs(trace)[place, phase], -1)
+    kind = np.full(len(place), BARRIER)
+    return np.stack(
+        [
+            kind,
+            _rows_at(trace, barriers),
+            _owner(trace, barriers),
+            phase,
+            barriers.reach.astype(np.int64),
+            epoch,
+        ]
+    )
+
+
+def _warp_events(trace: Trace) -> Ints:
+    """Return the fences, and the warp barriers with the number of the meeting that they are part of."""
+    found, reach = trace.warp_barriers, trace.warp_barriers.reach.astype(np.int64)
+    fence, thread = reach >= FENCE_BLOCK, _owner(trace, found)
+    what = np.where(
+        fence, reach, _meetings(thread // trace.threads * trace.warps + found.thread // WARP, thread, reach)
+    )
+    kind = np.where(fence, FENCING, MEETING)
+    columns = np.stack(
+        [kind, _rows_at(trace, found), thread, found.phase.astype(np.int64), what, np.full(len(what), -1)]
+    )
+    return columns[:, reach > 0]
+
+
+def _meetings(warp: Ints, thread: Ints, mask: Ints) -> Ints:
+    """Number the meetings of lanes: the k-th time that each lane of a warp comes with the same mask."""
+    number = np.unique(mask, return_inverse=True)[1]
+    key = thread * (int(number.max(initial=0)) + 1) + number
+    order = stable_order(key)
+    visit = np.empty_like(key)
+    visit[order] = places_in_run(run_starts(key[order]), len(key))
+    return np.unique(np.stack([warp, number, visit]), axis=1, return_inverse=True)[1].reshape(-1)
+
+
+def _accesses(trace: Trace, watched: Ints) -> Ints:
+    """Return the watched accesses, and the atomics on locations where somebody uses what an atomic returns.
+
+    Without a fence such atomics order nothing but the accesses to their own location.
+    """
+    location = np.full(len(trace), -1)
+    atomic = np.flatnonzero(trace.op >= Op.ATOMIC)
+    where = locations_of(trace, atomic)
+    used = np.isin(where, where[trace.op[atomic] == Op.ATOMIC])
+    location[atomic[used]] = where[used]
+    rows = np.union1d(watched, atomic[used]) if has_fences(trace) else np.sort(watched)
+    thread = places_of(trace, trace.block[rows]) * trace.threads + trace.thread[rows].astype(np.int64)
+    kind = np.full(len(rows), ACCESS)
+    return np.stack(
+        [
+            kind,
+            rows,
+            thread,
+            trace.phase[rows].astype(np.int64),
+            trace.op[rows].astype(np.int64),
+            location[rows],
+        ]
+    )
+
+
+def locations_of(trace: Trace, rows: Ints) -> Ints:
+    """Return a number for the memory that each access begins at: equal where it is the same."""
+    buffer = trace.buffer[rows]
+    address, unit = (
+        np.array([getattr(b, name) for b in trace.buffers], np.int64) for name in ("address", "unit")
+    )
+    shared = np.array([b.space == "shared" for b in trace.buffers], bool)[buffer]
+    byte = address[buffer] + trace.index[rows].astype(np.int64) * unit[buffer]
+    block = np.where(shared, places_of(trace, trace.block[rows]) + 1, 0)
+    found: NDArray[np.int64] = np.unique(np.stack([block, byte]), axis=1, return_inverse=True)[1].reshape(-1)
+    return found

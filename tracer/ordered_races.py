@@ -1,0 +1,238 @@
+"""Races where more than the barriers of a block orders threads: fences with atomics, and masked warp barriers.
+
+Goes through the events of a launch in order and asks of every access whether an earlier one to the same memory
+comes before it (see clocks). That costs microseconds an access, so it looks only at those that meet others as
+far as barriers of all threads tell, and at no more than LIMIT of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .clocks import UNKNOWN, Clock, Clocks, flag_of
+from .meetings import Race, differ
+from .order_events import BARRIER, FENCING, MEETING, events_of, has_fences
+from .pieces import Mask, Touches, places_of, tally_of
+from .runs import Ints
+from .trace import FENCE_BLOCK, WARP, Op, Trace
+
+LIMIT = 50_000  # accesses that are looked at
+MANY = 64  # earlier accesses to one element that are kept even if a later one stands for them
+
+
+def orders_otherwise(trace: Trace, group: list[int]) -> bool:
+    """Return whether more than barriers of all threads may order those who touch the buffers of a group.
+
+    That is fences, atomics on these buffers whose results are used, and warp barriers that leave lanes out.
+    """
+    used = tally_of(trace)[:, Op.ATOMIC]
+    if used[group].any() or (used.any() and has_fences(trace)):
+        return True
+    reach, thread = trace.warp_barriers.reach, trace.warp_barriers.thread.astype(np.int64)
+    named = (reach > 0) & (reach < FENCE_BLOCK)
+    there = _lanes_there(trace)[thread[named] // WARP]
+    return bool((reach[named].astype(np.int64) & there != there).any())
+
+
+def _lanes_there(trace: Trace) -> Ints:
+    """Return per warp of a block a bit for each lane that has a thread."""
+    return np.array([(1 << min(WARP, trace.threads - WARP * w)) - 1 for w in range(trace.warps)], np.int64)
+
+
+class _Pair(NamedTuple):
+    """Two accesses that nothing orders, the earlier first, and the key of what they meet on.
+
+    tries: how often a worse one was looked for.
+    """
+
+    first: int
+    second: int
+    key: int
+    tries: int = 0
+
+
+@dataclass(eq=False)
+class _Watched:
+    """The accesses to look at, by row: what they touch, and what was found.
+
+    keys: of each row what it touches, equal where two may meet; stray: rows that are not held against their own
+    block; where: the location of each atomic; last: by key, and by party and
+    stored value, the last row of each thread.
+    """
+
+    keys: dict[int, list[int]]
+    stray: set[int]
+    where: dict[int, int] = field(default_factory=dict)
+    last: dict[int, dict[tuple[int, Any], dict[int, int]]] = field(default_factory=lambda: defaultdict(dict))
+    pairs: dict[tuple[int, int], dict[int, _Pair]] = field(default_factory=lambda: defaultdict(dict))
+    raced: set[int] = field(default_factory=set)
+
+
+def ordered_races(trace: Trace, touches: Touches, key: Ints, stray: Mask) -> list[Race]:
+    """Return the races among some touches, one per buffer and two sites.
+
+    key: equal where two touches may meet, if they do; stray: touches that are not held against their own block.
+    """
+    if not len(key):
+        return []
+    chosen = _chosen(trace, touches)
+    keys: dict[int, list[int]] = defaultdict(list)
+    for row, one in zip(touches.rows[chosen].tolist(), key[chosen].tolist(), strict=True):
+        keys[row].append(one)
+    watched = _Watched(keys, set(touches.rows[chosen & stray].tolist()))
+    _follow(trace, watched)
+    return [_race(trace, watched, sites, pairs) for sites, pairs in _by_sites(trace, watched).items()]
+
+
+def _chosen(trace: Trace, touches: Touches) -> Mask:
+    """Return which touches are looked at: of shared memory whole blocks, of global memory the first."""
+    if trace.buffers[int(trace.buffer[touches.rows[0]])].space != "shared":
+        return np.arange(len(touches.rows)) < LIMIT
+    place = places_of(trace, trace.block[touches.rows])
+    before = np.cumsum(np.bincount(place)) - np.bincount(place)
+    some = (before < LIMIT)[place]
+    first: Mask = place == place[0]
+    return some if some.sum() <= 2 * LIMIT else first
+
+
+def _follow(trace: Trace, watched: _Watched) -> None:
+    """Go through the launch, and note the pairs that nothing orders."""
+    clocks, count = Clocks(len(trace.blocks)), trace.threads
+    rows = np.array(list(watched.keys), np.int64)
+    for kind, at, thread, phase, what, more in events_of(trace, rows):
+        clock, block = clocks.of(thread, thread // count, phase), thread // count
+        if kind == BARRIER:
+            clocks.barrier(clock, block, what, more)
+        elif kind == MEETING:
+            clocks.meet(clock, at, what)
+        elif kind == FENCING:
+            clocks.fence(clock, at, what)
+        else:
+            _access(trace, watched, clock, at)
+            if more >= 0:
+                watched.where[at] = more
+                clocks.atomic(clock, at, what, block, more)
+
+
+def _access(trace: Trace, watched: _Watched, clock: Clock, row: int) -> None:
+    """Compare an access with the last one of every thread, site and kind to the same memory."""
+    party = _party(trace, row)
+    for key in watched.keys.get(row, ()):
+        held = watched.last[key]
+        for (other, _), rows in held.items():
+            if _conflict(other, party):
+                _meet(trace, watched, clock, (other, party), key, row, rows)
+        if party % len(Op) == Op.STORE and key not in watched.raced and sum(map(len, held.values())) > MANY:
+            held.clear()  # it comes after all of these, so who comes after it does too
+        held.setdefault((party, _stored(trace, row)), {})[clock.thread] = row
+
+
+def _stored(trace: Trace, row: int) -> Any:
+    """Return the value of a store: who stores the same does no harm; None for everything else."""
+    if trace.op[row] != Op.STORE or trace.value is None:
+        return None
+    value = trace.value[row]
+    return value.item() if value == value else None
+
+
+def _party(trace: Trace, row: int) -> int:
+    """Return a number for site, buffer and op of an access."""
+    return (int(trace.site[row]) * len(trace.buffers) + int(trace.buffer[row])) * len(Op) + int(trace.op[row])
+
+
+def _conflict(one: int, other: int) -> bool:
+    """Return whether two parties meet: one of them writes, and not both are atomic."""
+    ops = {one % len(Op), other % len(Op)}
+    return ops != {Op.LOAD} and not ops <= {Op.ATOMIC, Op.REDUCTION}
+
+
+def _meet(
+    trace: Trace, watched: _Watched, clock: Clock, pair: tuple[int, int], key: int, row: int, held: dict[int, int]
+) -> None:  # fmt: skip
+    """Note the pair of a row and one of those held that nothing orders; of several the worst, of the widest scope."""
+    known, widest = watched.pairs[pair].get(key), _widest(trace, row)
+    if known is not None and (_rank(trace, known) == (True, widest) or known.tries > MANY):
+        return
+    found = known
+    for first in _unordered(trace, watched, clock, row, held):
+        one = _Pair(first, row, key)
+        if found is None or _rank(trace, one) > _rank(trace, found):
+            found = one
+        if _rank(trace, found) == (True, widest):
+            break
+    if found is not None:
+        tries = known.tries + 1 if known else 1
+        watched.pairs[pair][key] = found._replace(tries=tries)
+        watched.raced.add(key)
+
+
+def _unordered(
+    trace: Trace, watched: _Watched, clock: Clock, row: int, held: dict[int, int]
+) -> Iterator[int]:  # fmt: skip
+    """Return the accesses of other threads, held by thread, that nothing orders before a row."""
+    for thread, first in held.items():
+        block = thread // trace.threads
+        if thread == clock.thread or clock.knows(thread, block, int(trace.phase[first]), first):
+            continue
+        if first in watched.where and first <= clock.known.rows.get(flag_of(watched.where[first]), UNKNOWN):
+            continue
+        same = block == clock.thread // trace.threads
+        if not (same and (first in watched.stray or row in watched.stray)):
+            yield first
+
+
+def _widest(trace: Trace, row: int) -> int:
+    """Return the widest scope in which an access can meet others, as `_width`."""
+    shared = trace.buffers[int(trace.buffer[row])].space == "shared"
+    return 2 if len(trace.blocks) > 1 and not shared else int(trace.warps > 1)
+
+
+def _rank(trace: Trace, pair: _Pair) -> tuple[bool, int]:
+    return _harmful(trace, pair), _width(trace, pair)
+
+
+def _by_sites(trace: Trace, watched: _Watched) -> dict[tuple[int, int, int], list[_Pair]]:
+    """Return the pairs found, by buffer and two sites."""
+    found: dict[tuple[int, int, int], list[_Pair]] = defaultdict(list)
+    for pairs in watched.pairs.values():
+        for pair in pairs.values():
+            one, other = sorted(int(trace.site[row]) for row in pair[:2])
+            writer = min(
+                (row for row in pair[:2] if trace.op[row] != Op.LOAD), key=lambda row: _party(trace, row)
+            )
+            found[int(trace.buffer[writer]), one, other].append(pair)
+    return found
+
+
+def _race(trace: Trace, watched: _Watched, sites: tuple[int, int, int], pairs: list[_Pair]) -> Race:
+    """Return the race that pairs of accesses of two sites make; a harmful pair of the widest scope is shown."""
+    shown = max(pairs, key=lambda pair: (*_rank(trace, pair), -pair.second))
+    keys = {pair.key for pair in pairs}
+    rows = [
+        r for r, mine in watched.keys.items() if int(trace.site[r]) in sites[1:] and not keys.isdisjoint(mine)
+    ]
+    scope = ("warp", "block", "grid")[max(_width(trace, pair) for pair in pairs)]
+    harmful = any(_harmful(trace, pair) for pair in pairs)
+    return Race(
+        sites[0], sites[1:], scope, shown.first, shown.second, np.array(sorted(rows), np.int64), harmful
+    )  # fmt: skip
+
+
+def _width(trace: Trace, pair: _Pair) -> int:
+    """Return who meets: 0 for lanes of one warp, 1 for warps of one block, 2 for blocks."""
+    if trace.block[pair.first] != trace.block[pair.second]:
+        return 2
+    return int(trace.thread[pair.first] // WARP != trace.thread[pair.second] // WARP)
+
+
+def _harmful(trace: Trace, pair: _Pair) -> bool:
+    """Return whether two accesses do more than store the same value."""
+    rows = np.array(pair[:2])
+    if (trace.op[rows] != Op.STORE).any() or trace.value is None or len(np.unique(trace.buffer[rows])) > 1:
+        return True
+    return bool(differ(trace.value[rows[:1]], trace.value[rows[1:]])[0])
