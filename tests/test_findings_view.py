@@ -196,7 +196,7 @@ def test_the_card_of_a_race_names_both_sides_and_the_barrier(racing):
     assert trace.index[first] == trace.index[second] and trace.thread[first] != trace.thread[second]
     assert (write.code, read.code) == ("line[t] = a[t]", "out[t] = line[(t + 1) % 64]")
     assert f"line[{int(trace.index[first])}]" in words(view.card.title)
-    assert "both in phase 0: no barrier is between them" in words(view.card.title)
+    assert "both in phase 0: no barrier orders them" in words(view.card.title)
     assert f"Put cuda.syncthreads() between line {write.line} and line {read.line}" in words(
         view.card.order
     ) or f"Put cuda.syncwarp() between line {write.line} and line {read.line}" in words(view.card.order)

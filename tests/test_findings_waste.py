@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from launching import Array, Scalar, launch, trace
 from tilescope.tracer.findings import KINDS, SEVERITIES, findings_of, place_of
 from tilescope.tracer.requests import requests_of
-from tilescope.tracer.types_findings import operations_of
+from tilescope.tracer.types_findings import TypeInference
 from tilescope.tracer.waste import waste_findings
 from traces import programs, trace_of
 
@@ -162,14 +162,26 @@ arg1[t] = total
 
 
 def arithmetic(folder, body, *arguments):
-    return operations_of(launch(folder, text(body, len(arguments)), arguments, block=(32, 1, 1)))
+    return TypeInference().operations_of(
+        [launch(folder, text(body, len(arguments)), arguments, block=(32, 1, 1))]
+    )[0]
 
 
 @pytest.mark.parametrize(
     ("body", "names", "cause"),
     [
         (SUM.format(start="0.0"), ["add"], "0.0 on line"),
-        ("arg1[t] = arg0[t] * 2.0", ["mul"], "2.0 on line"),
+        ("arg1[t] = arg0[t] * 0.1", ["mul"], "0.1 on line"),
+        ("arg1[t] = arg0[t] * 2.0 + 0.5", ["add", "mul"], " on line"),
+        ("x = arg0[t] * 2.0\narg1[t] = x\narg0[t] = x", ["mul"], "2.0 on line"),
+        ("arg1[t] = t * arg0[t]", ["mul"], ""),
+        (
+            "arg1[t] = arg0[t] * 2.0",
+            [],
+            "",
+        ),  # one operation, rounded at once: the compiler does it in float32
+        ("arg1[t] += 1", [], ""),
+        ("arg1[0] = arg0[t] / 3", [], ""),
         ("arg1[t] = arg0[t] * arg2", ["mul"], "the argument arg2"),
         ("arg1[t] = math.sqrt(t / 2) * arg0[t]", ["mul", "sqrt", "truediv"], "the division of whole numbers"),
         (SUM.format(start="float32(0)"), [], ""),
@@ -191,7 +203,7 @@ def test_float64_is_meant_where_an_array_holds_it(tmp_path):
 
 def test_a_device_function_is_looked_into(tmp_path):
     source = "@cuda.jit(device=True)\ndef half(x):\n    return x * 0.5\n" + text("arg1[t] = half(arg0[t])", 2)
-    found = operations_of(launch(tmp_path, source, (IN, OUT), block=(32, 1, 1)))
+    (found,) = TypeInference().operations_of([launch(tmp_path, source, (IN, OUT), block=(32, 1, 1))])
     assert [o.name for o in found] == ["mul"] and "0.5 on line" in found[0].cause
 
 

@@ -66,7 +66,7 @@ def _other(trace: Trace, buffer: Buffer, address: int) -> Buffer | None:
 
 
 def _nearby(trace: Trace, block: int, thread: int, step: int) -> Ints:
-    """Return the accesses that the thread made before this step, or the block if it made none; else nothing."""
-    before = (trace.block == block) & (trace.step < step)
-    mine = np.flatnonzero(before & (trace.thread == thread))
-    return mine if len(mine) else np.flatnonzero(before)
+    """Return the accesses that the thread made before this step, or else the block's first, if there is one."""
+    own = trace.block == block
+    mine = np.flatnonzero(own & (trace.thread == thread) & (trace.step < step))
+    return mine if len(mine) else np.flatnonzero(own)[:1]

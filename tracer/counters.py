@@ -65,6 +65,17 @@ def totals_of(trace: Trace, requests: Requests) -> dict[str, int]:
     return {name: int(amount.sum()) for name, _, amount in _amounts(trace, requests)}
 
 
+def totals_by(trace: Trace, requests: Requests, part: Ints, count: int) -> dict[str, Ints]:
+    """Return the counters of each part of a launch: by name, an entry for each of `count` parts.
+
+    part: of each request which part it counts for, a site, a buffer or a block.
+    """
+    return {
+        name: np.bincount(part[counted], amount, minlength=count).astype(np.int64)
+        for name, counted, amount in _amounts(trace, requests)
+    }
+
+
 def _amounts(trace: Trace, requests: Requests) -> list[tuple[str, NDArray[np.bool_], Ints]]:
     """Return per counter its name, the requests that it counts, and what each of these adds."""
     space = np.array([b.space for b in trace.buffers])[requests.buffer]

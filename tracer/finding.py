@@ -48,6 +48,11 @@ class Finding:
     place: tuple[str, int] | None = None
 
 
+def rank(severity: str, kind: str, moment: int) -> tuple[int, int, int]:
+    """Return what findings are sorted by: errors first, then by kind (as in KINDS) and moment."""
+    return SEVERITIES.index(severity), KINDS.index(kind), moment
+
+
 def place_of(finding: Finding, trace: Trace) -> tuple[str, int]:
     """Return (file, line from 1) of a finding: of its first site, else of the kernel's `def`."""
     if finding.place:
@@ -94,14 +99,20 @@ def block_text(trace: Trace, block: int) -> str:
 
 def element_text(buffer: Buffer, index: int) -> str:
     """Return the name of the element that an access index means, as the source has it: tile_b[7, 5]."""
+    place = element_place(buffer, index)
+    if place is None:
+        return f"byte {index * buffer.unit} of {buffer.name}"
+    return f"{buffer.name}[{', '.join(map(str, place))}]" if place else buffer.name
+
+
+def element_place(buffer: Buffer, index: int) -> tuple[int, ...] | None:
+    """Return the coordinates of an access index in the buffer's shape, None for one outside it."""
     left, place = index * buffer.unit, [0] * len(buffer.shape)
     for axis in sorted(range(len(place)), key=lambda a: -abs(buffer.strides[a])):
         stride = buffer.strides[axis]
         place[axis] = max(0, min(left // stride, buffer.shape[axis] - 1)) if stride else 0
         left -= place[axis] * stride
-    if left:
-        return f"byte {index * buffer.unit} of {buffer.name}"
-    return f"{buffer.name}[{', '.join(map(str, place))}]" if place else buffer.name
+    return tuple(place) if left == 0 else None
 
 
 def access_element(trace: Trace, row: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .barrier_findings import absences_of, barrier_findings
 from .bounds import bounds_findings
-from .finding import KINDS, SEVERITIES, Finding, place_of
+from .finding import KINDS, SEVERITIES, Finding, place_of, rank
 from .missing_lanes import missing_lanes_findings
 from .race_findings import race_findings
 from .races import races_of
@@ -32,4 +32,4 @@ def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, .
         *waste_findings(trace, requests),
         *float64_findings(trace, requests, operations),
     ]
-    return sorted(found, key=lambda f: (SEVERITIES.index(f.severity), KINDS.index(f.kind), f.moment))
+    return sorted(found, key=lambda f: rank(f.severity, f.kind, f.moment))

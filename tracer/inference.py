@@ -1,7 +1,8 @@
-"""What Numba's type inference says of a kernel; run as a process: a launch in, its float64 operations out.
+"""What Numba's type inference says of kernels; run as a process: launches in, their float64 operations out.
 
-`python -m tilescope.tracer.inference` reads a launch as JSON and writes a line of JSON, a list of Operation.
-Needs Numba's real CUDA target, so the simulator must be off; needs neither GPU nor CUDA toolkit.
+`python -m tilescope.tracer.inference` reads launches as JSON and writes a line of JSON, a list of Operation for
+each. Needs Numba's real CUDA target, so the simulator must be off; needs neither GPU nor CUDA toolkit. Of a
+kernel's file only the functions are taken (see isolation): nothing of a user's is run.
 """
 
 from __future__ import annotations
@@ -15,37 +16,50 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from .launch import Array, Launch, decode
-from .loading import constants_of, load_kernel
+from .isolation import isolated
+from .launch import Array, Launch, Scalar
 from .types_findings import Operation
 
+NARROWED = ("add", "sub", "mul", "truediv")
+SINGLE = ("float32", "float16")
+CONSTANT = ("Const", "Global", "FreeVar")
 CAPABILITY = (7, 5)  # types don't depend on it
 
 
 def main() -> None:
-    """Answer one launch."""
+    """Answer for some launches."""
     warnings.simplefilter("ignore")
-    launch = decode(sys.stdin.read())
-    answer, sys.stdout = sys.stdout, sys.stderr  # where the kernel's file prints
-    answer.write(msgspec.json.encode(float64_operations(launch)).decode() + "\n")
+    launches = msgspec.json.decode(sys.stdin.read(), type=list[Launch])
+    print(msgspec.json.encode([_answer(launch) for launch in launches]).decode())
+
+
+def _answer(launch: Launch) -> list[Operation]:
+    """Return a launch's operations, none where Numba can't compile it."""
+    try:
+        return float64_operations(launch)
+    except Exception:  # noqa: BLE001  # whatever Numba makes of a user's kernel: there is nothing to tell then
+        return []
 
 
 def float64_operations(launch: Launch) -> list[Operation]:
     """Return the operations of the kernel and its device functions that are computed in float64.
 
-    None where some array holds float64, or the source names that type: it is meant then.
+    None where some array holds float64, or the source names that type: it is meant then. Raises what Numba raises.
     """
     from numba import typeof
 
-    module, kernel = load_kernel(launch)
-    constants_of(module, launch)
-    given = [
-        np.empty((1,) * len(a.shape), a.dtype) if isinstance(a, Array) else a.value for a in launch.arguments
-    ]
-    functions = list(_inferred(kernel.py_func, tuple(typeof(value) for value in given)))
+    given = tuple(typeof(_example(argument)) for argument in launch.arguments)
+    functions = list(_inferred(isolated(launch), given))
     if not _narrow([t for function in functions for t in function.typemap.values()]):
         return []
     return [operation for function in functions for operation in _operations(function)]
+
+
+def _example(argument: Array | Scalar) -> Any:
+    """Return a value of the type that an argument has."""
+    if isinstance(argument, Array):
+        return np.empty((1,) * len(argument.shape), argument.dtype)
+    return np.dtype(argument.dtype).type(argument.value) if argument.dtype else argument.value
 
 
 def _inferred(function: Any, arguments: tuple[Any, ...]) -> Iterator[Any]:
@@ -88,15 +102,47 @@ def _is_double(kind: Any) -> bool:
 
 
 def _operations(function: Any) -> Iterator[Operation]:
-    """Return the operations of one function whose result is float64."""
+    """Return the operations of one function whose result is float64, and stays it."""
     definitions: dict[str, list[Any]] = {}
     for statement in _assignments(function):
         definitions.setdefault(statement.target.name, []).append(statement)
     for statement in _assignments(function):
         name = _name(function, statement.value)
-        if name and _is_double(function.typemap[statement.target.name]):
+        if not name or not _is_double(function.typemap[statement.target.name]):
+            continue
+        if not (name in NARROWED and _is_rounded_at_once(function, definitions, statement)):
             cause, remedy = _cause(function, definitions, statement)
             yield Operation(function.filename, statement.loc.line, name, cause, remedy)
+
+
+def _is_rounded_at_once(function: Any, definitions: dict[str, list[Any]], statement: Any) -> bool:
+    """Return whether an operation on float32 values, and constants that float32 holds, is stored as float32 alone.
+
+    The compiler does it in float32 then, which gives the same (Figueroa, "When is double rounding innocuous?",
+    SIGNUM Newsletter 30, 1995; LLVM's InstCombine): `a[i] += 1` costs nothing.
+    """
+    uses = [s for block in function.blocks.values() for s in block.body if _uses(s, statement.target.name)]
+    if len(uses) != 1 or type(uses[0]).__name__ not in ("SetItem", "StaticSetItem"):
+        return False
+    if str(function.typemap[uses[0].target.name].dtype) not in SINGLE:
+        return False
+    return all(_is_single(function, definitions, name) for name in _operands(statement.value))
+
+
+def _uses(statement: Any, name: str) -> bool:
+    if type(statement).__name__ == "Del":
+        return False
+    target = getattr(statement, "target", None) if type(statement).__name__ == "Assign" else None
+    return any(v.name == name for v in statement.list_vars() if v is not target)
+
+
+def _is_single(function: Any, definitions: dict[str, list[Any]], name: str) -> bool:
+    """Return whether a value is a float32, or a constant that one holds exactly."""
+    if str(function.typemap[name]) in SINGLE:
+        return True
+    made = [statement.value for statement in definitions.get(name, [])]
+    value = made[0].value if len(made) == 1 and type(made[0]).__name__ in CONSTANT else None
+    return isinstance(value, int | float) and float(np.float32(value)) == value
 
 
 def _assignments(function: Any) -> Iterator[Any]:
@@ -143,7 +189,7 @@ def _origin(function: Any, statement: Any) -> tuple[str, str] | None:
     if kind == "Const":
         return f"{value.value!r} on line {line}, which is float64 to Numba", f"write float32({value.value!r})"
     if kind == "Arg":
-        return f"the argument {value.name}, which comes as float64", "pass it as a float32 number"
+        return f"the argument {value.name}, which comes as float64", f"pass {value.name} as a float32 number"
     if kind in ("Global", "FreeVar"):
         return (
             f"the constant {value.name}, which is float64 to Numba",

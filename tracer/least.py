@@ -6,6 +6,8 @@ words need (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,27 +17,57 @@ from .runs import Ints, run_starts
 from .trace import Op, Trace
 
 
-def wasted_of(trace: Trace, requests: Requests) -> tuple[Ints, Ints]:
-    """Return (sectors, wavefronts) of each request beyond the least that could carry it.
+@dataclass(frozen=True, eq=False)
+class Least:
+    """Per request the elements that it loads or stores in global memory, and what it and they cost.
 
-    Atomics waste no sectors: what they cost is the turns that lanes take at one address. A complex value in
-    global memory is asked for in two requests that each cost the same; the waste of both is counted.
+    sectors, least_sectors: of global loads and stores, 0 for others: what atomics cost is the turns that lanes take
+    at one address. A complex value is asked for in two requests, which each touch all the sectors: both are counted.
+    wavefronts, least_wavefronts: of requests to shared memory.
     """
+
+    elements: Ints
+    sectors: Ints
+    least_sectors: Ints
+    wavefronts: Ints
+    least_wavefronts: Ints
+
+
+def least_of(trace: Trace, requests: Requests) -> Least:
+    """Return the costs of each request beside the least that could carry it, which they never fall below."""
     buffer = requests.buffer
     size = np.array([b.itemsize for b in trace.buffers], np.int64)[buffer]
-    space = np.array([b.space for b in trace.buffers], "U8")[buffer]
-    plain = (space == "global") & (requests.op <= Op.STORE)
-    least = -(-elements_of(trace, requests, plain) * size // SECTOR)
     parts = 1 + np.array([np.dtype(b.dtype).kind == "c" for b in trace.buffers], bool)[buffer]
-    sectors = np.where(plain, parts * np.maximum(requests.sectors - np.maximum(least, 1), 0), 0)
-    passes = np.maximum(-(-requests.lanes * size // (BANKS * WORD)), 1)
-    return sectors, np.where(space == "shared", np.maximum(requests.wavefronts - passes, 0), 0)
+    shared = np.array([b.space == "shared" for b in trace.buffers], bool)[buffer]
+    plain = plain_global(trace, requests)
+    elements = _elements(trace, requests, plain)
+    sectors = np.where(plain, parts * np.maximum(1, -(-elements * size // SECTOR)), 0)
+    passes = np.where(shared, np.maximum(1, -(-requests.lanes * size // (BANKS * WORD))), 0)
+    return Least(
+        elements, np.where(plain, parts * requests.sectors, 0), sectors,
+        np.where(shared, np.maximum(requests.wavefronts, passes), 0), passes,
+    )  # fmt: skip
 
 
-def elements_of(trace: Trace, requests: Requests, wanted: NDArray[np.bool_]) -> Ints:
+def plain_global(trace: Trace, requests: Requests) -> NDArray[np.bool_]:
+    """Return which requests load or store in global memory."""
+    found: NDArray[np.bool_] = np.array([b.space == "global" for b in trace.buffers], bool)[requests.buffer]
+    return found & (requests.op <= Op.STORE)
+
+
+def wasted_of(trace: Trace, requests: Requests) -> tuple[Ints, Ints]:
+    """Return (sectors, wavefronts) of each request beyond the least that could carry it."""
+    least = least_of(trace, requests)
+    # Elements that cross a sector's border may share less than one could think: never below nothing.
+    return np.maximum(least.sectors - least.least_sectors, 0), least.wavefronts - least.least_wavefronts
+
+
+def _elements(trace: Trace, requests: Requests, wanted: NDArray[np.bool_]) -> Ints:
     """Return how many distinct elements each wanted request touches, 0 for the others."""
-    rows = once_each(trace, requests, wanted)
-    return np.bincount(requests.request[rows], minlength=len(requests))
+    rows = requests.order[np.repeat(wanted, requests.lanes)]
+    span = int(trace.index.max(initial=0)) + 1
+    key = np.sort(requests.request[rows] * span + trace.index[rows])
+    return np.bincount(key[run_starts(key)] // span, minlength=len(requests))
 
 
 def once_each(trace: Trace, requests: Requests, wanted: NDArray[np.bool_]) -> Ints:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .coalescing import BANKS, SECTOR, WORD
+from .coalescing import SECTOR
 from .finding import Finding, counted, line_text
+from .least import Least, least_of, plain_global
 from .pieces import Mask, dense, places_of
 from .requests import Requests
-from .runs import Ints, run_starts
+from .runs import Ints
 from .trace import WARP, Op, Trace
 
 FEW, MANY = 1.25, 2.0  # times the least: from here on a note, a warning
@@ -54,24 +55,18 @@ def waste_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """Return what is right but wasteful, as warnings and notes."""
     if not len(trace):
         return block_size(trace)
-    pairs = _elements_of(trace, requests)
+    least = least_of(trace, requests)
     return [
-        *uncoalesced(trace, requests, pairs), *bank_conflicts(trace, requests), *idle_lanes(trace, requests),
-        *reloaded(trace, requests, pairs), *block_size(trace),
+        *uncoalesced(trace, requests, least), *bank_conflicts(trace, requests, least),
+        *idle_lanes(trace, requests), *reloaded(trace, requests, least), *block_size(trace),
     ]  # fmt: skip
 
 
-def uncoalesced(trace: Trace, requests: Requests, pairs: Ints) -> Iterator[Finding]:
-    """Return the sites whose loads or stores touch more sectors than could hold the elements they ask for.
-
-    pairs: the request of each element of each request, see `_elements_of`.
-    """
-    size = _per_buffer(trace, "itemsize")[requests.buffer]
-    elements = np.bincount(pairs, minlength=len(requests))
-    least = np.maximum(1, -(-elements * size // SECTOR))
-    wanted = _space(trace, "global")[requests.buffer] & (requests.op <= Op.STORE)
+def uncoalesced(trace: Trace, requests: Requests, least: Least) -> Iterator[Finding]:
+    """Return the sites whose loads or stores touch more sectors than could hold the elements they ask for."""
     remedy = "let neighbouring threads touch neighbouring elements"
-    for site in _per_site(requests, wanted, requests.sectors, least):
+    wanted = plain_global(trace, requests)
+    for site in _per_site(requests, wanted, least.sectors, least.least_sectors):
         if site.ratio >= FEW and site.waste >= FULL:
             much = site.ratio >= MANY and site.waste >= FULL * len(site.requests)
             message = (
@@ -81,12 +76,10 @@ def uncoalesced(trace: Trace, requests: Requests, pairs: Ints) -> Iterator[Findi
             yield _about(trace, requests, site, "uncoalesced", much, int(site.cost.sum()), message, remedy)
 
 
-def bank_conflicts(trace: Trace, requests: Requests) -> Iterator[Finding]:
+def bank_conflicts(trace: Trace, requests: Requests, least: Least) -> Iterator[Finding]:
     """Return the sites whose lanes want different words of one bank."""
-    size = _per_buffer(trace, "itemsize")[requests.buffer]
-    least = np.maximum(1, -(-requests.lanes * size // (BANKS * WORD)))
-    cost = np.maximum(requests.wavefronts, least)
-    for site in _per_site(requests, _space(trace, "shared")[requests.buffer], cost, least):
+    wanted = least.least_wavefronts > 0
+    for site in _per_site(requests, wanted, least.wavefronts, least.least_wavefronts):
         if site.ratio >= FEW:
             message = (
                 f"{_carry(trace, requests, site, 'wavefronts')}, since lanes of a warp touch different words of one "
@@ -116,14 +109,13 @@ def idle_lanes(trace: Trace, requests: Requests) -> Iterator[Finding]:
             yield _about(trace, requests, costs, "idle lanes", much, lanes - busy, message, remedy)
 
 
-def reloaded(trace: Trace, requests: Requests, pairs: Ints) -> Iterator[Finding]:
+def reloaded(trace: Trace, requests: Requests, least: Least) -> Iterator[Finding]:
     """Return the global buffers of which one block loads the same elements with request after request."""
-    elements = np.bincount(pairs, minlength=len(requests))
-    loads = (requests.op == Op.LOAD) & _space(trace, "global")[requests.buffer]
+    loads = (requests.op == Op.LOAD) & plain_global(trace, requests)
     remedy = "load them once into shared memory, where all threads of the block find them"
     for number in np.unique(requests.buffer[loads]):
         chosen = np.flatnonzero(loads & (requests.buffer == number))
-        times = elements[chosen].sum() / _needed(trace, int(number))
+        times = least.elements[chosen].sum() / _needed(trace, int(number))
         if times >= AGAIN:
             line = line_text(trace, int(requests.site[chosen[0]]))
             message = (
@@ -156,27 +148,6 @@ def block_size(trace: Trace) -> list[Finding]:
         f"block has {counted(trace.threads, 'thread')}; {remedy}."
     )
     return [Finding("block size", "warning", message, remedy, left, (), np.empty(0, np.int64), (), (), 0)]
-
-
-def _per_buffer(trace: Trace, name: str) -> Ints:
-    return np.array([getattr(b, name) for b in trace.buffers], np.int64)
-
-
-def _space(trace: Trace, space: str) -> Mask:
-    return np.array([b.space == space for b in trace.buffers], bool)
-
-
-def _elements_of(trace: Trace, requests: Requests) -> Ints:
-    """Return the number of a request for each element that it loads or stores in global memory, ascending.
-
-    A request whose lanes all load one element has it once.
-    """
-    wanted = _space(trace, "global")[requests.buffer] & (requests.op <= Op.STORE)
-    rows = requests.order[np.repeat(wanted, requests.lanes)]
-    span = int(trace.index.max(initial=0)) + 1
-    key = np.sort(requests.request[rows] * span + trace.index[rows])
-    pairs: Ints = key[run_starts(key)] // span
-    return pairs
 
 
 def _per_site(requests: Requests, wanted: Mask, cost: Ints, least: Ints) -> Iterator[_Costs]:

@@ -1,0 +1,164 @@
+"""What `tilescope run` and `tilescope check` say of a program's launches, as plain data and as text."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from ..tracer.finding import Finding
+    from ..tracer.launch import Launch
+    from ..tracer.requests import Requests
+    from ..tracer.trace import Trace
+    from ..tracer.types_findings import Operation
+
+Described = dict[str, Any]  # a finding as plain data
+Moments = dict[tuple[str, int], int]  # when each (file, line) makes its first request
+NUMBER = re.compile(r"(?<!line )\b\d[\d,.]*")
+
+
+def summary(number: int, trace: Trace, seconds: float, requests: Requests) -> dict[str, Any]:
+    """Return one launch as plain data: who ran, how long with recording, what it asked of memory, findings."""
+    from ..tracer.counters import counters_of
+    from ..tracer.findings import findings_of
+
+    return {
+        "launch": number, "kernel": trace.kernel, "grid": list(trace.grid), "block": list(trace.block_dim),
+        "seconds": seconds, "accesses": trace.accesses, "counters": counters_of(trace, requests).total,
+        "findings": [described(finding, trace) for finding in findings_of(trace, requests)],
+    }  # fmt: skip
+
+
+def described(finding: Finding, trace: Trace) -> Described:
+    """Return a finding as plain data."""
+    from ..tracer.finding import place_of
+
+    file, line = place_of(finding, trace)
+    return {
+        "kind": finding.kind, "severity": finding.severity, "file": file, "line": line, "count": finding.count,
+        "message": finding.message, "remedy": finding.remedy, "moment": finding.moment,
+        "threads": [list(thread) for thread in finding.threads],
+    }  # fmt: skip
+
+
+def in_order(findings: list[Described]) -> list[Described]:
+    """Return findings as `findings_of` orders them: errors first, then by kind and moment."""
+    from ..tracer.finding import rank
+
+    return sorted(findings, key=lambda f: rank(f["severity"], f["kind"], f["moment"]))
+
+
+class Arithmetic:
+    """The float64 arithmetic of a program's kernels, asked for once, at its end, so that nothing holds it up."""
+
+    def __init__(self) -> None:
+        self._asked: list[tuple[int, Launch, Moments]] = []
+
+    def note(self, number: int, trace: Trace, requests: Requests) -> None:
+        """Keep what must be known of a launch."""
+        from ..tracer.launch import decode
+        from ..tracer.types_findings import may_have_operations, question_of
+
+        launch = decode(trace.launch)
+        if may_have_operations(launch):
+            self._asked.append((number, question_of(launch), _moments(trace, requests)))
+
+    def findings(self) -> dict[int, list[Described]]:
+        """Return the findings of each launch that has some, by its number; takes a second if any could have."""
+        from ..tracer.types_findings import TypeInference
+
+        questions = list({launch.key(): launch for _, launch, _ in self._asked}.values())
+        answers = TypeInference().operations_of(questions)
+        known = dict(zip((q.key() for q in questions), answers, strict=True))
+        return {
+            number: _described(known[launch.key()], moments)
+            for number, launch, moments in self._asked
+            if known[launch.key()]
+        }
+
+
+def _moments(trace: Trace, requests: Requests) -> Moments:
+    import numpy as np
+
+    site, first = np.unique(requests.site, return_index=True)  # requests are in the order of their moments
+    found: Moments = {}
+    for number, moment in zip(site.tolist(), requests.moment[first].tolist(), strict=True):
+        line = trace.sites[number].file, trace.sites[number].line
+        found[line] = min(moment, found.get(line, moment))
+    return found
+
+
+def _described(operations: tuple[Operation, ...], moments: Moments) -> list[Described]:
+    from ..tracer.types_findings import KIND, SEVERITY, told_of
+
+    return [
+        {
+            "kind": KIND, "severity": SEVERITY, "file": told.file, "line": told.line, "count": told.number,
+            "message": told.message, "remedy": told.remedy, "moment": moments.get((told.file, told.line), 0),
+            "threads": [],
+        }
+        for told in told_of(operations)
+    ]  # fmt: skip
+
+
+class Checked:
+    """What `tilescope check` has found: what several launches do alike is told once."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Any, ...], Described] = {}
+        self._kernels: list[str] = []
+        self._arithmetic = Arithmetic()
+
+    def take(self, trace: Trace, seconds: float) -> None:
+        """Take in a launch."""
+        from ..tracer.requests import requests_of
+
+        requests = requests_of(trace)
+        self._arithmetic.note(len(self._kernels), trace, requests)
+        self._kernels.append(trace.kernel)
+        self._add(summary(0, trace, seconds, requests)["findings"], trace.kernel)
+
+    def _add(self, findings: list[Described], kernel: str) -> None:
+        for finding in findings:
+            alike = NUMBER.sub("#", finding["message"])
+            key = (*(finding[name] for name in ("file", "line", "kind", "severity")), alike)
+            self._found.setdefault(key, finding | {"kernel": kernel})
+
+    def findings(self) -> list[Described]:
+        """Return everything, worst first, once the program has ended."""
+        for number, found in self._arithmetic.findings().items():
+            self._add(found, self._kernels[number])
+        return in_order(list(self._found.values()))
+
+
+def print_findings(findings: list[Described], form: str, output: TextIO) -> None:
+    """Print findings as `file:line: severity: kind: message`, as JSON, or as GitHub's annotations."""
+    if form == "json":
+        print(json.dumps(findings, indent=1), file=output)
+        return
+    line = _github_line if form == "github" else _text_line
+    for finding in findings:
+        print(line(finding), file=output)
+    if not findings and form == "text":
+        print("no findings", file=output)
+
+
+def _text_line(finding: Described) -> str:
+    label = finding["severity"]
+    kind = f"{finding['kind']}: " if label == "error" else ""
+    return f"{finding['file']}:{finding['line']}: {label}: {kind}{finding['message']}"
+
+
+def _github_line(finding: Described) -> str:
+    """Return an annotation, as "Workflow commands for GitHub Actions" describes them."""
+    level = {"error": "error", "warning": "warning"}.get(finding["severity"], "notice")
+    file = _escaped(finding["file"], ":,")
+    return f"::{level} file={file},line={finding['line']},title={finding['kind']}::{_escaped(finding['message'])}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """Return text in which characters that end a part of a workflow command are percent-encoded."""
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text

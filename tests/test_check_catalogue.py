@@ -1,0 +1,65 @@
+"""`tilescope check` on every file of the catalogue: a program of a user's that launches the kernels in it."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from test_findings_catalogue import ERRORS, KERNELS, PITFALLS
+from test_programs import tilescope
+from tilescope.kernels.catalogue import Scenario
+from tilescope.tracer.launch import Array, encode
+from tilescope.tracer.plan import launch_of
+
+# The file is run as it stands, under its own name, and then its kernels are launched as the catalogue says.
+PROGRAM = """
+import importlib, sys
+import numba
+from tilescope.tracer.launch import decode
+from tilescope.tracer.loading import arrays_of
+for text in open(sys.argv[1], encoding="utf-8"):
+    launch = decode(text)
+    place, _, name = launch.kernel.rpartition(":")
+    module = importlib.import_module(place)
+    for constant, value in launch.constants.items():
+        setattr(module, constant, getattr(numba.types, value) if isinstance(value, str) else value)
+    kernel = getattr(module, name)
+    given, _ = arrays_of(launch, kernel)
+    kernel[launch.grid, launch.block, 0, launch.shared_bytes](*given)
+"""
+
+
+def file_of(scenario: Scenario) -> str:
+    return scenario.kernel.partition(":")[0]
+
+
+FILES = {
+    file: [(group, scenario) for group, scenario in some]
+    for file, some in groupby(sorted(KERNELS, key=lambda k: file_of(k[1])), key=lambda k: file_of(k[1]))
+}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_check_finds_errors_in_the_pitfalls_alone(tmp_path: Path, file: str) -> None:
+    launches = [launch_of(scenario, {}) for _, scenario in FILES[file]]
+    assert all(a.fill != "file" for made in launches for a in made.arguments if isinstance(a, Array))
+    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "launches").write_text("".join(f"{encode(made)}\n" for made in launches))
+    done = tilescope("check", "--format", "json", "program.py", "launches", folder=tmp_path)
+    errors = [found for found in json.loads(done.stdout) if found["severity"] == "error"]
+    expected = set().union(*(ERRORS.get(scenario.name, set()) for _, scenario in FILES[file]))
+    assert {found["kind"] for found in errors} == expected
+    assert done.returncode == bool(expected), done.stderr
+    taught = {scenario.kernel.partition(":")[2] for group, scenario in FILES[file] if group != PITFALLS}
+    pitfalls = {scenario.kernel.partition(":")[2] for group, scenario in FILES[file] if group == PITFALLS}
+    assert {found["kernel"] for found in errors} <= pitfalls - taught
+    assert not [f for f in json.loads(done.stdout) if f["kind"] == "float64" and f["kernel"] in taught]
+
+
+def test_check_of_each_file_by_itself_finds_nothing_since_it_launches_nothing(tmp_path: Path) -> None:
+    (tmp_path / "all.py").write_text("".join(f"import {file}\n" for file in FILES))
+    done = tilescope("check", "all.py", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "no findings\n"), done.stderr

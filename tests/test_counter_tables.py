@@ -1,0 +1,103 @@
+"""Counters by line, buffer and block, and beside what Nsight Compute read on an H200."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sessions import matmul
+from tilescope.app.counter_tables import BY, parts_of, readings_text, table_by
+from tilescope.app.report import counters_table
+from tilescope.app.session import build_session
+from tilescope.tracer.counters import NAMES, totals_by
+from tilescope.tracer.hardware import read_of, readings
+from traces import programs, trace_of
+
+H200 = json.loads((Path(__file__).parent / "data" / "h200_counters.json").read_text(encoding="utf-8"))
+
+
+@settings(max_examples=40, deadline=None)
+@given(programs(), st.sampled_from(BY))
+def test_parts_add_up_to_the_launch_and_each_is_its_requests(made, by):
+    session = build_session(matmul(m=32, k=32, n=32).launch, trace_of(made), None)
+    names, part = parts_of(session, by)
+    found = totals_by(session.trace, session.requests, part, len(names))
+    assert {name: int(found[name].sum()) for name in NAMES} == session.counters.total
+    requests, buffers = session.requests, session.trace.buffers
+    for number in range(len(names)):
+        mine = np.flatnonzero((part == number) & (requests.op == 0))
+        sectors = [int(requests.sectors[r]) for r in mine if buffers[requests.buffer[r]].space == "global"]
+        assert found["global_load_sectors"][number] == sum(sectors)
+
+
+def rows_of(text):
+    """Return {part: {what: number}} of a table."""
+    rows, part = {}, ""
+    for line in text.splitlines()[1:]:
+        if line[0] != " ":
+            part, line = line.split("  ", 1)
+        *words, number = line.split()
+        rows.setdefault(part, {})[" ".join(words)] = int(number.replace(",", ""))
+    return rows
+
+
+def test_a_table_by_buffer_tells_elements_and_bytes():
+    """4 blocks of 2 warps, which for each of 8 k load 8 elements of a column of A, 4 of a row of B."""
+    text = table_by(matmul("matmul-naive-row-on-x", m=16, k=8, n=16, tile=8), "buffer")
+    assert text.splitlines()[0] == "Naive, row on x, by buffer (exact)"
+    rows = rows_of(text)
+    assert set(rows) == {"a (global)", "b (global)", "c (global)"}
+    left = rows["a (global)"]
+    assert left["global load requests"] == 4 * 2 * 8 and left["distinct elements"] == 16 * 8
+    assert left["bytes asked for"] == left["global load bytes"] == 64 * 32 * 4
+    assert left["bytes moved"] == 32 * left["global load sectors"] == 32 * 64 * 8
+
+
+@pytest.mark.parametrize("by", ["line", "block"])
+def test_a_table_names_every_part_and_its_counters(by):
+    session = matmul(m=16, k=16, n=16, tile=8)
+    rows = rows_of(table_by(session, by))
+    lines = {
+        f"line {site.line}" for n, site in enumerate(session.trace.sites) if (session.trace.site == n).any()
+    }
+    blocks = {"block (0, 0)", "block (1, 0)", "block (0, 1)", "block (1, 1)"}
+    assert set(rows) == (lines if by == "line" else blocks)
+    for name in NAMES:
+        label = name.replace("_", " ")
+        assert sum(row.get(label, 0) for row in rows.values()) == session.counters.total[name]
+
+
+def test_the_readings_that_come_with_the_package_are_those_of_the_tests():
+    kept = list(H200["launches"].values())
+    assert all(read.counters in kept for read in readings().launches)
+    assert readings().how == H200["note"]
+
+
+@pytest.mark.parametrize(
+    "read", readings().launches, ids=lambda r: f"{r.scenario} {sorted(r.values.items())}"
+)
+def test_what_differs_is_shown_beside_what_was_measured_with_the_reason(read):
+    session = matmul(read.scenario, **read.values)
+    assert read_of(session.launch) is read
+    told = readings_text(session)
+    differing = [
+        n for n, number in read.counters.items() if n in NAMES and number != session.counters.total[n]
+    ]
+    assert all(name.startswith("shared_load") for name in differing)
+    assert bool(differing) == bool(read.reason) == ("tiled" in read.scenario)
+    if not differing:
+        assert len(told) == 1 and "every counter above but bytes is what was measured" in told[0]
+    for name, line in zip(sorted(differing, key=NAMES.index), told if differing else [], strict=True):
+        assert f"{read.counters[name]:,} {name.replace('_', ' ')} measured on an NVIDIA H200" in line
+        assert f"{session.counters.total[name]:,} exact: {read.reason}." in line
+    assert counters_table([session]).endswith("\n".join(told))
+
+
+@pytest.mark.parametrize("values", [{"m": 48}, {"dtype": "float64"}, {"tile": 8}])
+def test_of_other_launches_nothing_was_read(values):
+    assert readings_text(matmul(**values)) == []

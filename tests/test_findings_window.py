@@ -1,0 +1,122 @@
+"""Findings in the window: a click goes there in every view, and what type inference finds is added later."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from launching import Array, trace
+from tilescope.app.bookmark import Bookmark, Setup
+from tilescope.app.session import Selection
+from tilescope.app.types_job import TypesJob
+from tilescope.tracer.findings import place_of
+from tilescope.tracer.storage import save
+from windows import opened, settle, until
+
+# A race on a line, a store past the end, and a product with 0.5, which is float64, in a function of its own.
+KERNEL = """
+@cuda.jit(device=True)
+def half(x):
+    return x * 0.5
+
+@cuda.jit
+def kernel(a, out):
+    line = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    line[t] = a[t]
+    out[t + 1] = half(line[(t + 33) % 64])
+"""
+
+
+@pytest.fixture
+def window(tmp_path):
+    made = trace(tmp_path, KERNEL, (Array((64,), fill="arange"), Array((64,))), block=(64, 1, 1))
+    save(made, tmp_path / "wrong.npz")
+    with opened(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "wrong.npz")),))) as shown:
+        shown.side.show_tab("findings")
+        shown.draw()
+        yield shown
+
+
+def click(window, kind):
+    """Click the first finding of a kind and return it."""
+    findings = window.side.findings
+    session = window.focused_session()
+    row = next(row for row in range(findings.list.count()) if session.findings[row].kind == kind)
+    findings.list.scrollToItem(findings.list.item(row))
+    at = findings.list.visualItemRect(findings.list.item(row)).center()
+    QTest.mouseClick(findings.list.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    settle(window)
+    window.draw()
+    return session.findings[row]
+
+
+def test_a_click_on_a_race_goes_to_its_moment_thread_and_line_in_every_view(window):
+    finding = click(window, "race")
+    session, pane = window.focused_session(), window.frame.panes[0]
+    assert window.stage.moments() == (finding.moment,)
+    chosen = window.stage.selections[0]
+    assert chosen in [Selection(*thread) for thread in finding.threads]
+    for view in (pane.memory, pane.counters, window.frame.timelines[0], window.side.findings):
+        assert (view.moment, view.selection) == (finding.moment, chosen)
+    file, line = place_of(finding, session.trace)
+    for tab in ("source", "thread", "warp"):
+        window.side.show_tab(tab)
+        view = window.side.views[window.side.bar.currentIndex()]
+        assert (view.moment, view.selection) == (finding.moment, chosen)
+    editor = window.side.source.editor
+    assert (editor.file, editor.pointed) == (file, line)
+
+
+@pytest.mark.parametrize("kind", ["race", "bounds"])
+def test_the_line_of_the_chosen_finding_is_in_sight(window, kind):
+    finding = click(window, kind)
+    window.side.show_tab("source")
+    editor = window.side.source.editor
+    line = place_of(finding, window.focused_session().trace)[1]
+    assert editor.pointed == line
+    assert line in [number for number, *_ in editor.lines_in_sight()]
+    window.stage.step(1)
+    window.draw()
+    assert editor.pointed == line  # it stays while the time goes on
+
+
+def test_float64_arithmetic_is_added_when_it_is_known(window):
+    types, session = window.frame.types, window.focused_session()
+    assert not [f for f in session.findings if f.kind == "float64"]
+    chosen = click(window, "bounds")
+    before = window.side.findings.list.count()
+    types.soon.start(0)
+    until(types.is_idle)
+    (found,) = [f for f in session.findings if f.kind == "float64"]
+    assert "because of 0.5 on line" in found.message
+    assert window.side.findings.list.count() == before + 1
+    assert window.side.findings.chosen() is chosen
+    place = window.side.bar.currentIndex()
+    assert window.side.bar.tabText(place) == f"Findings {before + 1}"
+    click(window, "float64")
+    file, line = place_of(found, session.trace)
+    assert session.trace.sources[file].splitlines()[line - 1] == "    return x * 0.5"
+    assert (window.side.source.editor.file, window.side.source.editor.pointed) == (file, line)
+
+
+def test_what_is_known_is_not_asked_again(window):
+    session, types = window.focused_session(), TypesJob()
+    types.soon.setInterval(0)
+    heard = []
+    types.found.connect(heard.append)
+    types.ask(session)
+    until(types.is_idle)
+    assert heard == [session]
+    types.ask(session)
+    assert types.is_idle() and heard == [session]
+    types.close()
+
+
+def test_a_window_that_closes_does_not_wait_for_types(window):
+    types = window.frame.types
+    types.soon.start(0)
+    QTest.qWait(100)
+    types.close()
+    assert not [f for f in window.focused_session().findings if f.kind == "float64"]

@@ -1,0 +1,160 @@
+"""float64 arithmetic that was meant as float32: told by `check`, `run --json` and the window, and when not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from launching import launch
+from test_programs import HEAD, script, tilescope
+from tilescope.tracer.launch import OTHER, Array, Scalar
+from tilescope.tracer.types_findings import TypeInference, may_have_operations, question_of
+
+__all__ = ["script"]
+
+SCALE = (
+    HEAD
+    + """
+@cuda.jit
+def scale(a, out, factor):
+    i = cuda.grid(1)
+    out[i] = a[i] * factor + 0.5
+
+a, out = np.arange(64, dtype=np.{dtype}), np.zeros(64, np.{dtype})
+scale[2, 32](a, out, {factor})
+"""
+)
+LINE = 1 + SCALE.splitlines().index("    out[i] = a[i] * factor + 0.5")
+FACTORY = (
+    HEAD
+    + """
+def made(constant):
+    @cuda.jit(device=True)
+    def twice(x):
+        return x * constant
+
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        out[i] = twice(a[i])
+
+    return kernel
+
+a, out = np.arange(32, dtype=np.float32), np.zeros(32, np.float32)
+made({constant})[1, 32](a, out)
+"""
+)
+
+
+def told(folder, path, *words):
+    done = tilescope("check", "--format", "json", *words, str(path), folder=folder)
+    assert done.returncode == 0, done.stderr
+    return [finding for finding in json.loads(done.stdout) if finding["kind"] == "float64"]
+
+
+def test_check_tells_where_and_why_once_for_all_launches(script, tmp_path):
+    path = script(SCALE.format(dtype="float32", factor="2.0") + "scale[1, 32](a, out, 3.0)\n")
+    found = told(tmp_path, path)
+    assert [(f["file"], f["line"], f["count"], f["severity"]) for f in found] == [
+        (str(path), LINE, 2, "warning")
+    ]
+    assert found[0]["message"].endswith(
+        f"because of 0.5 on line {LINE}, which is float64 to Numba, and the argument factor, which comes as float64; "
+        "write float32(0.5) and pass factor as a float32 number."
+    )
+    text = tilescope("check", str(path), folder=tmp_path).stdout
+    assert f"{path}:{LINE}: warning: 2 operations (add, mul) on line {LINE} are done in float64" in text
+
+
+@pytest.mark.parametrize(("dtype", "factor"), [("float64", "2.0"), ("int32", "2")])
+def test_what_is_meant_as_float64_is_not_told(script, tmp_path, dtype, factor):
+    assert told(tmp_path, script(SCALE.format(dtype=dtype, factor=factor))) == []
+
+
+def test_a_float32_scalar_is_one(script, tmp_path):
+    text = SCALE.replace("+ 0.5", "").format(dtype="float32", factor="np.float32(2)")
+    assert told(tmp_path, script(text)) == []
+
+
+@pytest.mark.parametrize(("constant", "count"), [("0.5", 1), ("np.float32(0.5)", 0), ("2", 1)])
+def test_a_kernel_of_a_factory_is_looked_into_too(script, tmp_path, constant, count):
+    """An int64 times a float32 is a float64 to Numba; the constant of NumPy's is not known, so nothing is said."""
+    assert len(told(tmp_path, script(FACTORY.format(constant=constant)))) == count
+
+
+def test_the_lines_of_json_have_it_with_its_moment(script, tmp_path):
+    path = script(SCALE.format(dtype="float32", factor="2.0") + "scale[2, 16](a, out, 3.0)\n")
+    done = tilescope("run", "--quiet", "--json=lines.json", str(path), folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [json.loads(line) for line in (tmp_path / "lines.json").read_text().splitlines()]
+    assert [line["launch"] for line in lines] == [0, 1]
+    for line in lines:
+        (found,) = [f for f in line["findings"] if f["kind"] == "float64"]
+        assert (found["line"], found["moment"]) == (LINE, 1)
+
+
+def test_nothing_of_the_program_runs_again(script, tmp_path):
+    path = script(
+        SCALE.format(dtype="float32", factor="2.0")
+        + "open('ran', 'a').write('once ')\nassert __name__ == '__main__'\n"
+    )
+    assert len(told(tmp_path, path)) == 1
+    assert (tmp_path / "ran").read_text() == "once "
+
+
+SOURCE = "@cuda.jit\ndef kernel(a, x):\n    a[0] = a[0] * x\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "open_"),
+    [
+        ((Array((4,)), Scalar(1.0)), True),
+        ((Array((4,), "complex64"), Scalar(1.0)), True),
+        ((Array((4,), "float64"), Scalar(1.0)), False),
+        ((Array((4,), "int32"), Scalar(1.0)), False),
+        ((Array((4,)), Scalar(0, OTHER)), False),
+        ((Array((4,), "i4, f4"), Scalar(1.0)), False),
+        ((), False),
+    ],
+)
+def test_it_is_asked_only_where_the_arguments_leave_it_open(tmp_path, arguments, open_):
+    assert may_have_operations(launch(tmp_path, SOURCE, arguments)) is open_
+
+
+def test_sizes_and_values_make_no_other_question(tmp_path):
+    one = launch(tmp_path, SOURCE, (Array((4, 8)), Scalar(1.0)), grid=(2, 1, 1))
+    two = launch(tmp_path, SOURCE, (Array((5, 9)), Scalar(3.0)), block=(32, 1, 1), schedule="random")
+    other = launch(tmp_path, SOURCE, (Array((5, 9)), Scalar(3.0, "float32")))
+    assert question_of(one) == question_of(two) != question_of(other)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x = open('hit', 'w')", "import subprocess as cuda", "open('hit', 'w').write('x')",
+        "class A:\n    open('hit', 'w')", "def f(x=open('hit', 'w')):\n    pass",
+        "@cuda.jit(device=open('hit', 'w'))\ndef g(x: open('hit', 'w')):\n    return x",
+        "N = numpy.float32(open('hit', 'w'))",
+    ],
+)  # fmt: skip
+def test_looking_into_a_file_does_nothing_that_the_file_says(tmp_path, monkeypatch, line):
+    monkeypatch.chdir(tmp_path)
+    made = launch(tmp_path, f"{line}\n{SOURCE}", (Array((4,)), Scalar(1.0)))
+    (found,) = TypeInference().operations_of([made])
+    assert not (tmp_path / "hit").exists()
+    assert [o.name for o in found] == ["mul"] or "as cuda" in line
+
+
+def test_constants_of_the_file_are_known(tmp_path):
+    text = "HALF, WIDTH = 0.1, 2 * 8\nREAL = np.float32\nONE = np.float32(1)\n"
+    body = "@cuda.jit\ndef kernel(a):\n    tile = cuda.shared.array(WIDTH, REAL)\n    a[0] = ONE * tile[0]{more}\n"
+    one, two = (launch(tmp_path, text + body.format(more=more), (Array((4,)),)) for more in ("", " * HALF"))
+    none, found = TypeInference().operations_of([one, two])
+    assert none == () and [o.name for o in found] == ["mul"]
+
+
+def test_closed_nothing_is_asked(tmp_path):
+    inference = TypeInference()
+    inference.close()
+    assert inference.operations_of([launch(tmp_path, SOURCE, (Array((4,)), Scalar(1.0)))]) == [()]

@@ -1,0 +1,57 @@
+"""Counters that Nsight Compute read on a GPU, of launches of the catalogue; data of the package."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+from ..kernels.catalogue import find
+from .launch import Array, Launch
+from .plan import launch_of
+
+PACKAGE = __package__.rpartition(".")[0]
+
+
+class Read(msgspec.Struct, frozen=True):
+    """What was read of one launch: `values` are its scenario's parameters; reason: why some differ from the trace."""
+
+    scenario: str
+    values: dict[str, int]
+    counters: dict[str, int]
+    reason: str
+
+
+class Readings(msgspec.Struct, frozen=True):
+    """What was read on one device, and how."""
+
+    device: str
+    how: str
+    launches: list[Read]
+
+
+@cache
+def readings() -> Readings:
+    """Return the counters that come with the package."""
+    text = files(f"{PACKAGE}.resources").joinpath("counters.json").read_bytes()
+    return msgspec.json.decode(text, type=Readings)
+
+
+def read_of(launch: Launch) -> Read | None:
+    """Return what was read of a launch that does the same as this one, on other values perhaps; None for none."""
+    for read in readings().launches:
+        if read.scenario == launch.scenario and _same(launch_of(find(read.scenario), read.values), launch):
+            return read
+    return None
+
+
+def _same(one: Launch, other: Launch) -> bool:
+    return all(
+        getattr(one, name) == getattr(other, name)
+        for name in ("kernel", "source", "grid", "block", "constants", "blocks")
+    ) and _types(one) == _types(other)
+
+
+def _types(launch: Launch) -> list[tuple[tuple[int, ...], str]]:
+    return [(a.shape, a.dtype) for a in launch.arguments if isinstance(a, Array)]
