@@ -12,7 +12,7 @@ from ..kernels.catalogue import CatalogueError, find
 from ..tracer.measurement import KINDS, load
 from .chart_files import SUFFIXES, Page, write_figure
 from .charts.build import build
-from .charts.choose import CHARTS, DEFAULT_SUBJECTS, Choice, Subject
+from .charts.choose import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, Subject
 from .charts.sources import Source, sources
 from .parser import Parser, UsageError
 
@@ -26,9 +26,10 @@ def export(arguments: list[str]) -> int:
     path = Path(chosen.output)
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{path.name} must end with {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.")
+    usual = LADDER if chosen.chart == "ladder" else DEFAULT_SUBJECTS
     choice = Choice(
         chart=chosen.chart,
-        subjects=tuple(subject_of(spec) for spec in chosen.scenario or DEFAULT_SUBJECTS),
+        subjects=tuple(subject_of(spec) for spec in chosen.scenario or usual),
         kind=chosen.kind,
         shape="all" if chosen.all_blocks else "",
         against=chosen.over or "",
@@ -89,7 +90,8 @@ def _parser() -> Parser:
         "scenario",
         nargs="*",
         help="NAME, NAME/BASELINE as vector-increment/numpy, or with parameters as matmul-tiled:m=1024,tile=32; "
-        "without parameters the largest size that all were measured at; without names naive beside tiled",
+        "without parameters the largest size that all were measured at; without names naive "
+        "beside tiled, for a ladder plain Python, NumPy and kernels",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help=", ".join(SUFFIXES))
     parser.add_argument("--chart", choices=CHARTS, default="bars")

@@ -13,7 +13,7 @@ from ..kernels.catalogue import CatalogueError
 from . import chart_files
 from .charts.asks import asks_for, title_of
 from .charts.build import build
-from .charts.choose import CHARTS, Choice
+from .charts.choose import CHARTS, ChartKind, Choice, turned_to
 from .charts.sources import sources
 from .measuring_job import MeasuringJob
 from .pictures import PictureError
@@ -31,7 +31,7 @@ class Timings(TimingsFrame):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.choice = Choice()
+        self.choice = self._before = Choice()
         self.job = MeasuringJob(self)
         self.copy_button.clicked.connect(lambda: self.copy())
         self.save_button.clicked.connect(lambda: self.ask_save())
@@ -42,7 +42,7 @@ class Timings(TimingsFrame):
         self.set_theme(theme)
 
     def _connect(self) -> None:
-        self.tabs.currentChanged.connect(lambda i: self.show_choice(replace(self.choice, chart=CHARTS[i])))
+        self.tabs.currentChanged.connect(lambda i: self._turn(CHARTS[i]))
         self.kernels.changed.connect(self._take_kernels)
         self.sources.changed.connect(self.redraw)
         self.options.changed.connect(lambda: self.show_choice(self.options.choice))
@@ -76,6 +76,15 @@ class Timings(TimingsFrame):
 
     def _take_kernels(self) -> None:
         self.show_choice(replace(self.choice, subjects=self.kernels.subjects()))
+
+    def _turn(self, chart: ChartKind) -> None:
+        """Draw another chart; one who only looked at the ladder finds the kernels of before."""
+        turned = turned_to(self.choice, chart)
+        if chart == "ladder":
+            self._before = self.choice
+        elif self.choice == turned_to(self._before, "ladder"):
+            turned = replace(self._before, chart=chart)
+        self.show_choice(turned)
 
     def show_choice(self, choice: Choice) -> None:
         """Draw another chart."""

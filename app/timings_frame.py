@@ -25,6 +25,7 @@ from .views.charts import ChartView
 
 TABS = {
     "bars": "Time",
+    "ladder": "Ladder",
     "speedup": "Speed-up",
     "scaling": "Scaling",
     "roofline": "Roofline",
@@ -142,7 +143,9 @@ class TimingsFrame(QWidget):
         self.progress.setRange(0, of)
         self.progress.setValue(done)
         if text:
-            self.progress_text.setText(f"{done} of {of} rows; {text}")
+            self.progress_text.setText(
+                f"{done} of {of} rows; {text}".replace(",", ", ")
+            )  # so that lines break
 
 
 def _heading(text: str) -> QLabel:

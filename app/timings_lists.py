@@ -9,7 +9,7 @@ from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QTreeWidgetItemIterator, QWidget
 
 from ..kernels.catalogue import groups
-from .charts.choose import Subject, slots_of
+from .charts.choose import Subject, slots_of, subject_named
 from .charts.sources import Source
 from .icons import DENSITY
 from .theme import Theme
@@ -104,8 +104,7 @@ class KernelList(CheckList):
 
     def subjects(self) -> tuple[Subject, ...]:
         """Return what is checked."""
-        pairs = [str(key).partition("/") for key in self.checked()]
-        return tuple(Subject(scenario, baseline) for scenario, _, baseline in pairs)
+        return tuple(subject_named(str(key)) for key in self.checked())
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""

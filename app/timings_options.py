@@ -19,6 +19,7 @@ from .views.dress import boxes_palette
 
 USED = {
     "bars": ("kind", "problem", "shape", "axis", "published"),
+    "ladder": ("kind", "problem", "shape", "axis", "published"),
     "speedup": ("kind", "problem", "shape", "against", "axis"),
     "scaling": ("kind", "shape"),
     "roofline": ("kind", "problem", "shape"),

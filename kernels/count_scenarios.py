@@ -39,7 +39,8 @@ RACING = _counter(
     name="count-racing",
     title="Counter, racing",
     lesson="Load, add and store are three acts: all threads load the same number before anyone stores the next.",
-    pitfall="Without an atomic, the additions of threads that run at once are lost: 1024 threads count to 1.",
+    pitfall="Without an atomic, the additions of threads that run at once are lost: in "
+    "lockstep 1024 threads count to 1.",
     group="Pitfalls",
     kernel="tilescope.kernels.histogram:count_racing",
     works=({"num_blocks": 1, "threads": 1},),

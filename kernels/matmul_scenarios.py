@@ -174,6 +174,10 @@ MATMUL_TIMED: tuple[Values, ...] = (
     *({"m": n, "k": n, "n": n} for n in (64, 128, 256, 512, 1024, 2048, 4096)),
     *({"m": 1024, "k": 1024, "n": 1024, "tile": tile} for tile in (8, 32)),
 )
+FLOAT64: tuple[Values, ...] = (
+    {"m": 24, "k": 12, "n": 22, "dtype": "float64", "input": "threes-fours"},
+    {"m": 512, "k": 512, "n": 512, "dtype": "float64"},
+)
 NUMPY = Baseline("numpy", "NumPy", "tilescope.kernels.baselines:matmul_numpy")
 
 matmul = partial(
@@ -192,7 +196,7 @@ matmul = partial(
         ),
     ),
     resident=1,
-    timed=MATMUL_TIMED,
+    timed=(*MATMUL_TIMED, *FLOAT64),
     flop=matmul_flop,
 )
 

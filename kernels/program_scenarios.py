@@ -109,7 +109,7 @@ PYTHON = (
     _python(
         name="python-threads",
         title="Python, threads and a barrier",
-        lesson="With a thread for each CUDA thread the phases have no loop any more: a barrier must part them.",
+        lesson="With a Python thread for each thread the phases have no loop any more: a barrier must part them.",
         kernel="tilescope.kernels.emulation:matmul_python_threads",
         plan=partial(_program_plan, threads=True),
         phases=STEP,

@@ -92,15 +92,18 @@ class PhaseText:
     sentence: str
 
 
-# The words of HSA and OpenCL for those of CUDA.
+_KEPT = ("memory", "load", "store", "request", "atomic", "tile", "array")  # nouns that keep their name
+# The words of HSA and OpenCL for those of CUDA. A wavefront is HSA's warp, so that a pass over the banks of
+# shared memory, which NVIDIA calls so, gets another name. Python's threads are no work-items.
 WORK_ITEM_WORDS = {
     "thread": "work-item",
+    "python thread": "Python thread",
     "block": "work-group",
     "grid": "range",
     "warp": "wavefront",
-    "shared memory": "local memory",
-    "local memory": "private memory",
-    "barrier": "barrier",
+    "wavefront": "bank pass",
+    **{f"shared {noun}": f"local {noun}" for noun in _KEPT},
+    **{f"local {noun}": f"private {noun}" for noun in _KEPT},
 }
 
 

@@ -33,11 +33,18 @@ def read_all(memory, sink):
 
 
 @cuda.jit
-def multiply_add(sink, rounds):
-    """Eight chains of multiply-adds a thread, four links of each a round: 64 operations."""
-    x, y = float32(0.5), float32(cuda.threadIdx.x)
-    a, b, c, d = y, y + float32(1), y + float32(2), y + float32(3)
-    e, f, g, h = y + float32(4), y + float32(5), y + float32(6), y + float32(7)
+def multiply_add(sink, half, rounds):
+    """Eight chains of multiply-adds a thread, four links of each a round: 64 operations, in the dtype of `half`."""
+    x = half
+    y = half if cuda.threadIdx.x % 2 else half + half  # so that the threads differ
+    a = y
+    b = a + y
+    c = b + y
+    d = c + y
+    e = d + y
+    f = e + y
+    g = f + y
+    h = g + y
     for _ in range(rounds):
         for _ in range(4):
             a = a * x + y

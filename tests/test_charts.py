@@ -2,62 +2,28 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import statistics
+from dataclasses import replace
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from recorded_charts import FILE, H200, RAW, SIDES, of, raw, samples
 from tilescope.app.charts.asks import asks_for
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choose import (
     CHARTS,
+    LADDER,
     Choice,
     Subject,
-    problem_for,
     problems,
-    shapes,
-    slots_of,
     subjects_of,
+    turned_to,
 )
-from tilescope.app.charts.published import entries, published_for
 from tilescope.app.charts.sources import Source, own_folder, sources
-from tilescope.app.charts.table import COLUMNS, csv_text, json_text
-from tilescope.app.charts.wording import number_text, problem_of, shape_of, time_text, unit_of
-from tilescope.app.views.chart_ticks import Scale, log_range, powers_of_two, ticks
-from tilescope.kernels.catalogue import names
-from tilescope.tracer import traffic
-from tilescope.tracer.client import Worker
+from tilescope.app.charts.wording import problem_of, shape_of
 from tilescope.tracer.measurement import load, recorded, save
-from tilescope.tracer.traffic import count, traffic_of
-
-FILE = recorded()[0]
-RAW = json.loads(FILE.read_bytes())["measurement"]
-H200 = Source(FILE, load(FILE), recorded=True)
-SIDES = {"m": 1024, "k": 1024, "n": 1024}
-
-
-def raw(scenario, baseline="", **parameters):
-    """Return the first row of the file with these parameters, as it stands there."""
-    return next(
-        row
-        for row in RAW["rows"]
-        if (row["scenario"], row["baseline"]) == (scenario, baseline)
-        and all(row["parameters"].get(name) == value for name, value in parameters.items())
-    )
-
-
-def samples(row, kind):
-    return next(timing["microseconds"] for timing in row["timings"] if timing["kind"] == kind)
-
-
-def of(*keys, **options):
-    pairs = [key.partition("/") for key in keys]
-    return Choice(subjects=tuple(Subject(name, baseline) for name, _, baseline in pairs), **options)
-
 
 # --- what is drawn
 
@@ -119,7 +85,9 @@ def test_the_roofline_counts_sectors_and_stands_under_what_the_device_reached():
     (plane,) = build([H200], Choice("roofline")).panels
     roof = plane.roofs[0]
     ceilings = RAW["ceilings"]
-    assert (roof.gb_per_s, roof.gflop_per_s) == (ceilings["copy_gb_per_s"], ceilings["float32_gflop_per_s"])
+    rates = {(peak["dtype"], peak["by"]): peak["gflop_per_s"] for peak in ceilings["peaks"]}
+    assert (roof.gb_per_s, roof.gflop_per_s) == (ceilings["copy_gb_per_s"], rates["float32", "cublas"])
+    assert roof.beside == (("multiply-adds in registers", rates["float32", "registers"]),)
     by_name = {series.points[0].datum.subject: series.points[0] for series in plane.series}
     # Per warp of 2 x 16 threads and step of k the naive kernel asks for 2 sectors of A and 2 of B, and stores C once.
     sectors = 1024**2 // 32 * (1024 * 4 + 4)
@@ -127,6 +95,34 @@ def test_the_roofline_counts_sectors_and_stands_under_what_the_device_reached():
     assert by_name["matmul-naive-row-on-x"].x < by_name["matmul-naive-col-on-x"].x < by_name["matmul-tiled"].x
     assert not any(series.hollow for series in plane.series)
     assert plane.x.marks == (("modelled", "FLOP"), ("exact", "bytes"))
+
+
+def test_the_roof_is_that_of_the_dtype_and_the_note_says_in_what_it_was_reached():
+    figure = build([H200], of("matmul-tiled", chart="roofline", problem="M = K = N = 512, float64"))
+    (roof,) = figure.panels[0].roofs
+    assert roof.dtype == "float64"
+    assert "DGEMM" in roof.told
+    assert any("tensor cores" in note for note in figure.notes)
+    assert not any("tensor cores" in note for note in build([H200], Choice("roofline")).notes)
+    assert any(
+        "float64" in note and "cuBLAS" in note and "registers, dotted" in note for note in figure.notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("left", "roof"),
+    [({"cuda-c", "registers"}, "cuda-c"), ({"registers"}, "registers")],
+)
+def test_without_cublas_the_roof_is_a_product_of_our_own_else_the_registers(left, roof):
+    ceilings = H200.measurement.ceilings
+    peaks = tuple(peak for peak in ceilings.peaks if peak.by in left)
+    measurement = msgspec.structs.replace(
+        H200.measurement, ceilings=msgspec.structs.replace(ceilings, peaks=peaks)
+    )
+    (drawn,) = build([replace(H200, measurement=measurement)], Choice("roofline")).panels[0].roofs
+    expected = next(peak for peak in peaks if (peak.by, peak.dtype) == (roof, "float32"))
+    assert (drawn.gflop_per_s, drawn.told) == (expected.gflop_per_s, expected.told)
+    assert len(drawn.beside) == len(left) - 1
 
 
 def test_the_roofline_leaves_programs_on_the_cpu_out_and_says_so():
@@ -150,6 +146,17 @@ def test_the_ladder_from_python_to_the_gpu_is_one_chart():
     assert figure.panels[0].axis.log
     assert not build([H200], of(*keys, log=False)).panels[0].axis.log
     assert "CPU" in figure.title
+
+
+def test_a_ladder_goes_from_the_slowest_to_the_fastest_and_has_one_when_none_was_chosen():
+    usual = turned_to(Choice(), "ladder")
+    bars = build([H200], usual).panels[0].bars
+    assert len(bars) == len(LADDER)
+    assert [bar.value for bar in bars] == sorted((bar.value for bar in bars), reverse=True)
+    assert {bar.datum.parameters["k"] for bar in bars} == {256}
+    assert {bar.datum.kind for bar in bars} == {"cpu", "kernel-warm"}
+    mine = of("vector-increment", "vector-increment/numpy")
+    assert turned_to(mine, "ladder").subjects == mine.subjects
 
 
 def test_every_measured_row_can_be_drawn():
@@ -208,7 +215,7 @@ def test_files_that_cannot_be_read_are_told_in_one_sentence_and_the_others_are_t
     own_folder().mkdir(parents=True, exist_ok=True)
     broken = own_folder() / "broken.json"
     try:
-        for content in (b"", b"{}", FILE.read_bytes().replace(b'"version":1', b'"version":7', 1)):
+        for content in (b"", b"{}", FILE.read_bytes().replace(b'"version":2', b'"version":7', 1)):
             broken.write_bytes(content)
             found, complaints = sources()
             assert [source.path for source in found] == list(recorded())
@@ -228,137 +235,3 @@ def test_what_the_chart_shows_is_what_is_measured():
     assert len(asks_for([H200], Choice("scaling"))) == 21
     assert all(ask.first for ask in asks_for([H200], Choice("calls")))
     assert [ask.baseline for ask in asks_for([], of("vector-increment/numpy"))] == ["numpy"]
-
-
-# --- published figures
-
-
-def test_every_published_figure_stands_beside_a_row_that_was_measured():
-    for entry in entries():
-        kind = entry.kind
-        rows = [
-            row
-            for row in H200.measurement.rows
-            if (row.scenario, row.baseline) == (entry.scenario, entry.baseline)
-        ]
-        told = {mark.microseconds for row in rows for mark in published_for(row, kind)}
-        assert entry.microseconds in told, entry
-        assert entry.scenario in names()
-
-
-def test_published_figures_name_their_gpu_and_can_be_left_out():
-    choice = of("cuda-c-naive", "matmul-tiled-dynamic", problem="M = 5,120, K = 256, N = 5,120")
-    bars = build([H200], choice).panels[0].bars
-    assert [mark.microseconds for bar in bars for mark in bar.published] == [6200, 44600]
-    increments = build([H200], of("vector-increment")).panels[0].bars
-    assert "003: CS236781 tutorial 11" in build([H200], of("vector-increment")).notes[0]
-    assert increments[0].published[0].told == "79.4 µs GeForce RTX 2080 Ti, document 003"
-    assert not build([H200], of("vector-increment", published=False)).panels[0].bars[0].published
-
-
-# --- counted traffic
-
-
-def test_traffic_is_known_for_every_kernel_with_arithmetic_and_counted_again_gives_the_same():
-    rows = [
-        row
-        for row in H200.measurement.rows
-        if row.flop and row.timings and row.engine in ("numba-cuda", "cuda-c")
-    ]
-    assert all(traffic_of(row) for row in rows)
-    small = [row for row in rows if row.flop <= 524_288 and row.parameters.get("tile") == 16]
-    worker = Worker()
-    try:
-        for row in small[:4]:
-            assert count(worker, row.scenario, row.parameters) == traffic_of(row)
-    finally:
-        worker.close()
-
-
-@pytest.mark.parametrize(
-    ("scenario", "values"),
-    [
-        ("matmul-naive-row-on-x", {"m": 64, "k": 32, "n": 64}),
-        ("matmul-add-into-global", {"m": 32, "k": 64, "n": 64}),
-        ("matmul-tiled-by-gridsize", {"m": 32, "k": 64, "n": 32, "grid": "inputs"}),
-        ("matmul-tiled-early-return", {"m": 32, "k": 64, "n": 32}),
-    ],
-)
-def test_blocks_that_are_alike_are_counted_once(scenario, values, monkeypatch):
-    worker = Worker()
-    try:
-        whole = count(worker, scenario, values)
-        monkeypatch.setattr(traffic, "SMALL", 0)
-        parts = count(worker, scenario, values)
-    finally:
-        worker.close()
-    assert parts.sectors == whole.sectors
-    assert parts.blocks < whole.blocks
-
-
-# --- tables
-
-
-def test_the_csv_holds_each_number_with_unit_and_mark():
-    text = csv_text(build([H200], Choice()))
-    lines = [line for line in text.splitlines() if not line.startswith("# ")]
-    rows = list(csv.DictReader(lines))
-    assert tuple(rows[0]) == COLUMNS
-    expected = statistics.median(samples(raw("matmul-tiled", **SIDES, tile=16), "kernel-warm"))
-    assert float(rows[2]["value"]) == expected
-    assert (rows[2]["unit"], rows[2]["marks"]) == ("µs", "measured")
-    assert "NVIDIA H200, recorded on" in text.splitlines()[2]
-
-
-def test_the_json_holds_every_sample():
-    (number,) = json.loads(json_text(build([H200], of("matmul-tiled"))))["numbers"]
-    assert number["samples"] == samples(raw("matmul-tiled", **number["parameters"]), "kernel-warm")
-    assert len(number["samples"]) >= 20
-    roofline = json.loads(json_text(build([H200], Choice("roofline"))))
-    assert roofline["roofs"][0]["marks"] == ["measured"]
-    assert {number["quantity"] for number in roofline["numbers"]} == {"rate", "operational intensity"}
-
-
-# --- words, colours, ticks
-
-
-def test_times_have_three_digits_and_the_unit_that_suits():
-    assert [time_text(us) for us in (0.45, 1.456, 297.4, 2267.4, 140139.1, 2e6)] == [
-        "450 ns", "1.46 µs", "297 µs", "2.27 ms", "140 ms", "2 s",
-    ]  # fmt: skip
-    assert number_text(12345.6) == "12,346"
-    assert unit_of(999.9) == ("µs", 1.0)
-
-
-def test_sizes_that_can_be_compared_have_one_name():
-    found = {problem_of(row) for row in H200.measurement.rows}
-    assert {"M = K = N = 1,024", "M = 5,120, K = 256, N = 5,120", "1,000,000 elements", "64 × 64"} <= found
-    blocks = shapes([H200], of("vector-multiply"))
-    assert blocks == ["1,024 blocks of 1,024", "32 blocks of 256"]
-    assert problem_for([H200], of("histogram-global")) == "1,000,000 elements"
-
-
-def test_a_kernel_keeps_its_colour_while_others_come_and_go():
-    few = slots_of(of("matmul-tiled", "cuda-c-naive").subjects)
-    more = slots_of(of("matmul-tiled", "cuda-c-naive", "count-atomic").subjects)
-    assert few.items() <= more.items()
-    everything = [Subject(name) for name in names()]
-    slots = slots_of(everything)
-    assert len(set(slots.values())) == len(everything)
-
-
-@given(st.floats(1e-6, 1e6), st.floats(1.5, 1e6), st.booleans(), st.integers(2, 12))
-def test_ticks_lie_inside_and_are_not_too_many(low, factor, log, count):
-    found = ticks(low, low * factor, log, count)
-    slack = 1e-6 * low * factor
-    assert all(low - slack <= tick <= low * factor * 1.001 + slack for tick in found)
-    assert len(found) <= count + 1
-    assert found == sorted(found)
-
-
-def test_scales_and_ranges():
-    assert Scale(1, 100, 0, 10, log=True).at(10) == pytest.approx(5)
-    assert Scale(0, 4, 10, 0).at(1) == 7.5
-    low, high = log_range([3.0], 1.0)
-    assert (low, high) == (1.5, 6.0)
-    assert powers_of_two(60, 300) == [64, 128, 256]

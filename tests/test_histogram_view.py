@@ -212,11 +212,11 @@ def test_the_spread_of_seeds_and_the_gpus_answer_are_told_and_drawn():
     assert seeds_text(whole) == "4 random schedules: 1 to 13, median 5.5"
     assert seeds_text(Spread(problem="It ended.")) == "It ended."
     assert "too large" in seeds_text(Spread(wanted=0))
-    assert measured_text(H200) == "NVIDIA H200: 1 in every one of 100 launches"
+    assert measured_text(H200) == "NVIDIA H200: 1 in each of 100 recorded launches"
     views = [shown(session, session.end, spread=spread) for spread in (None, part, whole)]
     images = [picture(view) for view in views]
     assert images[0] != images[1] != images[2]
-    assert "NVIDIA H200: 1 in every one of 100 launches" in views[2].accessibleDescription()
+    assert "NVIDIA H200: 1 in each of 100 recorded launches" in views[2].accessibleDescription()
     assert "NVIDIA" not in views[0].accessibleDescription()
 
 

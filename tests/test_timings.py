@@ -105,6 +105,22 @@ def test_a_click_on_a_tab_draws_that_chart(timings):
         assert not timings.figure.is_empty
 
 
+def test_the_ladder_is_two_clicks_away_and_leaves_the_choice_as_it_was():
+    with opened(wait=False) as window:
+        QTest.mouseClick(window.toolbar.timings, LEFT)
+        timings = window.findChild(Timings)
+        QTest.mouseClick(timings.tabs, LEFT, NONE, timings.tabs.tabRect(CHARTS.index("ladder")).center())
+        assert {"python-threads", "matmul-naive-col-on-x/numpy", "matmul-tiled"} <= bars(timings).keys()
+        assert timings.figure.panels[0].axis.log
+        QTest.mouseClick(timings.tabs, LEFT, NONE, timings.tabs.tabRect(CHARTS.index("bars")).center())
+        assert list(bars(timings)) == ["matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled"]
+        QTest.mouseClick(timings.tabs, LEFT, NONE, timings.tabs.tabRect(CHARTS.index("ladder")).center())
+        tick(timings, "cuda-c-naive")
+        QTest.mouseClick(timings.tabs, LEFT, NONE, timings.tabs.tabRect(CHARTS.index("bars")).center())
+        assert "python-threads" in bars(timings)
+        timings.close()
+
+
 def test_fields_offer_what_was_measured(timings):
     size = timings.options.combos["problem"]
     assert size.currentText() == "M = K = N = 1,024"
@@ -239,7 +255,7 @@ def test_closing_ends_the_measurement(timings):
 def test_a_spoilt_measurement_is_named_and_the_others_are_drawn(timings):
     own_folder().mkdir(parents=True, exist_ok=True)
     path = own_folder() / "spoilt.json"
-    path.write_bytes(b'{"format":"tilescope measurement","version":1}')
+    path.write_bytes(b'{"format":"tilescope measurement","version":2}')
     try:
         timings.load()
         assert "spoilt.json can't be opened" in timings.notice.sentence.text()

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .measurement import Ceilings, Clocks, Device, MeasurementError, median
+from .measurement import Clocks, Device, MeasurementError, Real, median
 
 OLDEST = (7, 0)  # compute capability: nanosleep needs it
 HOLD, LONGEST_HOLD = 50, 20_000  # pauses of 10 us
@@ -76,18 +76,19 @@ class Gpu:
         self._pauses = HOLD
         size = max(2 * int(self.device.L2_CACHE_SIZE), 1 << 25) // 4
         self._dirty, self._clean = (self.on_device(np.zeros(size, np.float32)) for _ in range(2))
-        self._sink = self.on_device(np.zeros(1, np.float32))
+        reals: tuple[Real, ...] = ("float32", "float64")
+        self._sinks = {real: self.on_device(np.zeros(1, real)) for real in reals}
         self._wide = (int(self.device.MULTIPROCESSOR_COUNT) * 8, 256)
         self._compile()
         self.two_events = 0.0
-        self.two_events = _median(lambda: self.kernel_time(lambda: None, flush=False), 50)
+        self.two_events = median_of(lambda: self.kernel_time(lambda: None, flush=False), 50)
 
     def _compile(self) -> None:
         """Run all that a sample needs once, so that nothing is compiled while a stream is held."""
         self._kernels.hold[1, 1, self.stream](1)
         self._flush()
         self._nothing()
-        self.arithmetic(1, wait=False)
+        self._multiply_add(1, "float32")
         self.synchronize()
 
     def on_device(self, array: NDArray[Any]) -> Any:
@@ -129,7 +130,7 @@ class Gpu:
     def _flush(self) -> None:
         """Write one array larger than the L2 cache, then read another: what is left there is not dirty."""
         self._kernels.overwrite[(*self._wide, self.stream)](self._dirty)
-        self._kernels.read_all[(*self._wide, self.stream)](self._clean, self._sink)
+        self._kernels.read_all[(*self._wide, self.stream)](self._clean, self._sinks["float32"])
 
     def _nothing(self) -> None:
         self._kernels.nothing[1, 1, self.stream]()
@@ -170,7 +171,7 @@ class Gpu:
 
     def _asked(self) -> tuple[str, Clocks | None]:
         """Return the driver's version and the clocks, asked while the device works for half a second."""
-        self.arithmetic(1_500_000, wait=False)
+        self._multiply_add(1_500_000, "float32")
         names = ("driver_version", "clocks.sm", "clocks.mem")
         answer = _nvidia_smi(str(self.device.uuid), *names) or _nvidia_smi(str(self.device.id), *names)
         self.synchronize()
@@ -179,32 +180,39 @@ class Gpu:
         numbers = [int(text) if text.isdigit() else 0 for text in answer[1:]]
         return answer[0], Clocks(*numbers) if all(numbers) else None
 
-    def arithmetic(self, rounds: int, *, wait: bool = True) -> float:
-        """Run multiply-adds on all multiprocessors and return how many GFLOP/s they reach; 0 without `wait`."""
+    def arithmetic(self, rounds: int, real: Real) -> float:
+        """Run multiply-adds on all multiprocessors and return how many GFLOP/s they reach."""
         blocks, threads = self._wide
+        self._multiply_add(1, real)
+        self.synchronize()  # it may have been compiled now
+        time = self.kernel_time(lambda: self._multiply_add(rounds, real), flush=False)
+        return blocks * threads * 64 * rounds / time / 1000
 
-        def work() -> None:
-            self._kernels.multiply_add[blocks, threads, self.stream](self._sink, rounds)
+    def _multiply_add(self, rounds: int, real: Real) -> None:
+        half = np.dtype(real).type(0.5)
+        self._kernels.multiply_add[(*self._wide, self.stream)](self._sinks[real], half, rounds)
 
-        if not wait:
-            work()
-            return 0.0
-        return blocks * threads * 64 * rounds / self.kernel_time(work, flush=False) / 1000
+    def free_memory(self) -> int:
+        """Return the bytes of the device's memory that nobody has taken."""
+        return int(self.cuda.current_context().get_memory_info().free)
 
-    def ceilings(self) -> Ceilings:
-        """Return what the device reaches; each the median of ten."""
-        size = min(1 << 29, int(self.cuda.current_context().get_memory_info().free) // 8)
+    def empty_time(self) -> float:
+        """Return the time of a kernel that does nothing."""
+        return median_of(lambda: self.kernel_time(self._nothing, flush=False))
+
+    def copy_rate(self) -> float:
+        """Return how many GB/s a copy within the device's memory reads and writes together."""
+        size = min(1 << 29, self.free_memory() // 8)
         source, target = (self.cuda.device_array(size, np.uint8) for _ in range(2))
 
         def copy() -> None:
             target.copy_to_device(source, stream=self.stream)
 
-        copies = _median(lambda: 2 * size / self.kernel_time(copy, flush=False) / 1000)
-        empty = _median(lambda: self.kernel_time(self._nothing, flush=False))
-        return Ceilings(copies, _median(lambda: self.arithmetic(20_000)), empty, self.two_events)
+        return median_of(lambda: 2 * size / self.kernel_time(copy, flush=False) / 1000)
 
 
-def _median(take: Callable[[], float], times: int = 10) -> float:
+def median_of(take: Callable[[], float], times: int = 10) -> float:
+    """Return the median of so many samples."""
     return median(tuple(take() for _ in range(times)))
 
 

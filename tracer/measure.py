@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from .ceilings import ceilings_of
 from .gpu import Gpu, first_line, open_gpu
 from .measure_events import Event, Lost, Measured, Opened, Request, Sampling, Started
-from .measurement import Kind, MeasurementError, Result, Row, Timing
+from .measurement import Ceilings, Kind, MeasurementError, Result, Row, Timing
 from .results import checked
 from .rows import Ask, launch_of_ask, row_of, together
 from .sampling import Failure, Take, Until, sample
@@ -57,9 +58,12 @@ def _gpu_for(request: Request) -> tuple[Gpu | None, str]:
         return None, str(error)
 
 
-def serve(request: Request, send: Send, gpu: Gpu | None, reason: str, make: MakeSubject = subject_of) -> None:
+def serve(
+    request: Request, send: Send, gpu: Gpu | None, reason: str,
+    make: MakeSubject = subject_of, measure_ceilings: Callable[[Gpu], Ceilings] = ceilings_of,
+) -> None:  # fmt: skip
     """Measure the rows of a request, group by group; without a device `reason` says why."""
-    ceilings = gpu.ceilings() if gpu and request.ceilings else None
+    ceilings = measure_ceilings(gpu) if gpu and request.ceilings else None
     send(Opened(gpu.describe() if gpu else None, ceilings, reason))
     run = Run(request, send, gpu, reason, make)
     try:

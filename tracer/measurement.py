@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, Literal
 
@@ -13,10 +14,11 @@ import msgspec
 from .launch import Dim3
 
 FORMAT: Final = "tilescope measurement"
-VERSION: Final = 1
+VERSION: Final = 2
 LARGEST = 256_000_000  # bytes of a file
 
 Kind = Literal["first-call", "call", "kernel-cold", "kernel-warm", "with-copies", "launch", "cpu"]
+Real = Literal["float32", "float64"]
 KINDS: dict[Kind, str] = {
     "first-call": "first call, which compiles",
     "call": "later call on device data, host clock",
@@ -113,16 +115,31 @@ class Device(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clocks: Clocks | None
 
 
+class Peak(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How fast the device computed in a dtype: in a large product of matrices, by cuBLAS or by a CUDA C kernel
+    of Tilescope's, or with all operands in registers. told: how, in words.
+    """
+
+    dtype: Real
+    by: Literal["cublas", "cuda-c", "registers"]
+    told: str
+    gflop_per_s: float
+
+
 class Ceilings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the device reached: copying within its memory (read plus written), float32 multiply-adds in
-    registers, an empty kernel; and what two events with nothing between them read, which is taken off every
-    other time.
+    """What the device reached: copying within its memory (read plus written), arithmetic, an empty kernel; and
+    what two events with nothing between them read, which is taken off every other time.
     """
 
     copy_gb_per_s: float
-    float32_gflop_per_s: float
+    peaks: tuple[Peak, ...]
     empty_kernel_us: float
     two_events_us: float
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """All rates, GB/s and GFLOP/s."""
+        return self.copy_gb_per_s, *(peak.gflop_per_s for peak in self.peaks)
 
 
 class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -161,7 +178,7 @@ class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: Literal["tilescope measurement"]
-    version: Literal[1]
+    version: Literal[2]
     digest: str
     measurement: msgspec.Raw
 
@@ -262,9 +279,15 @@ def _digest(content: bytes) -> str:
 def _check(measurement: Measurement) -> None:
     if not measurement.rows:
         raise _Unfit("it holds no measured row")
+    if measurement.ceilings and not _are_positive(measurement.ceilings.rates):
+        raise _Unfit("it has a ceiling that is not a positive number")
     for row in measurement.rows:
         for timing in row.timings:
             if not timing.microseconds:
                 raise _Unfit(f"{row.title} has a timing without samples")
-            if not all(math.isfinite(sample) and sample > 0 for sample in timing.microseconds):
+            if not _are_positive(timing.microseconds):
                 raise _Unfit(f"{row.title} has a time that is not a positive number")
+
+
+def _are_positive(numbers: Iterable[float]) -> bool:
+    return all(math.isfinite(number) and number > 0 for number in numbers)

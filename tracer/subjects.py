@@ -19,7 +19,7 @@ from .measurement import Kind
 from .rows import Ask, launch_of_ask
 from .sampling import Take
 
-REPEATS = 100  # launches of a wrong kernel whose result is one number
+REPEATS = 1000  # launches of a wrong kernel whose result is one number
 
 
 class Subject(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ...tracer.measurement import Kind, Row
 from .choose import Choice, Subject, slots_of, timing_of
@@ -20,6 +21,13 @@ MEASURED: tuple[tuple[Mark, str], ...] = (("measured", ""),)
 def times(rows: Rows, choice: Choice) -> Panels:
     """Return a bar for each row: the median, its interval and its samples in microseconds."""
     return _timed(rows, choice, [choice.kind])
+
+
+def ladder(rows: Rows, choice: Choice) -> Panels:
+    """Return a bar for each row, from the slowest to the fastest."""
+    (panel,), notes = times(rows, choice)
+    slowest_first = sorted(panel.bars, key=lambda bar: -bar.value)
+    return (replace(panel, bars=tuple(slowest_first)),), notes
 
 
 def calls(rows: Rows, choice: Choice) -> Panels:

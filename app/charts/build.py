@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .bars import Rows, calls, copies, speedup, times
+from .bars import Rows, calls, copies, ladder, speedup, times
 from .choose import ChartKind, Choice, chosen_rows, problem_for, timing_of
 from .figure import Bars, Figure, Plane
 from .roofline import roofline
@@ -14,6 +14,7 @@ from .wording import METHODS, kind_text, shape_of
 
 TITLES: dict[ChartKind, str] = {
     "bars": "Time",
+    "ladder": "The ladder from Python to the GPU",
     "speedup": "Speed-up",
     "scaling": "Time and rate over size",
     "roofline": "Roofline",
@@ -24,6 +25,7 @@ NAMED = 4  # kernels that a note names
 Builder = Callable[[Rows, Choice], tuple[tuple[Bars | Plane, ...], tuple[str, ...]]]
 BUILDERS: dict[ChartKind, Builder] = {
     "bars": times,
+    "ladder": ladder,
     "speedup": speedup,
     "scaling": scaling,
     "roofline": roofline,
@@ -85,7 +87,7 @@ def _method(choice: Choice, sources: Sequence[Source], drawn: Sequence[Measured]
     kinds += ["cpu"] * any(m.row.timing("cpu") for m in drawn)
     sentences = [METHODS[kind] for kind in dict.fromkeys(kinds)]
     precision = max((source.measurement.method.precision for source in sources), default=0.01)
-    dots = "Dots: samples. " if choice.chart in ("bars", "calls", "copies") else ""
+    dots = "Dots: samples. " if choice.chart in ("bars", "ladder", "calls", "copies") else ""
     ends = f"{dots}Median with its 95 % interval; ~ where not known to {precision * 100:g} %."
     return " ".join([*sentences, ends])
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from ...kernels.catalogue import Scenario, scenarios
+from ...kernels.catalogue import Scenario, find, scenarios
 from ...tracer.measurement import Kind, Row, Timing
 from .sources import Measured, Source, rows_of
 from .wording import problem_of, shape_of, side_of
 
-ChartKind = Literal["bars", "speedup", "scaling", "roofline", "calls", "copies"]
+ChartKind = Literal["bars", "ladder", "speedup", "scaling", "roofline", "calls", "copies"]
 CHARTS: tuple[ChartKind, ...] = get_args(ChartKind)
 KINDS_OF: dict[ChartKind, tuple[Kind, ...]] = {
     "calls": ("first-call", "call", "kernel-warm"),
     "copies": ("with-copies", "call", "kernel-warm"),
 }
 DEFAULT_SUBJECTS = ("matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled")
+LADDER = (  # the same small product, by plain Python, by NumPy and on the GPU
+    "python-threads", "python-block-at-a-time", "python-run-threads", "python-loops",
+    "matmul-naive-col-on-x/numpy", "matmul-add-into-global", "matmul-naive-row-on-x", "matmul-tiled",
+    "cuda-c-naive", "cuda-c-tiled-static",
+)  # fmt: skip
 COLOURS = 8  # kernels that can be told apart by colour
 MANY = 20  # samples that are worth looking at one by one
 
@@ -39,6 +44,12 @@ class Subject:
         """Whether a row is one of its."""
         mine = (row.scenario, row.baseline) == (self.scenario, self.baseline)
         return mine and all(str(row.parameters.get(name)) == str(value) for name, value in self.values)
+
+
+def subject_named(key: str) -> Subject:
+    """Return the subject of a key: `scenario` or `scenario/baseline`."""
+    scenario, _, baseline = key.partition("/")
+    return Subject(scenario, baseline)
 
 
 def slots_of(subjects: Sequence[Subject]) -> dict[str, int]:
@@ -80,6 +91,18 @@ class Choice:
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of time that the chart shows for each kernel."""
         return KINDS_OF.get(self.chart, (self.kind,))
+
+
+def is_on_cpu(subject: Subject) -> bool:
+    """Return whether a subject is a program on the CPU."""
+    return bool(subject.baseline) or find(subject.scenario).engine == "python"
+
+
+def turned_to(choice: Choice, chart: ChartKind) -> Choice:
+    """Return a choice with another chart; a ladder without a program on the CPU is the usual one."""
+    if chart != "ladder" or any(is_on_cpu(subject) for subject in choice.subjects):
+        return replace(choice, chart=chart)
+    return replace(choice, chart=chart, subjects=tuple(map(subject_named, LADDER)), problem="", shape="")
 
 
 def timing_of(row: Row, kind: Kind) -> Timing | None:

@@ -91,12 +91,18 @@ class Series:
 
 @dataclass(frozen=True)
 class Roof:
-    """What a device reached: bytes a second for copying, operations a second; GB/s and GFLOP/s, measured."""
+    """What a device reached: bytes a second for copying, operations a second; GB/s and GFLOP/s, measured.
+
+    told: in what it reached the operations. beside: what else it reached in that dtype, in words and in GFLOP/s.
+    """
 
     name: str
     style: int
     gb_per_s: float
     gflop_per_s: float
+    dtype: str
+    told: str
+    beside: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)

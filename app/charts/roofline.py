@@ -13,15 +13,17 @@ from ...tracer.traffic import traffic_of
 from .bars import Rows, datum_of, told_apart
 from .choose import Choice, slots_of, timing_of
 from .figure import Axis, Mark, Plane, Point, Roof, Series
-from .sources import Measured
+from .sources import Measured, Source
 from .wording import number_text
 
 X_MARKS: tuple[tuple[Mark, str], ...] = (("modelled", "FLOP"), ("exact", "bytes"))
 Y_MARKS: tuple[tuple[Mark, str], ...] = (("modelled", "FLOP"), ("measured", "time, roofs"))
+BEST = ("cublas", "cuda-c", "registers")  # which peak is the roof, where there are several
 NOTES = (
     "Bytes: the sectors of 32 bytes that the kernel asks of global memory, counted from its trace.",
     "A point above the slope is fed by caches; the slope is what copying within the memory reached.",
 )
+TENSOR_CORES = " The product is above the registers, since the library multiplies on tensor cores."
 LEAST = (
     "Hollow: nobody has counted the sectors, so bytes are those of all arrays once, the least that it can be."
 )
@@ -34,10 +36,19 @@ def roofline(rows: Rows, choice: Choice) -> tuple[tuple[Plane, ...], tuple[str, 
     series = tuple(_series(m, found, slot, choice) for slot, found, m in on_gpu)
     x = Axis("operational intensity", "FLOP/byte", True, X_MARKS)
     plane = Plane(x, Axis("rate", "GFLOP/s", True, Y_MARKS), series, tuple(_roofs([m for *_, m in on_gpu])))
-    notes = [*NOTES, *([LEAST] if any(s.hollow for s in series) else [])]
+    notes = [*NOTES, *([LEAST] if any(s.hollow for s in series) else []), *map(roof_text, plane.roofs)]
     left_out = [m.row.title for _, found in rows for m in found if not _on_gpu(m.row)]
-    notes += [f"{title} runs on the CPU, which has other roofs." for title in dict.fromkeys(left_out)]
+    if left_out:
+        notes.append(f"On the CPU, which has other roofs: {'; '.join(dict.fromkeys(left_out))}.")
     return (plane,), tuple(notes)
+
+
+def roof_text(roof: Roof) -> str:
+    """Return in what a device reached its roof, in one sentence or two."""
+    reached = [(roof.told, roof.gflop_per_s), *((f"{told}, dotted", rate) for told, rate in roof.beside)]
+    rates = ", ".join(f"{number_text(rate)} GFLOP/s ({told})" for told, rate in reached)
+    above = TENSOR_CORES if any(rate < roof.gflop_per_s for _, rate in roof.beside) else ""
+    return f"{roof.name}: {number_text(roof.gb_per_s)} GB/s in copies; {roof.dtype}: {rates}.{above}"
 
 
 def _on_gpu(row: Row) -> bool:
@@ -62,9 +73,27 @@ def _style(measured: Measured, found: Sequence[Measured]) -> int:
 
 
 def _roofs(drawn: Sequence[Measured]) -> list[Roof]:
+    """Return a roof for each device and dtype that is drawn."""
     roofs = []
     for style, source in enumerate({id(m.source): m.source for m in drawn}.values()):
-        ceilings = source.measurement.ceilings
-        if ceilings is not None:
-            roofs.append(Roof(source.device, style, ceilings.copy_gb_per_s, ceilings.float32_gflop_per_s))
-    return roofs
+        reals = sorted({_real(m.row) for m in drawn if m.source is source})
+        roofs += [_roof(style, source, real) for real in reals]
+    return [roof for roof in roofs if roof is not None]
+
+
+def _real(row: Row) -> str:
+    """Return the dtype whose arithmetic bounds a row."""
+    return "float64" if "float64" in {dtype for _, dtype in row.arrays.values()} else "float32"
+
+
+def _roof(style: int, source: Source, real: str) -> Roof | None:
+    """Return the roof of a large product, and beside it the multiply-adds in registers."""
+    ceilings = source.measurement.ceilings
+    peaks = [peak for peak in ceilings.peaks if peak.dtype == real] if ceilings else []
+    if ceilings is None or not peaks:
+        return None
+    best = min(peaks, key=lambda peak: BEST.index(peak.by))
+    beside = [(p.told, p.gflop_per_s) for p in peaks if p.by == "registers" and p is not best]
+    return Roof(
+        source.device, style, ceilings.copy_gb_per_s, best.gflop_per_s, real, best.told, tuple(beside)
+    )

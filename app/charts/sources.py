@@ -49,7 +49,8 @@ class Source:
             if device.clocks is not None:
                 parts.append(f"SM {device.clocks.sm:,} MHz")
         parts.append(f"CPU {measurement.host.processor}" if device else measurement.host.system)
-        revision = f" ({measurement.revision[:7]})" if measurement.revision else ""
+        changed = " with changes" if measurement.revision.endswith("+") else ""
+        revision = f" ({measurement.revision[:7]}{changed})" if measurement.revision else ""
         parts.append(f"Tilescope {measurement.versions.get('tilescope', 'of unknown version')}{revision}")
         return " · ".join(parts)
 

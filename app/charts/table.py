@@ -48,7 +48,10 @@ def json_text(figure: Figure) -> str:
             {
                 "device": r.name,
                 "copy_gb_per_s": r.gb_per_s,
-                "float32_gflop_per_s": r.gflop_per_s,
+                "dtype": r.dtype,
+                "gflop_per_s": r.gflop_per_s,
+                "reached_in": r.told,
+                "beside": dict(r.beside),
                 "marks": ["measured"],
             }
             for r in roofs

@@ -147,10 +147,12 @@ class Bins:
         """Return how many samples are counted by a moment, and where most lanes met."""
         first = self.counting.first
         done, total = first.upto(moment), len(first)
-        counted = f"{count_text(done)} of {count_text(total)} samples counted"
-        if self.counting.apart is not None:
-            sums = self.counting.result.upto(moment)
-            counted += f" in shared memory, {count_text(sums)} additions to global"
+        counted = f"{count_text(done)} of {count_text(total)}"
+        if self.counting.apart is None:
+            counted += " samples counted"
+        else:
+            sums = count_text(self.counting.result.upto(moment))
+            counted += f" in shared memory, {sums} additions to global"
         lost = self.counting.result.lost(moment)
         return counted + (f", {count_text(lost)} of them lost" if lost else "")
 

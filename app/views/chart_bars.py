@@ -88,7 +88,7 @@ def _scale(panel: Bars, plot: QRectF) -> Scale:
     ends = [1.0] if panel.reference else []
     for bar in panel.bars:
         ordered = sorted(bar.dots)
-        far = [ordered[int(FAR * (len(ordered) - 1))]] if ordered else []
+        far = [ordered[int(share * (len(ordered) - 1))] for share in (1 - FAR, FAR)] if ordered else []
         ends += [bar.low, bar.high, *far, *(mark.microseconds for mark in bar.published)]
     if panel.axis.log:
         return Scale(*log_range(ends or [1.0], 1.4), plot.left(), plot.right(), True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF
+from collections.abc import Sequence
+from math import atan2, degrees
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPen, QPolygonF
 
 from ..charts.figure import Plane, Roof, Series
@@ -30,11 +33,12 @@ def draw_plane(ink: Ink, panel: Plane, box: QRectF) -> Hits:
     draw_axis(ink, panel.x, across, plot, box)
     for roof in panel.roofs:
         _draw_roof(ink, roof, across, upright)
+    _write_roofs(ink, panel.roofs, across, upright)
     return [hit for series in panel.series for hit in _draw_series(ink, series, across, upright)]
 
 
 def _roof_heights(panel: Plane) -> list[float]:
-    return [roof.gflop_per_s for roof in panel.roofs]
+    return [rate for roof in panel.roofs for rate in (roof.gflop_per_s, *(rate for _, rate in roof.beside))]
 
 
 def _width(panel: Plane) -> tuple[float, float]:
@@ -44,19 +48,57 @@ def _width(panel: Plane) -> tuple[float, float]:
     return log_range([*xs, *(4 * ridge for ridge in ridges)], 1.6 if ridges else 1.15)
 
 
-def _draw_roof(ink: Ink, roof: Roof, across: Scale, upright: Scale) -> None:
-    """Draw min(bandwidth * intensity, peak) and write on its two parts what they are."""
-    ridge = roof.gflop_per_s / roof.gb_per_s
+def _corners(roof: Roof, across: Scale, upright: Scale) -> list[QPointF]:
+    """Return where the slope begins, where it ends, and where the flat part ends."""
     start = max(across.low, upright.low / roof.gb_per_s)
-    corners = [(start, start * roof.gb_per_s), (ridge, roof.gflop_per_s), (across.high, roof.gflop_per_s)]
-    places = [QPointF(across.at(x), upright.at(y)) for x, y in corners]
+    corners = [
+        (start, start * roof.gb_per_s),
+        (roof.gflop_per_s / roof.gb_per_s, roof.gflop_per_s),
+        (across.high, roof.gflop_per_s),
+    ]
+    return [QPointF(across.at(x), upright.at(y)) for x, y in corners]
+
+
+def _draw_roof(ink: Ink, roof: Roof, across: Scale, upright: Scale) -> None:
+    """Draw min(bandwidth * intensity, peak), and dotted what else was reached."""
+    places = _corners(roof, across, upright)
     ink.painter.setPen(QPen(ink.theme.colour("text"), ink.px(2), DASHES[roof.style % len(DASHES)]))
     ink.painter.drawPolyline(QPolygonF(places))
-    flat = f"float32 {number_text(roof.gflop_per_s)} GFLOP/s"
-    width = ink.width(flat, 12) + 2
-    top = places[2].y() - ink.height(12) - ink.px(3)
-    ink.text(QRectF(places[2].x() - width, top, width, ink.height(12)), flat, 12)
-    _draw_slope_text(ink, f"copy {number_text(roof.gb_per_s)} GB/s, {roof.name}", places[0], places[1])
+    for _, rate in roof.beside:
+        line = QLineF(across.at(rate / roof.gb_per_s), upright.at(rate), places[2].x(), upright.at(rate))
+        ink.painter.setPen(QPen(ink.theme.colour("muted"), ink.px(1.5), Qt.PenStyle.DotLine))
+        ink.painter.drawLine(line)
+
+
+def _write_roofs(ink: Ink, roofs: Sequence[Roof], across: Scale, upright: Scale) -> None:
+    """Write at the roofs what they are, but for those whose words would lie on those of another."""
+    written: list[QRectF] = []
+    for roof in roofs:
+        rates = [
+            (roof.gflop_per_s, f"{roof.dtype} product"),
+            *((rate, f"{roof.dtype} registers") for _, rate in roof.beside),
+        ]
+        highest = max(rate for rate, _ in rates)
+        for rate, told in rates:
+            text = f"{told} {number_text(rate)} GFLOP/s"
+            width, high = ink.width(text, 12) + 2, ink.height(12)
+            y = upright.at(rate) - high - ink.px(3) if rate == highest else upright.at(rate) + ink.px(3)
+            box = QRectF(across.end - width, y, width, high)
+            if not any(box.intersects(other) for other in written):
+                ink.text(box, text, 12)
+                written.append(box)
+    _write_slopes(ink, roofs, across, upright)
+
+
+def _write_slopes(ink: Ink, roofs: Sequence[Roof], across: Scale, upright: Scale) -> None:
+    """Write along each slope that is a line of text away from those before."""
+    heights: list[float] = []
+    for roof in roofs:
+        start, end = _corners(roof, across, upright)[:2]
+        height = upright.at(roof.gb_per_s * across.low)
+        if all(abs(height - other) > 1.5 * ink.height(12) for other in heights):
+            _draw_slope_text(ink, f"copy {number_text(roof.gb_per_s)} GB/s, {roof.name}", start, end)
+            heights.append(height)
 
 
 def _draw_slope_text(ink: Ink, text: str, start: QPointF, end: QPointF) -> None:
@@ -72,8 +114,6 @@ def _draw_slope_text(ink: Ink, text: str, start: QPointF, end: QPointF) -> None:
 
 
 def _degrees(way: QPointF) -> float:
-    from math import atan2, degrees
-
     return degrees(atan2(way.y(), way.x()))
 
 

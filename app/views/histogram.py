@@ -98,7 +98,7 @@ class HistogramView(View):
             words = [*self._words(self._bins), verdict]
         elif self._tally:
             words = self._tally.tally.words(int(self.moment), self._spread)
-        self.setAccessibleDescription(". ".join(word for word in words if word))
+        self.setAccessibleDescription(self.say(". ".join(word for word in words if word)))
 
     def _words(self, bins: Bins) -> list[str]:
         moment = int(self.moment)
@@ -202,7 +202,7 @@ class HistogramView(View):
         texts = (bins.progress(int(self.moment)), bins.contention(int(self.moment)))
         for i, text in enumerate(texts):
             row = QRectF(box.left(), box.top() + i * line, box.width(), line)
-            write(painter, row, text, theme.font(12), theme.colour("text"), MIDDLE)
+            write(painter, row, self.say(text), theme.font(12), theme.colour("text"), MIDDLE)
         row = QRectF(box.left(), box.top() + 2 * line, box.width(), line)
         mark = PART if bins.session.trace.is_part else EXACT
         numpy = bins.counting.expected is not None
@@ -213,7 +213,7 @@ class HistogramView(View):
         found = self.bin_at(position)
         if self._bins is None or found is None:
             return ""
-        return self._bins.bin_text(*found, int(self.moment), self.selection)
+        return self.say(self._bins.bin_text(*found, int(self.moment), self.selection))
 
     def bin_at(self, position: QPointF) -> tuple[int, int] | None:
         """Return the number of the chart at a position, and the bin in it; None where there is none."""

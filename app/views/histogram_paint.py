@@ -12,8 +12,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 from ...tracer.runs import places_in_run, run_starts
 from ..theme import Theme
 from .bins import Adding, Bars, Ints
+from .box import Box
 from .histogram_places import LANES, Plot, bin_middle, lane_box
-from .layout import Box
 from .memory_paint import HEAT, draw_hatch, on_panel, pen
 from .memory_text import LEFT, MIDDLE, RIGHT, veil, width_of, write
 from .timeline_paint import tick_step
@@ -123,15 +123,16 @@ def _ticks(stage: Stage, edges: tuple[float, float] | None, theme: Theme) -> lis
 def draw_title(painter: QPainter, stage: Stage, bars: Bars, theme: Theme) -> None:
     """Write which array this is, and what its counts add up to."""
     title, known = rect(stage.plot.title), bars.values[bars.values >= 0]
+    array = theme.say(bars.title)
     total = f"adds up to {count_text(int(known.sum()))}" if len(known) else "not written yet"
     wide, bold = width_of(total, theme.font(12)), theme.font(12, bold=True)
     right = QRectF(title.right() - wide - 2, title.top(), wide + 2, title.height())
     left = title.adjusted(0, 0, -wide - theme.px(8), 0)
-    name = min(width_of(bars.title, bold), left.width())
+    name = min(width_of(array, bold), left.width())
     for box in (right, QRectF(left.left(), left.top(), name, left.height())):
         painter.fillRect(box, veil(theme))
     write(painter, right, total, theme.font(12), theme.colour("muted"), RIGHT | MIDDLE)
-    write(painter, left, bars.title, bold, theme.colour("text"), MIDDLE)
+    write(painter, left, array, bold, theme.colour("text"), MIDDLE)
 
 
 class Towers(NamedTuple):

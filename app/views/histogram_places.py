@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .layout import Box
+from .box import Box
 
 LANES = 32
 

@@ -12,7 +12,7 @@ from ...tracer.outcomes import Spread
 from ...tracer.runs import places_in_run, run_starts
 from ..theme import Theme
 from .memory_text import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
-from .tally import HARDWARE, measured_text, seeds_text
+from .tally import measured_text, regular_text, seeds_text
 from .timeline_paint import tick_step
 from .wording import count_text
 
@@ -27,27 +27,28 @@ def text_line(theme: Theme) -> float:
 def wrapped_height(text: str, width: float, theme: Theme) -> float:
     """Return how high a text is over as many lines as it takes."""
     room = QRectF(0, 0, max(width, 1), 10_000)
-    return QFontMetricsF(theme.font(12)).boundingRect(room, int(WRAP), text).height()
+    return QFontMetricsF(theme.font(12)).boundingRect(room, int(WRAP), theme.say(text)).height()
 
 
 def write_wrapped(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: str) -> float:
     """Write a text over as many lines as it takes and return where it ends."""
     high = wrapped_height(text, box.width(), theme)
     room = QRectF(box.left(), box.top(), box.width(), high + 1)
-    write(painter, room, text, theme.font(12), theme.colour(colour), WRAP)
+    write(painter, room, theme.say(text), theme.font(12), theme.colour(colour), WRAP)
     return room.bottom()
 
 
 def write_bold(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: str = "text") -> None:
     """Write a bold line at the top of a box."""
     row = QRectF(box.left(), box.top(), box.width(), text_line(theme))
-    write(painter, row, text, theme.font(12, bold=True), theme.colour(colour), MIDDLE)
+    write(painter, row, theme.say(text), theme.font(12, bold=True), theme.colour(colour), MIDDLE)
 
 
 def spread_height(spread: Spread, width: float, theme: Theme, *, why: bool) -> float:
     """Return the least height of the picture, with the reason or without."""
     lines = (2 + len(spread.measured)) * text_line(theme) + theme.px(LEAST)
-    return lines + (wrapped_height(HARDWARE, width, theme) if why and spread.measured else 0)
+    reason = regular_text(spread) if why else ""
+    return lines + (wrapped_height(reason, width, theme) if reason else 0)
 
 
 def draw_spread(
@@ -57,9 +58,9 @@ def draw_spread(
     line = text_line(theme)
     write_bold(painter, box, seeds_text(spread), theme)
     foot = box.bottom()
-    if spread.measured and why:
-        foot -= wrapped_height(HARDWARE, box.width(), theme)
-        write_wrapped(painter, QRectF(box.left(), foot, box.width(), line), HARDWARE, theme, "muted")
+    if reason := regular_text(spread) if why else "":
+        foot -= wrapped_height(reason, box.width(), theme)
+        write_wrapped(painter, QRectF(box.left(), foot, box.width(), line), reason, theme, "muted")
     for measured in reversed(spread.measured):
         foot -= line
         row = QRectF(box.left(), foot, box.width(), line)

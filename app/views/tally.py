@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -128,7 +129,7 @@ def spread_texts(spread: Spread | None) -> list[str]:
     return [
         seeds_text(spread),
         *map(measured_text, spread.measured),
-        *([HARDWARE] if spread.measured else []),
+        regular_text(spread),
     ]
 
 
@@ -147,12 +148,19 @@ def seeds_text(spread: Spread) -> str:
 
 def measured_text(measured: Measured) -> str:
     """Return what a GPU ended with."""
-    return f"{measured.device}: {range_text(measured.outcomes)} in {_each(measured.outcomes)}"
+    outcomes = measured.outcomes
+    launches = f"{count_text(len(outcomes))} recorded launches"
+    if len(set(outcomes)) == 1:
+        return f"{measured.device}: {count_text(outcomes[0])} in each of {launches}"
+    usual, often = Counter(outcomes).most_common(1)[0]
+    most = f"{count_text(usual)} in {count_text(often)} of them"
+    return f"{measured.device}: {range_text(outcomes)} in {launches}, {most}"
 
 
-def _each(outcomes: tuple[int, ...]) -> str:
-    every = "every one of " if len(set(outcomes)) == 1 else ""
-    return f"{every}{plural(len(outcomes), 'launch')}".replace("launchs", "launches")
+def regular_text(spread: Spread) -> str:
+    """Return why GPUs end the same in every launch, "" where they don't."""
+    same = all(len(set(measured.outcomes)) == 1 for measured in spread.measured)
+    return HARDWARE if spread.measured and same else ""
 
 
 def range_text(numbers: tuple[int, ...]) -> str:

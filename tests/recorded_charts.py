@@ -1,0 +1,33 @@
+"""What the tests of charts share: the recorded measurement of the H200, and choices of what to draw."""
+
+from __future__ import annotations
+
+import json
+
+from tilescope.app.charts.choose import Choice, Subject
+from tilescope.app.charts.sources import Source
+from tilescope.tracer.measurement import load, recorded
+
+FILE = recorded()[0]
+RAW = json.loads(FILE.read_bytes())["measurement"]
+H200 = Source(FILE, load(FILE), recorded=True)
+SIDES = {"m": 1024, "k": 1024, "n": 1024}
+
+
+def raw(scenario, baseline="", **parameters):
+    """Return the first row of the file with these parameters, as it stands there."""
+    return next(
+        row
+        for row in RAW["rows"]
+        if (row["scenario"], row["baseline"]) == (scenario, baseline)
+        and all(row["parameters"].get(name) == value for name, value in parameters.items())
+    )
+
+
+def samples(row, kind):
+    return next(timing["microseconds"] for timing in row["timings"] if timing["kind"] == kind)
+
+
+def of(*keys, **options):
+    pairs = [key.partition("/") for key in keys]
+    return Choice(subjects=tuple(Subject(name, baseline) for name, _, baseline in pairs), **options)

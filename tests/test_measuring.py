@@ -1,0 +1,283 @@
+"""Measuring: rows, the process and what ends it, and the command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import msgspec
+import numpy as np
+import pytest
+
+from measured import DEVICE, ask, measurement
+from tilescope.app.measure_command import measure, table
+from tilescope.kernels.catalogue import CatalogueError, find, names, settle
+from tilescope.tracer.client import Cancelled
+from tilescope.tracer.cuda_c import function_of, source_of
+from tilescope.tracer.measure import problem_of, serve
+from tilescope.tracer.measure_events import Lost, Measured, Opened, Request, Sampling, Started
+from tilescope.tracer.measurement import MeasurementError, load
+from tilescope.tracer.measuring import Measuring
+from tilescope.tracer.rows import asks_of, launch_of_ask, row_of, together
+
+# --- rows
+
+
+def test_all_scenarios_have_rows_and_their_baselines():
+    asks = asks_of([])
+    assert {a.scenario for a in asks} == set(names())
+    rows = [row_of(a) for a in asks]
+    assert {row.engine for row in rows} == {"numba-cuda", "cuda-c", "python", "numba", "numpy"}
+    sizes = {row.parameters["m"] for row in rows if row.scenario == "matmul-tiled"}
+    assert {64, 4096} <= sizes
+    assert {row.block for row in rows if row.scenario == "matmul-tiled"} == {
+        (8, 8, 1),
+        (16, 16, 1),
+        (32, 32, 1),
+    }
+    seeds = [r for r in rows if r.scenario.startswith("cuda-c") and r.parameters["m"] == 5120]
+    assert len(seeds) == 4
+    assert all(row.flop > 0 for row in rows if "matmul" in row.scenario)
+
+
+def test_a_spec_with_parameters_is_one_size_with_its_baselines():
+    asks = asks_of(["vector-increment:count=100"])
+    assert [a.baseline for a in asks] == ["", "python", "numba", "numpy"]
+    assert [a.needs_device for a in asks] == [True, False, False, False]
+    assert {a.values["count"] for a in asks} == {100}
+    with pytest.raises(CatalogueError):
+        asks_of(["matmul-tilde"])
+
+
+def test_rows_of_one_size_are_measured_together():
+    asks = [
+        ask("matmul-tiled", m=8),
+        ask("vector-double"),
+        ask("cuda-c-naive", m=8),
+        ask("matmul-tiled", m=9),
+    ]
+    assert together(asks) == [[0, 2], [1], [3]]
+
+
+def test_cuda_c_sources_have_the_functions_that_the_catalogue_names():
+    for scenario in (find(name) for name in names() if name.startswith("cuda-c")):
+        path, text = source_of(scenario.cuda_c)
+        values = settle(scenario, {})
+        function = function_of(scenario.cuda_c, values)
+        assert path.suffix == ".cu"
+        assert f"void {function.partition('<')[0]}(" in text
+        head = text[text.index("void ") : text.index("{", text.index("void "))]
+        assert head.count(",") + 1 == 3 + len(scenario.cuda_c.numbers)
+
+
+# --- the process
+
+
+class Played:
+    """A subject that computes what it should, or not, and takes the times that it is told."""
+
+    compiles = True
+
+    def __init__(self, ask, wrong=0.0, fails=None):
+        self.launch, self.wrong, self.fails = launch_of_ask(ask), wrong, fails
+        self.ask = ask
+
+    def first_call(self):
+        return 1000.0
+
+    def results(self):
+        from tilescope.tracer.loading import filled
+
+        a, b, c = (filled(array) for array in self.launch.arguments[:3])
+        np.matmul(a, b, out=c)
+        return {"a": a, "b": b, "c": c + self.wrong}
+
+    def takes(self):
+        def take():
+            if self.fails:
+                raise self.fails
+            return 5.0
+
+        return {"kernel-warm": take, "launch": lambda: 2.0}
+
+    def outcomes(self):
+        return (1.0, 1.0) if self.wrong else ()
+
+
+class PlayedGpu:
+    def __init__(self, lost=False):
+        self.lost = lost
+
+    def describe(self):
+        return DEVICE
+
+    def is_lost(self):
+        return self.lost
+
+
+def served(asks, gpu=None, **subjects):
+    events = []
+    made = iter(subjects.get("subjects", [{}] * len(asks)))
+    serve(
+        Request(tuple(asks)),
+        events.append,
+        gpu or PlayedGpu(),
+        "",
+        lambda a, g: Played(a, **next(made)),
+        lambda gpu: None,
+    )
+    return events
+
+
+def test_a_right_row_is_timed_in_every_kind():
+    events = served([ask("matmul-tiled", first=True, m=8), ask("matmul-naive-col-on-x", m=8)])
+    assert events[0] == Opened(DEVICE, None, "")
+    first, second = (e.row for e in events if isinstance(e, Measured))
+    assert [(t.kind, t.median, t.settled) for t in first.timings] == [
+        ("first-call", 1000, False),
+        ("kernel-warm", 5, True),
+        ("launch", 2, True),
+    ]
+    assert [t.kind for t in second.timings] == ["kernel-warm", "launch"]
+    assert first.result.equal
+    assert first.problem == ""
+
+
+def test_a_wrong_row_is_reported_and_not_timed():
+    events = served([ask("matmul-tiled"), ask("matmul-tiled-dynamic")], subjects=[{"wrong": 0.5}, {}])
+    wrong, right = (e.row for e in events if isinstance(e, Measured))
+    assert wrong.timings == ()
+    assert wrong.problem.startswith("It differs from NumPy by 0.5")
+    assert wrong.problem.endswith(", so it was not timed.")
+    assert not wrong.result.equal
+    assert wrong.outcomes == (1.0, 1.0)
+    assert right.timings
+
+
+def test_an_error_ends_its_row_and_no_other():
+    failing = {"fails": MemoryError("out")}
+    events = served([ask("matmul-tiled"), ask("matmul-tiled-dynamic")], subjects=[failing, {}])
+    rows = {e.place: e.row for e in events if isinstance(e, Measured)}
+    assert rows[0].problem == "The memory is too small for it; choose a smaller size."
+    assert rows[0].timings == ()
+    assert rows[1].problem == ""
+    assert rows[1].timings
+    assert not any(isinstance(e, Lost) for e in events)
+
+
+def test_a_lost_device_ends_the_process_with_the_row_that_lost_it():
+    failing = {"fails": RuntimeError("[719] CUDA_ERROR_ILLEGAL_ADDRESS")}
+    asks = [ask("matmul-tiled"), ask("matmul-tiled-dynamic")]
+    events = served(asks, PlayedGpu(lost=True), subjects=[failing, {}])
+    assert [e.place for e in events if isinstance(e, Measured)] == [0]
+    assert isinstance(events[-1], Lost)
+
+
+def test_problems_are_sentences():
+    assert problem_of(MeasurementError("Why.")) == "Why."
+    assert problem_of(RuntimeError("[2] CUDA_ERROR_OUT_OF_MEMORY")).startswith("The memory")
+    assert problem_of(RuntimeError("[702] CUDA_ERROR_LAUNCH_TIMEOUT")).startswith("It ran too long")
+    assert problem_of(ValueError("odd\nmore")) == "It could not be measured (ValueError: odd)."
+
+
+def processes(*scripts):
+    """Return what stands for the process: each start plays the next list of events; requests are kept."""
+    requests, left = [], list(scripts)
+
+    def start(request):
+        requests.append(request)
+        yield from left.pop(0)
+
+    return start, requests
+
+
+def test_the_rows_that_a_lost_device_left_are_measured_by_another_process():
+    asks = [ask("matmul-tiled", m=m) for m in (1, 2, 3)]
+    rows = [row_of(a) for a in asks]
+    broken = msgspec.structs.replace(rows[1], problem="broken")
+    start, requests = processes(
+        [Opened(DEVICE, None, ""), Started(0), Measured(0, rows[0]), Started(1), Measured(1, broken), Lost()],
+        [Opened(DEVICE, None, ""), Started(0), Sampling((0,), 1, 1), Measured(0, rows[2])],
+    )
+    said = []
+    made = Measuring(asks).run(lambda *progress: said.append(progress), start)
+    assert made.rows == (rows[0], broken, rows[2])
+    assert [request.asks for request in requests] == [tuple(asks), (asks[2],)]
+    assert [request.ceilings for request in requests] == [True, False]
+    assert made.device == DEVICE
+    assert ("checking matmul-tiled:m=1,k=64,n=64,tile=16,dtype=float32,input=random", 0, 3) in said
+    assert said[-1][1:] == (3, 3)
+
+
+def test_a_process_that_dies_takes_one_row_with_it():
+    asks = [ask("matmul-tiled", m=m) for m in (1, 2)]
+    rows = [row_of(a) for a in asks]
+    start, _ = processes(
+        [Opened(DEVICE, None, ""), Started(0)], [Opened(DEVICE, None, ""), Started(0), Measured(0, rows[1])]
+    )
+    made = Measuring(asks).run(start=start)
+    assert "ended while it ran" in made.rows[0].problem
+    assert made.rows[1] == rows[1]
+
+
+def test_without_a_device_there_is_a_sentence_and_no_file():
+    start, _ = processes([Opened(None, None, "No GPU can be used: no driver.")])
+    with pytest.raises(MeasurementError, match="no driver"):
+        Measuring([ask("matmul-tiled")]).run(start=start)
+    start, _ = processes([])
+    with pytest.raises(MeasurementError, match="did not start"):
+        Measuring([ask("matmul-tiled")]).run(start=start)
+
+
+def test_a_cancelled_measurement_says_so():
+    measuring = Measuring(asks_of(["python-threads"]), time_limit=60)
+    measuring_started = []
+
+    def report(text, done, of):
+        measuring_started.append(text)
+        measuring.cancel()
+
+    with pytest.raises(Cancelled):
+        measuring.run(report)
+    assert measuring_started
+
+
+# --- the command
+
+
+def test_the_command_measures_programs_without_a_device(tmp_path, capsys):
+    path = tmp_path / "m.json"
+    assert measure(["python-loops:m=2,k=8,n=2,tile=8", "--json", str(path), "--time-limit", "0.05"]) == 0
+    row = load(path).rows[0]
+    assert row.engine == "python"
+    assert row.result.equal
+    assert len(row.timing("cpu").microseconds) >= 3
+    out = capsys.readouterr().out
+    assert "Python, a launch as loops" in out
+    assert str(path) in out
+
+
+def test_the_command_refuses_before_it_measures(tmp_path):
+    with pytest.raises(MeasurementError, match="folder"):
+        measure(["python-loops", "--json", str(tmp_path / "no" / "m.json")])
+    with pytest.raises(Exception, match="time-limit"):
+        measure(["python-loops", "--time-limit", "-1"])
+
+
+def test_the_table_has_medians_and_problems():
+    made = measurement(1.5, 2.5, 2.25)
+    wrong = msgspec.structs.replace(made.rows[0], timings=(), problem="It is wrong.")
+    text = table(msgspec.structs.replace(made, rows=(*made.rows, wrong)))
+    assert "kernel-warm" in text
+    assert "2.25" in text
+    assert text.endswith("It is wrong.")
+    assert text.startswith("NVIDIA H200, 2026-11-20")
+
+
+def test_measuring_needs_neither_qt_nor_numba_in_its_callers_process():
+    code = (
+        "import sys, tilescope.app.measure_command, tilescope.tracer.measure\n"
+        "print([m for m in sys.modules if m.split('.')[0] in ('PySide6', 'numba', 'pyqtgraph')])"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,168 @@
+"""The ceilings of a device: copying, a large product of matrices, multiply-adds with all operands in registers.
+
+The product is taken by cuBLAS where it is installed, since NVIDIA's own library is what a device reaches;
+numba-cuda does not bring it along. Everywhere it is taken by kernels/cuda_c/large_product.cu too. Each ceiling
+says which of them it is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..kernels.catalogue import CudaC
+from .cuda_c import CudaCKernel
+from .gpu import Gpu, median_of
+from .launch import Launch
+from .measurement import Ceilings, Peak, Real
+
+SIDES = (2048, 4096, 8192)  # our own kernel needs multiples of 128
+LONGEST = 100_000.0  # microseconds that one product may take
+SHARE = 4  # the matrices take no more than this part of the free memory
+CHECKED = 16  # elements that are compared with NumPy's
+OWN = CudaC("large_product.cu", "large_product<{real}>", numbers=("n",))
+C_NAMES: dict[Real, str] = {"float32": "float", "float64": "double"}
+ROUTINES: dict[Real, str] = {"float32": "cublasSgemm_v2", "float64": "cublasDgemm_v2"}
+PLAIN = 0  # no transposition, and the default arithmetic: float32 is not rounded to TF32
+Multiply = Callable[[], None]
+
+
+class NoCublas(Exception):
+    """cuBLAS is not installed, or does not work with this driver."""
+
+
+def ceilings_of(gpu: Gpu) -> Ceilings:
+    """Return what the device reaches; each the median of ten."""
+    return Ceilings(gpu.copy_rate(), _peaks(gpu), gpu.empty_time(), gpu.two_events)
+
+
+def _peaks(gpu: Gpu) -> tuple[Peak, ...]:
+    """Return what the device reaches in each dtype, in products that came out right and in registers."""
+    reals: tuple[Real, ...] = ("float32", "float64")
+    return tuple(peak for real in reals for peak in (*_products(gpu, real), _registers(gpu, real)))
+
+
+def _registers(gpu: Gpu, real: Real) -> Peak:
+    rate = median_of(lambda: gpu.arithmetic(20_000, real))
+    return Peak(real, "registers", "multiply-adds in registers", rate)
+
+
+def _products(gpu: Gpu, real: Real) -> Iterator[Peak]:
+    matrices = Matrices(gpu, real, _side(gpu, real))
+    size = f"{matrices.n} x {matrices.n}"
+    try:
+        with Cublas(gpu) as cublas:
+            multiply = cublas.product(matrices)
+            if rate := _rate(matrices, multiply):
+                more = ", TF32 off" if real == "float32" else ""
+                name = ROUTINES[real].removeprefix("cublas")[:5].upper()
+                yield Peak(real, "cublas", f"product {size}, cuBLAS {cublas.version} {name}{more}", rate)
+    except NoCublas:
+        pass  # as with most installations; our own kernel follows
+    if rate := _rate(matrices, own_product(matrices)):
+        yield Peak(real, "cuda-c", f"product {size}, {OWN.file}", rate)
+
+
+def _side(gpu: Gpu, real: Real) -> int:
+    """Return the largest side at which the matrices leave room and a product does not take long."""
+    least = SIDES[0]
+    multiply = own_product(Matrices(gpu, real, least))
+    time = gpu.kernel_time(multiply, flush=False)
+    room = gpu.free_memory() / SHARE / np.dtype(real).itemsize / 3
+    return max([least, *(n for n in SIDES if time * (n / least) ** 3 <= LONGEST and n * n <= room)])
+
+
+def _rate(matrices: Matrices, multiply: Multiply) -> float:
+    """Return GFLOP/s, 2 n^3 operations by the median time of ten; 0 where the product is wrong."""
+    gpu, n = matrices.gpu, matrices.n
+    matrices.clear()
+    multiply()
+    gpu.synchronize()  # libraries set themselves up at their first call
+    rate = median_of(lambda: 2 * n**3 / gpu.kernel_time(multiply, flush=False) / 1000)
+    return rate if matrices.are_right() else 0.0
+
+
+class Matrices:
+    """C = A B on the device, all n x n, row by row; A and B hold the same random numbers in every run."""
+
+    def __init__(self, gpu: Gpu, real: Real, n: int) -> None:
+        self.gpu, self.real, self.n = gpu, real, n
+        dice = np.random.default_rng(0)
+        self._host = [dice.random((n, n), real) for _ in range(2)]
+        self._device = [gpu.on_device(a) for a in (*self._host, np.zeros((n, n), real))]
+
+    @property
+    def pointers(self) -> list[int]:
+        """The addresses of A, B and C on the device."""
+        return [int(a.__cuda_array_interface__["data"][0]) for a in self._device]
+
+    def clear(self) -> None:
+        """Fill C with zeros."""
+        self._device[2].copy_to_device(np.zeros((self.n, self.n), self.real))
+
+    def are_right(self) -> bool:
+        """Return whether C is A B, in as many elements as are compared, but for rounding."""
+        c, dice = self._device[2].copy_to_host(), np.random.default_rng(1)
+        a, b = (matrix.astype(np.float64, copy=False) for matrix in self._host)
+        places = dice.integers(0, self.n, (CHECKED, 2)).tolist()
+        expected = np.array([a[row] @ b[:, column] for row, column in places])
+        found = np.array([c[row, column] for row, column in places], np.float64)
+        return bool(np.all(np.abs(found - expected) <= self.n * np.finfo(self.real).eps * expected))
+
+
+def own_product(matrices: Matrices) -> Multiply:
+    """Return what queues the product by our own kernel."""
+    n, blocks = matrices.n, matrices.n // 128
+    launch = Launch("large_product", "", (), (blocks, blocks, 1), (256, 1, 1))
+    values: dict[str, int | str] = {"n": n, "real": C_NAMES[matrices.real]}
+    kernel = CudaCKernel(OWN, values, launch, int(matrices.gpu.stream))
+    return lambda: kernel.enqueue(matrices.pointers)
+
+
+class Cublas:
+    """cuBLAS on the GPU's stream; raises NoCublas, also when used."""
+
+    def __init__(self, gpu: Gpu) -> None:
+        self._library = _library()
+        self._handle = ctypes.c_void_p()
+        self._call("cublasCreate_v2", ctypes.byref(self._handle))
+        self._call("cublasSetStream_v2", self._handle, ctypes.c_void_p(int(gpu.stream)))
+        self._call("cublasSetMathMode", self._handle, PLAIN)
+
+    def __enter__(self) -> Cublas:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._call("cublasDestroy_v2", self._handle)
+
+    @property
+    def version(self) -> str:
+        """Its version: 13.1."""
+        found = ctypes.c_int()
+        self._call("cublasGetVersion_v2", self._handle, ctypes.byref(found))
+        return f"{found.value // 10_000}.{found.value // 100 % 100}"
+
+    def product(self, matrices: Matrices) -> Multiply:
+        """Return what queues the product. cuBLAS counts column by column, in which C = A B row by row is B A."""
+        real = ctypes.c_float if matrices.real == "float32" else ctypes.c_double
+        one, zero, n = real(1), real(0), matrices.n
+        a, b, c = map(ctypes.c_void_p, matrices.pointers)
+        given = (PLAIN, PLAIN, n, n, n, ctypes.byref(one), b, n, a, n, ctypes.byref(zero), c, n)
+        return lambda: self._call(ROUTINES[matrices.real], self._handle, *given)
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        status = getattr(self._library, name)(*arguments)
+        if status:
+            raise NoCublas(f"{name} returned {status}")
+
+
+def _library() -> ctypes.CDLL:
+    try:
+        from cuda.pathfinder import load_nvidia_dynamic_lib
+
+        return ctypes.CDLL(load_nvidia_dynamic_lib("cublas").abs_path)
+    except (ImportError, RuntimeError, OSError) as error:
+        raise NoCublas(str(error)) from error
