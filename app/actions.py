@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidgetAction
 
-from . import dialogs, files
+from . import dialogs, files, speech
 
 if TYPE_CHECKING:
     from .main_window import MainWindow
@@ -81,8 +81,8 @@ def commands(window: MainWindow) -> dict[str, list[Command]]:
             ("Reduced motion", "Ctrl+M", window.look.toggle_motion),
             line,
             ("Words as the scenario has them", "", lambda: window.look.speak("own")),
-            ("Thread, block, warp", "", lambda: window.look.speak("cuda")),
-            ("Work-item, work-group, wavefront", "", lambda: window.look.speak("work-item")),
+            (speech.CUDA, "", lambda: window.look.speak("cuda")),
+            (speech.WORK_ITEM, "", lambda: window.look.speak("work-item")),
         ],
         "Help": [
             ("Keys", "F1", lambda: dialogs.show_keys(window)),

@@ -28,7 +28,9 @@ def show_keys(window: MainWindow) -> None:
     rows, last = [], ""
     for title, text, shortcut in actions.keys(window):
         heading = f"<tr><td colspan=2><b>{escape(title)}</b></td></tr>" if title != last else ""
-        rows.append(f"{heading}<tr><td>{escape(text)}&nbsp;&nbsp;&nbsp;</td><td>{escape(shortcut)}</td></tr>")
+        rows.append(
+            f"{heading}<tr><td>{escape(window.theme.say(text))}&nbsp;&nbsp;&nbsp;</td><td>{escape(shortcut)}</td></tr>"
+        )
         last = title
     _show(window, "Keys", f"<table cellpadding=3>{''.join(rows)}</table>")
 

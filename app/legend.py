@@ -16,17 +16,21 @@ class LegendItem(QWidget):
     def __init__(self, kind: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.kind, self.theme = kind, theme
-        self.setAccessibleName(f"Colour of {kind}")
+        self._name()
+
+    def _name(self) -> None:
+        self.setAccessibleName(f"Colour of {self.theme.say(self.kind)}")
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Take colours, text size and words."""
         self.theme = theme
+        self._name()
         self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
         """Return the room for square and name."""
-        text = QFontMetrics(self.theme.font()).horizontalAdvance(self.kind)
+        text = QFontMetrics(self.theme.font()).horizontalAdvance(self.theme.say(self.kind))
         return QSize(self.theme.px(20) + text + self.theme.px(6), self.theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
@@ -42,5 +46,5 @@ class LegendItem(QWidget):
         painter.setFont(self.theme.font())
         painter.setPen(self.theme.colour("text"))
         room = QRectF(self.rect()).adjusted(self.theme.px(20), 0, 0, 0)
-        painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), self.kind)
+        painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), self.theme.say(self.kind))
         painter.end()

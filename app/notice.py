@@ -75,6 +75,7 @@ class Notice(QFrame):
 
     def _show(self, kind: str, sentence: str, answers: Answers) -> None:
         for old in self.answers:
+            old.hide()  # it goes later, and is not to be seen beside the new ones
             self.row.removeWidget(old)
             old.deleteLater()
         self.kind = kind
@@ -82,6 +83,7 @@ class Notice(QFrame):
         self.answers = [button(text, text, text=text, run=self._answer(run)) for text, run in answers]
         for i, new in enumerate(self.answers):
             self.row.insertWidget(2 + i, new)
+        sentence = self.theme.say(sentence)
         self.sentence.setText(sentence[:1].upper() + sentence[1:])
         self.sentence.setAccessibleName(sentence)
         mark(self, "kind", kind)

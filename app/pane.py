@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ..tracer.pace import Pace, left_text
 from ..tracer.trace import Trace
 from .bookmark import PictureChoice
 from .controls import button, mark, paint_icon
@@ -126,6 +127,7 @@ class Pane(QFrame):
         self.head.setContentsMargins(theme.px(14), theme.px(10), theme.px(14), theme.px(4))
         self.head.setSpacing(theme.px(2))
         self.line.setSpacing(theme.px(8))
+        self._show_lesson()
         self._show_verdict()
         self.veil.set_theme(theme)
         for view in self.views:
@@ -142,13 +144,19 @@ class Pane(QFrame):
 
     def _show_lesson(self) -> None:
         lesson = self.session.scenario.lesson if self.session and self.session.scenario else ""
+        pitfall = pitfall_text(self.session.scenario if self.session else None)
+        if self.session and self.session.scenario and not self.session.scenario.words:
+            lesson, pitfall = self._say(lesson), self._say(pitfall)
         self.lesson.setText(lesson)
         self.lesson.setVisible(bool(lesson) and not self.terse)
         self.title.setToolTip(lesson)
-        pitfall = pitfall_text(self.session.scenario if self.session else None)
         self.pitfall.setVisible(bool(pitfall))
         self.pitfall.setToolTip(pitfall)
         self.pitfall.setAccessibleDescription(pitfall)
+
+    def _say(self, text: str) -> str:
+        """Return a text in the words that the session is told in."""
+        return self.theme.speaking(self.session.scenario if self.session else None).say(text)
 
     def set_focused(self, focused: bool) -> None:
         """Show whether the right column follows this pane."""
@@ -157,15 +165,15 @@ class Pane(QFrame):
     def _show_verdict(self) -> None:
         trace = self.session.trace if self.session else None
         sentence, good = _verdict(trace, self.terse)
-        self.verdict.setText(sentence)
+        self.verdict.setText(self._say(sentence))
         self.verdict.setObjectName("good" if good else "bad")
         mark(self.verdict, "good", good)
         picture = icon("check" if good else "warning", self.theme.colour("good" if good else "bad"))
         size = self.theme.px(14)
         self.sign.setPixmap(picture.pixmap(size, size))
         self.sign.setVisible(bool(sentence))
-        self.part.setText(_part(trace))
-        self.part.setToolTip(trace.notice if trace else "")
+        self.part.setText(self._say(_part(trace)))
+        self.part.setToolTip(self._say(trace.notice) if trace else "")
         self.part.setVisible(bool(self.part.text()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -182,7 +190,7 @@ class Veil(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("veil")
-        self.text, self.bar = QLabel(), QProgressBar()
+        self.text, self.bar, self.pace = QLabel(), QProgressBar(), Pace()
         self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of tracing")
@@ -198,7 +206,8 @@ class Veil(QFrame):
 
     def show_progress(self, text: str, done: int, total: int) -> None:
         """Show how far it is; a total of 0 means that nobody knows."""
-        self.text.setText(text)
+        left = left_text(self.pace.left(done, total)) if total else ""
+        self.text.setText(f"{text}\n{left}".strip())
         self.bar.setRange(0, total)
         self.bar.setValue(done)
         if self.isHidden():

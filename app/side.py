@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
@@ -29,7 +31,6 @@ class Side(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("panel")
-        self.setAccessibleName("Source, thread, warp, findings and explanation")
         self.theme = theme
         self.session: Session | None = None
         self.moment, self.selection = 0.0, Selection()
@@ -46,6 +47,7 @@ class Side(QFrame):
             self.bar.addTab(name.capitalize())
             self.stack.addWidget(view)
         self.bar.currentChanged.connect(self._turn)
+        self.findings.line_asked.connect(self._point_at)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 4, 1, 1)
         column.setSpacing(2)
@@ -69,9 +71,27 @@ class Side(QFrame):
         self.session, self.moment, self.selection = session, moment, selection
         self._draw()
 
+    def compare(self, sessions: Sequence[Session]) -> None:
+        """Tint the lines of the source by one scale for these sessions."""
+        self.source.compared = tuple(sessions)
+
+    def show_findings(self, session: Session) -> None:
+        """Show the findings of a session, which has more of them now, where it is looked at."""
+        if session is self.session:
+            self._show_count(session)
+        if session is self.findings.session:
+            self.findings.load(session)
+
+    def _point_at(self, file: str, line: int) -> None:
+        """Let the source show the line of a finding, for whoever turns to it."""
+        if self.source.session is not self.session:
+            self.source.load(self.session)
+        self.source.point_at(file, line)
+
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
         self.setMinimumSize(theme.px(200), theme.px(120))  # the views scroll
+        self._name_tabs(theme)
         self._fit_tabs(theme)
         for view in self.views:
             view.set_theme(theme)
@@ -82,12 +102,22 @@ class Side(QFrame):
 
     def _show_count(self, session: Session) -> None:
         """Write on the tab of the findings how many there are."""
+        self._name_tabs(self.theme, session)
         count = count_of(session)
         place, total = TABS.index("findings"), sum(count.values())
         self.bar.setTabText(place, f"Findings {total}" if total else "Findings")
         told = [plural(number, severity) for severity, number in count.items() if number]
         self.bar.setTabToolTip(place, ", ".join(told) or "nothing to tell")
         self._fit_tabs(self.theme)
+
+    def _name_tabs(self, theme: Theme, session: Session | None = None) -> None:
+        """Name the tabs in the words of the session."""
+        shown = session or self.session
+        say = theme.speaking(shown.scenario if shown else None).say
+        self.setAccessibleName(say("Source, thread, warp, findings and explanation"))
+        for place, name in enumerate(TABS):
+            if name != "findings":
+                self.bar.setTabText(place, say(name.capitalize()))
 
     def _fit_tabs(self, theme: Theme) -> None:
         """Draw the tabs smaller where they would not fit beside each other."""

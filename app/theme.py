@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from string import Template
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+
+from ..kernels.catalogue import Scenario
+from .vocabulary import resolved, spoken, vocabulary
 
 # Okabe and Ito, "Color Universal Design", 2008: one colour means one thing everywhere.
 KIND_COLOURS = {
@@ -105,6 +108,15 @@ class Theme:
     def named(cls, name: str, scale: float = 1.0, reduced_motion: bool = False, words: str = "own") -> Theme:
         """Return the light or the dark theme."""
         return cls(name, scale, reduced_motion, DARK if name == "dark" else LIGHT, words)
+
+    def speaking(self, scenario: Scenario | None) -> Theme:
+        """Return this theme with the words that a scenario is told in."""
+        words = resolved(self.words, scenario)
+        return self if words == self.words else replace(self, words=words)
+
+    def say(self, text: str) -> str:
+        """Return a text of CUDA's words in those of the theme."""
+        return spoken(text, vocabulary(self.words, None))
 
     def px(self, size: float) -> int:
         """Return a length of the normal text size in pixels of this theme's."""

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from PySide6.QtGui import QColor
 
 from launching import Array, launch, trace
 from memory_views import point
@@ -15,9 +16,11 @@ from sessions import application, matmul, picture
 from tilescope.app.session import Selection, build_session
 from tilescope.app.theme import Theme
 from tilescope.app.views.heat import HEATS, element_heat, heat_moments, line_heat, waste_of
+from tilescope.app.views.memory_paint import colour_table
 from tilescope.app.views.source import SourceView
 from tilescope.tracer.trace import Op
 from traces import programs, trace_of
+from windows import opened, press
 
 LIGHT = Theme.named("light")
 
@@ -183,3 +186,42 @@ def test_shared_memory_shows_the_conflicts_of_the_chosen_block(tmp_path):
     calm, hot = (element_heat(session, "conflicts", line, session.end, Selection(b, 0)) for b in (0, 1))
     assert not calm.any()
     assert hot[::32].tolist() == [31] * 32 and hot.sum() == 31 * 32
+
+
+def in_window(window, pane, name, *place):
+    """Return the colour of an element's cell in a pane's memory."""
+    view = window.frame.panes[pane].memory
+    return view.grab().toImage().pixelColor(point(view, name, *place).toPoint())
+
+
+def test_two_panes_share_the_scale_of_what_is_wasted():
+    """The wider product asks for each element of A more often, so more is wasted on it."""
+    specs = tuple(f"matmul-naive-row-on-x:m=16,k=16,n={n},tile=8" for n in (8, 32))
+    with opened(specs) as window:
+        window.frame.colour_by("wasted")
+        press(window, "End")
+        window.draw()
+        sessions, views = window.stage.sessions, [pane.memory for pane in window.frame.panes]
+        least, most = (view.own_tops(Selection())["wasted", "global"] for view in views)
+        assert least < most
+        assert [dict(view.tops)["wasted", "global"] for view in views] == [most, most]
+        hot = [np.argwhere(element_heat(s, "wasted", 0, s.end, Selection()) == most) for s in sessions]
+        assert not len(hot[0]) and len(hot[1])
+        last = QColor.fromRgb(int(colour_table(window.theme, "wasted")[-1]))
+        assert in_window(window, 1, "a", *hot[1][0]) == last
+        assert in_window(window, 0, "a", *hot[1][0]) not in (last, window.theme.colour("cell_unread"))
+        lines = [line_heat(session, "wasted", session.end) for session in sessions]
+        assert window.side.source.editor._most == max(max(line.values()) for line in lines)
+
+
+@pytest.mark.parametrize(("blocks", "mark"), [(None, "exact"), ((0,), "part")])
+def test_the_scale_carries_its_mark(tmp_path, blocks, mark):
+    text = "@cuda.jit\ndef kernel(a, b):\n    i = cuda.grid(1)\n    b[2 * i] = a[i]\n"
+    given_ = {
+        "arguments": (Array((64,)), Array((128,))), "grid": (2, 1, 1), "block": (32, 1, 1), "blocks": blocks,
+    }  # fmt: skip
+    session = build_session(launch(tmp_path, text, **given_), trace(tmp_path, text, **given_), None)
+    view = memory_shown(session, session.end, colour_by="wasted")
+    (row,) = view._picture._legend(view._look())
+    assert [item.before for _, item in row][-1] == mark
+    assert "more than needed" in row[0][1].after

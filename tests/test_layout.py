@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilescope.app.views import cells, marks
+from tilescope.app.views.box import Box
 from tilescope.app.views.flights import arcs, merged
-from tilescope.app.views.layout import Box, Metrics, arrange, roles_of, snapped
+from tilescope.app.views.layout import Metrics, arrange, roles_of, snapped
 from tilescope.app.views.sheet import index_of, sheet_of
 from tilescope.tracer.trace import Buffer
 

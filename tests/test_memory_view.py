@@ -98,10 +98,11 @@ def test_cells_are_coloured_by_what_is_chosen():
 
 def test_two_panes_can_share_the_scale_of_reads():
     naive, tiled = (shown(matmul(n, **SMALL), 10**6) for n in ("matmul-naive-col-on-x", "matmul-tiled"))
-    assert naive.most_reads() == 28 and tiled.most_reads() == 4  # N; N / tile, rounded up
+    most = [view.own_tops(Selection())["reads", "global"] for view in (naive, tiled)]
+    assert most == [28, 4]  # N; N / tile, rounded up
     alone = colour(tiled, "a", 2, 2)
     assert alone == colour(naive, "a", 2, 2)
-    tiled.reads_top = naive.most_reads()
+    tiled.tops = tuple(naive.own_tops(Selection()).items())
     assert luminance(colour(tiled, "a", 2, 2)) > luminance(alone)
 
 
@@ -131,7 +132,8 @@ def pixels(image):
 def test_the_frames_are_what_the_block_touches():
     session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8)
     trace, sheets = session.trace, {n: sheet_of(b) for n, b in enumerate(session.trace.buffers)}
-    frames = frames_of(trace, session.memory, session.rows_of(5), sheets)  # block (2, 1): rows 8 to 16, columns 16 to 24
+    # Block (2, 1): rows 8 to 16, columns 16 to 24.
+    frames = frames_of(trace, session.memory, session.rows_of(5), sheets)
     a, b, c = (number(session, name) for name in "abc")
     assert frames.whole[a] == (8, 0, 16, 24) and frames.whole[b] == (0, 16, 24, 24)
     assert frames.whole[c] == (8, 16, 16, 24)
@@ -146,7 +148,7 @@ def test_the_frames_are_what_the_block_touches():
 
 def drawn(session, moment, selection):
     picture_of = MemoryPicture(session, Theme.named("light"))
-    look = Look(550, 450, 1.0, "auto", 0, Zoom(), moment, selection)
+    look = Look(550, 450, 1.0, "auto", (), Zoom(), moment, selection)
     return picture_of.scene, picture_of.zoomed(look).places
 
 

@@ -13,7 +13,7 @@ from tilescope.app.views.memory import MemoryView
 from tilescope.app.views.pitfall import pitfall_text
 from tilescope.app.views.source import CUDA_C, NUMBA, SourceView
 from tilescope.app.views.thread import ThreadView
-from tilescope.app.views.vocabulary import spoken, vocabulary
+from tilescope.app.vocabulary import spoken, vocabulary
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.kernels.scenario import WORK_ITEM_WORDS
 from tilescope.tracer.cuda_c import source_of

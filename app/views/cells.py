@@ -43,22 +43,27 @@ def value_codes(
     values: NDArray[np.generic], known: NDArray[np.bool_], blank: NDArray[np.bool_], span: Range
 ) -> Codes:
     """Return codes for values: POISON where not known, UNREAD where blank, else a place on the scale of `span`."""
-    numbers = real(values)
+    codes = np.full(values.shape, POISON, np.uint8)
+    codes[known & blank] = UNREAD
+    shown = known & ~blank  # often few of many: what a launch has written by now
+    numbers = real(values[shown])
     if span.high > span.low:
         with np.errstate(invalid="ignore", over="ignore"):
             scaled = (numbers - span.low) * ((LAST - FIRST) / (span.high - span.low))
     else:
         scaled = np.full(numbers.shape, (LAST - FIRST) / 2)
-    codes = (np.clip(np.nan_to_num(scaled, nan=0.0), 0, LAST - FIRST) + FIRST).astype(np.uint8)
-    codes[blank] = UNREAD
-    codes[~known | np.isnan(numbers)] = POISON
+    found = (np.clip(np.nan_to_num(scaled, nan=0.0), 0, LAST - FIRST) + FIRST).astype(np.uint8)
+    found[np.isnan(numbers)] = POISON
+    codes[shown] = found
     return codes
 
 
 def read_codes(reads: NDArray[np.integer], top: int) -> Codes:
     """Return codes for times read: UNREAD for 0, FIRST for 1, LAST for `top` and more."""
-    steps = (np.clip(reads, 1, max(1, top)) - 1) * (LAST - FIRST) // max(1, top - 1)
-    codes: Codes = np.where(reads > 0, FIRST + steps, UNREAD).astype(np.uint8)
+    counts = np.arange(max(1, top) + 1)
+    steps = (np.maximum(counts, 1) - 1) * (LAST - FIRST) // max(1, top - 1)
+    table: Codes = np.where(counts > 0, FIRST + steps, UNREAD).astype(np.uint8)
+    codes: Codes = table[np.clip(reads, 0, max(1, top))]  # looked up: a matrix may have millions of cells
     return codes
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ...tracer.trace import Op
+from ...tracer.trace import Op, Trace
 from ..session import Selection, Session
 from ..theme import Theme
 from .tiles import COMPACT, HEIGHT, Grid, Tile, Value, boxes, draw_tile, grid_of, least_width
@@ -39,7 +39,8 @@ class CountersView(View):
         """Take a session."""
         super().load(session)
         self.tiles = tiles_of(session) if session else []
-        self.notice = part_text(session.trace) if session else ""
+        texts = (part_text(session.trace), totals_text(session.trace)) if session else ()
+        self.notice = " ".join(filter(None, texts))
         self._measured = None
         self.updateGeometry()
         self._tell()
@@ -56,7 +57,7 @@ class CountersView(View):
         super().set_theme(theme)
         self._measured = None
         self.updateGeometry()
-        self.update()
+        self._tell()
 
     def set_terse(self, terse: bool) -> None:
         """Keep to one row of tiles, where the window is low, or not."""
@@ -108,13 +109,14 @@ class CountersView(View):
             return QRect()
         inside = QRect(self.theme.px(10), self.theme.px(5), max(1, width - self.theme.px(20)), 10_000)
         metrics = QFontMetrics(self.theme.font(11, bold=True))
-        found = metrics.boundingRect(inside, Qt.TextFlag.TextWordWrap, self.notice)
+        found = metrics.boundingRect(inside, Qt.TextFlag.TextWordWrap, self.say(self.notice))
         return QRect(0, 0, width, found.height() + self.theme.px(8))
 
     def _tell(self) -> None:
         """Say the numbers to a screen reader, and draw them."""
         words = [f"{t.label} {t.text(int(self.moment))}" for t in self.tiles]
-        self.setAccessibleDescription(", ".join([*words, self.mark]) + f". {self.notice}" * bool(self.notice))
+        told = ", ".join([*words, self.mark]) + f". {self.notice}" * bool(self.notice)
+        self.setAccessibleDescription(self.say(told))
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -127,7 +129,7 @@ class CountersView(View):
             notice = self._notice_box(self.width()).adjusted(side, top, -side, 0)
             painter.setFont(self.theme.font(11, bold=True))
             painter.setPen(self.theme.colour("bad"))
-            painter.drawText(notice, Qt.TextFlag.TextWordWrap, self.notice)
+            painter.drawText(notice, Qt.TextFlag.TextWordWrap, self.say(self.notice))
         style, moment = self._grid(self.width()).style, int(self.moment)
         for tile, box in self.shown():
             draw_tile(painter, tile, moment, box, style, self.mark, self.theme)
@@ -144,7 +146,7 @@ class CountersView(View):
             tip = next(
                 (f"{t.meaning} {MARKS[self.mark]}" for t, box in self.shown() if box.contains(here)), ""
             )
-            QToolTip.showText(event.globalPos(), tip, self)
+            QToolTip.showText(event.globalPos(), self.say(tip), self)
             return True
         return super().event(event)
 
@@ -160,6 +162,18 @@ def tiles_of(session: Session) -> list[Tile]:
         text = _mean_reads(session, buffer)
         tiles.append(Tile(f"mean reads of {name}", meaning, text, rank, text(session.end)))
     return tiles
+
+
+def totals_text(trace: Trace) -> str:
+    """Return the counters of the whole launch where the trace lacks accesses, which its moments can't show."""
+    if not trace.totals or trace.error is not None:
+        return ""
+    measures = {"global sectors": "sectors", "global requests": "requests", "shared requests": "instructions"}
+    sums = {
+        label: sum(n for name, n in trace.totals.items() if name.endswith(measure))
+        for label, measure in measures.items()
+    }
+    return f"In all ({EXACT}): {', '.join(f'{count_text(n)} {label}' for label, n in sums.items())}."
 
 
 def _numbers(session: Session) -> list[tuple[str, str, Value, int, str]]:

@@ -1,4 +1,4 @@
-"""A read-only page of source with a gutter: line numbers, a count per line, and one marked line."""
+"""A read-only page of source with a gutter: line numbers, a count per line, one marked line, one pointed at."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ CONTEXT = 2  # lines kept in sight above and below the marked one
 
 
 class Editor(QPlainTextEdit):
-    """Shows one file; where it stands depends on the marked line alone, until the user scrolls by hand."""
+    """Shows one file; where it stands depends on the marked line alone, until the user scrolls or points at another."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.file = ""
         self.counts: dict[int, int] = {}
-        self.line, self.look = 0, ""
+        self.line, self.look, self.pointed = 0, "", 0
         self.noun, self.tinted = "requests by all warps", False
         self.theme = theme
         self._first, self._most = 1, 0
@@ -58,7 +58,7 @@ class Editor(QPlainTextEdit):
     def show_text(self, file: str, text: str, first: int) -> None:
         """Show a file from line `first` (from 1) on; `measure` says what is counted beside it."""
         self.file, self._first, self._by_hand = file, first, False
-        self.counts, self.line, self.look = {}, 0, ""
+        self.counts, self.line, self.look, self.pointed = {}, 0, "", 0
         self.setPlainText(text)
         self.set_theme(self.theme)
 
@@ -85,6 +85,14 @@ class Editor(QPlainTextEdit):
             self._paint_line()
             self._keep_in_sight()
 
+    def point_at(self, line: int) -> None:
+        """Point at a line, 0 for none, beside the marked one, and bring it in sight until the marked one is."""
+        self.pointed, self._by_hand = line, bool(line)
+        self._paint_line()
+        self._gutter.update()
+        if line:
+            self.verticalScrollBar().setValue(top_line(self._first, line, self._shown()) - 1)
+
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
         self.theme = theme
@@ -100,26 +108,34 @@ class Editor(QPlainTextEdit):
         return mixed(self.theme.colour("panel"), self.theme.colour(self.look or "muted").name(), 0.2)
 
     def _paint_line(self) -> None:
-        """Lay the marked line's background under its text."""
-        if not 0 < self.line <= self.blockCount():
-            self.setExtraSelections([])
-            return
-        mark = QTextEdit.ExtraSelection()
-        mark.cursor = QTextCursor(self.document().findBlockByNumber(self.line - 1))
-        mark.format.setBackground(self.line_colour())
-        mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
-        self.setExtraSelections([mark])
+        """Lay a ground under the line that is pointed at, and over it the marked line's."""
+        accent = mixed(self.theme.colour("panel"), self.theme.palette.accent, 0.14)
+        lines = [(self.pointed, accent), (self.line, self.line_colour())]
+        self.setExtraSelections([self._ground(*one) for one in lines if 0 < one[0] <= self.blockCount()])
         self._gutter.update()
+
+    def _ground(self, line: int, colour: QColor) -> QTextEdit.ExtraSelection:
+        ground = QTextEdit.ExtraSelection()
+        ground.cursor = QTextCursor(self.document().findBlockByNumber(line - 1))
+        ground.format.setBackground(colour)
+        ground.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        return ground
 
     # Scrolling: the kernel from its decorator on, moved as little as shows the marked line.
 
     def _keep_in_sight(self) -> None:
-        shown = max(1, self.viewport().height() // self.fontMetrics().lineSpacing())
-        top = self.verticalScrollBar().value() + 1
+        shown, top = self._shown(), self.verticalScrollBar().value() + 1
         if self._by_hand and not top <= self.line < top + shown:
             return
+        target = top_line(self._first, self.line, shown)
+        if self._by_hand and self.pointed and not target <= self.pointed < target + shown:
+            return  # both are in sight now
         self._by_hand = False
-        self.verticalScrollBar().setValue(top_line(self._first, self.line, shown) - 1)
+        self.verticalScrollBar().setValue(target - 1)
+
+    def _shown(self) -> int:
+        """Return how many lines a page has."""
+        return max(1, self.viewport().height() // self.fontMetrics().lineSpacing())
 
     def _note_scrolling(self) -> None:
         self._by_hand = True
@@ -191,6 +207,9 @@ class Gutter(QWidget):
                 painter.fillRect(QRectF(0, top, self.width(), height), editor.line_colour())
                 painter.fillRect(QRectF(numbers, top, self.width() - numbers, height), editor.tint(line))
                 painter.fillRect(QRectF(0, top, theme.px(3), height), theme.colour(editor.look))
+            if line == editor.pointed:
+                edge = theme.px(3)
+                painter.fillRect(QRectF(self.width() - edge, top, edge, height), theme.colour("accent"))
             painter.setPen(theme.colour("text" if marked else "muted"))
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(QRectF(0, top, numbers, height), right, str(line))
@@ -204,9 +223,9 @@ class Gutter(QWidget):
             lines = self._editor.lines_in_sight()
             line = next((n for n, top, height in lines if top <= event.pos().y() < top + height), 0)
             count = count_text(self._editor.counts.get(line, 0))
-            QToolTip.showText(
-                event.globalPos(), f"line {line}: {count} {self._editor.noun} so far (exact)", self
-            )
+            told = f"line {line}: {count} {self._editor.noun} so far (exact)"
+            chosen = "\nthe line of the chosen finding" if line and line == self._editor.pointed else ""
+            QToolTip.showText(event.globalPos(), told + chosen, self)
             return True
         return super().event(event)
 

@@ -34,7 +34,10 @@ NO_MATCH = "No finding passes the filter."
 
 
 class FindingsView(View):
-    """A filter, the list, and for a race a card below it. `line_asked` gives file and line of the chosen finding."""
+    """A filter, the list, and for a race a card below it.
+
+    line_asked: (file, line) of the finding that was clicked.
+    """
 
     line_asked = Signal(str, int)
 
@@ -86,6 +89,7 @@ class FindingsView(View):
 
     def load(self, session: Session | None) -> None:
         """Take a session; its findings are computed here, where that was not done before."""
+        chosen_before = self.chosen() if session is self.session else None
         super().load(session)
         kinds = Counter(found.kind for found in session.findings) if session else Counter()
         items: list[tuple[str, object]] = [("All kinds", "")]
@@ -93,6 +97,8 @@ class FindingsView(View):
         chosen = self.kind.currentData()
         self.kind.offer(items, chosen if kinds[chosen] else "")
         self._show()
+        if session and chosen_before:
+            self.list.choose(session.findings.index(chosen_before))
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
@@ -111,9 +117,9 @@ class FindingsView(View):
             button.setFont(theme.font(12))
             button.setIcon(sign_icon(name, theme, theme.px(14)))
             button.setIconSize(QSize(theme.px(14), theme.px(14)))
-        self.list.set_theme(theme)
-        self.card.set_theme(theme)
-        self._show_card()
+        self.list.set_theme(self.theme)
+        self.card.set_theme(self.theme)
+        self._show()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the panel behind everything."""
@@ -132,6 +138,7 @@ class FindingsView(View):
         """List what passes the filter."""
         found = self.session.findings if self.session else ()
         shown = [place for place, finding in enumerate(found) if self._passes(finding)]
+        self.list.delegate.theme = self.card.theme = self.theme
         self.list.show_findings(self.session, shown)
         self.list.setVisible(bool(shown))
         self.empty.setVisible(not shown)
@@ -168,7 +175,7 @@ class FindingsView(View):
         kind, text = self.kind.currentData(), self.text.text().casefold()
         wanted = self.severities[finding.severity].isChecked() and (not kind or finding.kind == kind)
         line, code = source_of(self.session, finding)
-        return wanted and text in f"{finding.kind} {finding.message} {line} {code}".casefold()
+        return wanted and text in f"{finding.kind} {self.say(finding.message)} {line} {code}".casefold()
 
     def _go(self, item: QListWidgetItem) -> None:
         """Ask for the moment, thread and line of a finding."""

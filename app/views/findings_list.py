@@ -54,14 +54,19 @@ class FindingsList(QListWidget):
             assert session
             found = session.findings[place]
             line, text = source_of(session, found)
-            item = QListWidgetItem(found.message)
+            message = self.delegate.theme.say(found.message)
+            item = QListWidgetItem(message)
             item.setData(FOUND, place)
             item.setData(SOURCE, (line, text))
             item.setData(SEVERITY, found.severity)
-            item.setData(
-                Qt.ItemDataRole.AccessibleTextRole, f"{found.severity}, line {line}: {found.message}"
-            )
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{found.severity}, line {line}: {message}")
             self.addItem(item)
+
+    def choose(self, place: int) -> None:
+        """Choose the row of a finding, by its place in the session's, where it is listed."""
+        for row in range(self.count()):
+            if self.item(row).data(FOUND) == place:
+                self.setCurrentRow(row)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Break the sentences anew."""

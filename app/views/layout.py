@@ -14,34 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...tracer.trace import Buffer
+from .box import Box
 from .sheet import Ints, Sheet, sheet_of
 
 LARGEST_CELL = 64.0
-
-
-@dataclass(frozen=True)
-class Box:
-    """A rectangle: left, top, width, height."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-    @property
-    def right(self) -> float:
-        """The x of the right edge."""
-        return self.x + self.width
-
-    @property
-    def bottom(self) -> float:
-        """The y of the bottom edge."""
-        return self.y + self.height
-
-    def inset(self, left: float = 0, top: float = 0, right: float = 0, bottom: float = 0) -> Box:
-        """Return the box with its edges moved inwards, never smaller than nothing."""
-        width, height = max(0.0, self.width - left - right), max(0.0, self.height - top - bottom)
-        return Box(self.x + left, self.y + top, width, height)
 
 
 @dataclass(frozen=True)
@@ -99,7 +75,7 @@ class Layout:
             n: replace(p, x=p.x * scale + dx, y=p.y * scale + dy, cell=p.cell * scale)
             for n, p in self.places.items()
         }
-        text = replace(self.caption, x=self.caption.x * scale + dx, y=self.caption.y * scale + dy)
+        text = self.caption._replace(x=self.caption.x * scale + dx, y=self.caption.y * scale + dy)
         return Layout(places, text, self.tiles)
 
 

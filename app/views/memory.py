@@ -12,7 +12,7 @@ from . import memory_text as words
 from . import memory_told as told
 from .memory_paint import draw_ring
 from .memory_picture import Look, MemoryPicture, Zoom
-from .memory_scene import COLOUR_BY
+from .memory_scene import COLOUR_BY, Tops
 from .view import View
 
 WHEEL_STEP, KEY_STEP = 1.2, 1.5
@@ -34,7 +34,8 @@ class MemoryView(View):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._picture: MemoryPicture | None = None
-        self._colour_by, self._reads_top, self._zoom = "auto", 0, Zoom()
+        self._colour_by, self._zoom = "auto", Zoom()
+        self._tops: Tops = ()
         self._grip: tuple[QPointF, Zoom] | None = None
         self._dragged = self._ring = False
         self.setMouseTracking(True)
@@ -64,18 +65,19 @@ class MemoryView(View):
         self.update()
 
     @property
-    def reads_top(self) -> int:
-        """The times read that get the last colour in global memory; 0 is the most of this session."""
-        return self._reads_top
+    def tops(self) -> Tops:
+        """The counts that get the last colour, by measure and space, where panes share their scales."""
+        return self._tops
 
-    @reads_top.setter
-    def reads_top(self, top: int) -> None:
-        self._reads_top = top
-        self.update()
+    @tops.setter
+    def tops(self, tops: Tops) -> None:
+        if tops != self._tops:
+            self._tops = tops
+            self.update()
 
-    def most_reads(self) -> int:
-        """Return how often the element of global memory that is read most is read; 0 without a session."""
-        return self._picture.scene.most_reads if self._picture else 0
+    def own_tops(self, selection: Selection) -> dict[tuple[str, str], int]:
+        """Return where the scales that count would end without the other panes, by measure and space."""
+        return self._picture.scene.tops(self._colour_by, selection) if self._picture else {}
 
     @property
     def zoom(self) -> Zoom:
@@ -108,6 +110,7 @@ class MemoryView(View):
         super().set_theme(theme)
         if self.session:
             self._picture = MemoryPicture(self.session, theme)
+            self._describe()
         self.updateGeometry()
         self.update()
 
@@ -116,7 +119,7 @@ class MemoryView(View):
         found = self._picture.element_at(self._look(), position) if self._picture else None
         if not found or not self.session:
             return ""
-        return told.hover_text(self.session, *found, *self._look().now, self._colour_by)
+        return self.say(told.hover_text(self.session, *found, *self._look().now, self._colour_by))
 
     def position_of(self, buffer: int, element: int) -> QPointF:
         """Return where the middle of an element stands; raises KeyError for a buffer that is not drawn."""
@@ -126,11 +129,13 @@ class MemoryView(View):
 
     def _look(self) -> Look:
         size = self.width(), self.height(), self.devicePixelRatioF()
-        return Look(*size, self._colour_by, self._reads_top, self._zoom, self.moment, self.selection)
+        return Look(*size, self._colour_by, self._tops, self._zoom, self.moment, self.selection)
 
     def _describe(self) -> None:
         """Tell a screen reader what the picture says in words."""
-        self.setAccessibleDescription(self._picture.description(self._look()) if self._picture else NOTHING)
+        self.setAccessibleDescription(
+            self.say(self._picture.description(self._look())) if self._picture else NOTHING
+        )
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw everything."""

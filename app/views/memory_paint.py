@@ -14,9 +14,10 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen
 
 from ..theme import Theme
 from . import cells, marks
+from .box import Box
 from .flights import arcs, merged
 from .frames import Part
-from .layout import Box, Place
+from .layout import Place
 from .memory_scene import Flight, Mark
 from .patterns import mixed
 

@@ -15,10 +15,11 @@ from ..theme import Theme
 from . import memory_paint as paint
 from . import memory_text as words
 from . import memory_told as told
+from .box import Box
 from .frames import phase_at
-from .layout import Box, Layout, Metrics, Place, arrange
-from .memory_scene import Group, Scene
-from .vocabulary import spoken, vocabulary
+from .layout import Layout, Metrics, Place, arrange
+from .memory_scene import Group, Scene, Tops
+from .wording import mark_of
 
 LARGEST_ZOOMED_CELL = 120.0
 T = TypeVar("T")
@@ -39,7 +40,7 @@ class Look(NamedTuple):
     height: int
     ratio: float
     colour_by: str
-    reads_top: int
+    tops: Tops
     zoom: Zoom
     moment: float
     selection: Selection
@@ -55,7 +56,7 @@ class MemoryPicture:
 
     def __init__(self, session: Session, theme: Theme) -> None:
         self.scene = Scene(session)
-        self.theme = theme
+        self.theme = theme.speaking(session.scenario)
         self._memo: dict[str, tuple[Hashable, Any]] = {}
 
     def paint(self, painter: QPainter, look: Look) -> None:
@@ -174,7 +175,7 @@ class MemoryPicture:
 
     def _say(self, style: str, text: str) -> tuple[str, str]:
         """Return a line of the caption in the words that the user chose, or that the scenario speaks."""
-        return style, spoken(text, vocabulary(self.theme.words, self.scene.session.scenario))
+        return style, self.theme.say(text)
 
     def _new_layout(self, look: Look) -> Layout:
         roles, buffers = self.scene.roles, self.scene.session.trace.buffers
@@ -187,7 +188,7 @@ class MemoryPicture:
         return arrange(buffers, roles, self.room(look), metrics)
 
     def _groups(self, look: Look) -> list[Group]:
-        key = (look.colour_by, look.selection, look.reads_top)
+        key = (look.colour_by, look.selection, look.tops)
         return self._once("groups", lambda: self.scene.groups(*key), key)
 
     def _legend(self, look: Look) -> list[list[tuple[float, words.Item]]]:
@@ -196,7 +197,8 @@ class MemoryPicture:
     def _new_legend(self, look: Look) -> list[list[tuple[float, words.Item]]]:
         scene, groups = self.scene, self._groups(look)
         hatched = scene.has_unwritten and any(group.measure == "value" for group in groups)
-        items = words.legend_items(groups, scene.session.trace.buffers, scene.stored | scene.loaded, hatched)
+        trace, touched = scene.session.trace, scene.stored | scene.loaded
+        items = words.legend_items(groups, trace.buffers, touched, hatched, mark_of(trace), self.theme)
         return words.legend_rows(items, look.width - 2 * self.theme.px(12), self.theme)
 
     def _legend_picture(self, look: Look, ratio: float) -> QPixmap:

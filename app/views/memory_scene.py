@@ -22,6 +22,7 @@ from .sheet import Ints, Sheet
 
 Bools = NDArray[np.bool_]
 Places = Mapping[int, Place]
+Tops = tuple[tuple[tuple[str, str], int], ...]  # ((measure, space), count that gets the last colour)
 COLOUR_BY = ("auto", "value", "reads", *HEATS)
 
 
@@ -89,8 +90,8 @@ class Scene:
             colour_by = "reads" if buffer not in self.stored and buffer in self.loaded else "value"
         return colour_by if valued or colour_by != "value" else "reads"
 
-    def groups(self, colour_by: str, selection: Selection, top: int = 0) -> list[Group]:
-        """Return the colour scales; `top` is where that of times read in global memory ends, 0 for the trace's own."""
+    def groups(self, colour_by: str, selection: Selection, tops: Tops = ()) -> list[Group]:
+        """Return the colour scales; `tops` says where some of those that count end, else at the trace's own most."""
         found: dict[tuple[bool, str, bool, str], list[int]] = {}
         for number, buffer in enumerate(self.session.trace.buffers):
             measure = self.measure(number, colour_by)
@@ -99,7 +100,7 @@ class Scene:
                 number
             )
         return [
-            Group(tuple(n), measure, self._span(n, measure, selection, top if space == "global" else 0))
+            Group(tuple(n), measure, self._span(n, measure, selection, dict(tops).get((measure, space), 0)))
             for (_, space, _, measure), n in sorted(found.items())
         ]
 
@@ -107,8 +108,14 @@ class Scene:
         if measure == "value":
             low, high = zip(*(self.session.memory.value_range(n) for n in buffers), strict=True)
             return cells.Range(min(low), max(high))
-        most = max(self._most(n, measure, selection) for n in buffers)
-        return cells.Range(1, (top or max(1, most)) if measure == "reads" else most)
+        most = top or max(self._most(n, measure, selection) for n in buffers)
+        return cells.Range(1, max(1, most) if measure == "reads" else most)
+
+    def tops(self, colour_by: str, selection: Selection) -> dict[tuple[str, str], int]:
+        """Return where each scale that counts ends, by its measure and its buffers' space."""
+        buffers = self.session.trace.buffers
+        groups = [g for g in self.groups(colour_by, selection) if g.measure != "value"]
+        return {(g.measure, buffers[g.buffers[0]].space): int(g.span.high) for g in groups}
 
     def codes(
         self, buffer: int, sheet: Sheet, group: Group, moment: int, selection: Selection
@@ -165,12 +172,6 @@ class Scene:
             counts = self._counts(buffer, measure, self.session.end, Selection(block, thread))
             self._tops[key] = int(counts.max(initial=0))
         return self._tops[key]
-
-    @property
-    def most_reads(self) -> int:
-        """How often the element of global memory that is read most is read."""
-        numbers = [n for n in self.loaded if self.session.trace.buffers[n].space == "global"]
-        return max((self._most(n, "reads", Selection()) for n in numbers), default=0)
 
     @cached_property
     def has_unwritten(self) -> bool:

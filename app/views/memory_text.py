@@ -12,11 +12,12 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixma
 from ...tracer.trace import Buffer
 from ..theme import Theme
 from . import cells
+from .box import Box
 from .heat import HEATS
-from .layout import Box, Place
+from .layout import Place
 from .memory_paint import colour_table, draw_hatch
 from .memory_scene import Group
-from .wording import EXACT, buffer_text, count_text, value_text
+from .wording import buffer_text, count_text, value_text
 
 NAME, SMALL, SCALE_WIDTH = 14.0, 12.0, 46.0
 TEXT = "text"
@@ -149,28 +150,29 @@ def _caption_height(room: QRectF, style: str, text: str, theme: Theme) -> float:
 
 
 def legend_items(
-    groups: Sequence[Group], buffers: Sequence[Buffer], touched: frozenset[int], hatched: bool
-) -> list[Item]:
-    """Return what the colours of these groups mean, without buffers that are never touched."""
+    groups: Sequence[Group], buffers: Sequence[Buffer], touched: frozenset[int], hatched: bool, mark: str,
+    theme: Theme,
+) -> list[Item]:  # fmt: skip
+    """Return what the colours of these groups mean, without buffers that are never touched, and the mark of it all."""
     items = []
     for group in groups:
         names = ", ".join(buffer_text(buffers[n]) for n in group.buffers if n in touched)
         low, high = group.span.low, group.span.high
-        names = names if len(names) <= LONGEST_NAMES else buffers[group.buffers[0]].space
+        space = theme.say(f"{buffers[group.buffers[0]].space} memory").removesuffix(" memory")
+        names = names if len(names) <= LONGEST_NAMES else space
         if names and group.measure == "reads":
             items.append(Item(f"{names} read 0", "reads", f"{count_text(int(high))}×"))
         elif names and group.measure in HEATS:
             if high:
-                items.append(
-                    Item(f"{names} 0", group.measure, f"{count_text(int(high))} {HEATS[group.measure]}")
-                )
+                noun = theme.say(HEATS[group.measure])
+                items.append(Item(f"{names} 0", group.measure, f"{count_text(int(high))} {noun}"))
         elif names:
             items.append(Item(f"{names} {_number(low)}", "value", _number(high)))
     heats = {group.measure for group in groups} & HEATS.keys()
     if heats and not items:
-        items.append(Item(f"no {HEATS[heats.pop()]}", TEXT))
+        items.append(Item(f"no {theme.say(HEATS[heats.pop()])}", TEXT))
     valueless = [Item("", "hatch", "no value")] if hatched else []
-    return [*items, *valueless, Item(EXACT, "")] if items else []
+    return [*items, *valueless, Item(mark, "")] if items else []
 
 
 def _number(value: float) -> str:

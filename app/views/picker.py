@@ -13,20 +13,24 @@ class Picker(QWidget):
 
     picked = Signal(int)
 
-    def __init__(self, noun: str, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._dim: Dim3 = (1, 1, 1)
         self.boxes = [QSpinBox(self) for _ in "xyz"]
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         for axis, box in zip("xyz", self.boxes, strict=True):
-            box.setAccessibleName(f"{noun} {axis}")
-            box.setToolTip(f"{noun} {axis}")
             box.setPrefix(f"{axis} ")
             box.setKeyboardTracking(False)
             box.valueChanged.connect(self._changed)
             layout.addWidget(box)
         layout.addStretch()
+
+    def name(self, noun: str) -> None:
+        """Say what is chosen here."""
+        for axis, box in zip("xyz", self.boxes, strict=True):
+            box.setAccessibleName(f"{noun} {axis}")
+            box.setToolTip(f"{noun} {axis}")
 
     def set_dim(self, dim: Dim3) -> None:
         """Take the size of the grid or block; dimensions of length 1 beyond the first are not asked for."""

@@ -93,22 +93,25 @@ class RaceCard(QWidget):
             return
         session, finding = self._shown
         self.title.setText(
-            f"<b>{escape(element(session, finding))}</b>, {escape(relation(session, finding))}"
+            f"<b>{escape(element(session, finding))}</b>, {escape(self.theme.say(relation(session, finding)))}"
         )
         for part, sign, text in zip(self.parts(), self.signs, self.texts, strict=True):
             sign.setPixmap(swatch(part.kind, self.theme.px(13), self.theme, self.devicePixelRatioF()))
-            sign.setToolTip(part.kind)
+            sign.setToolTip(self.theme.say(part.kind))
             text.setText(self._rich(part))
-        self.order.setText(f"<b>{escape(verdict(finding))}</b> {escape(capital(finding.remedy))}.")
-        told = [f"{part.who} {part.deed}, line {part.line}: {part.code}" for part in self.parts()]
-        self.setAccessibleDescription(". ".join([*told, capital(finding.remedy)]))
+        self.order.setText(
+            f"<b>{escape(verdict(finding))}</b> {escape(self.theme.say(capital(finding.remedy)))}."
+        )
+        say = self.theme.say
+        told = [f"{say(part.who)} {part.deed}, line {part.line}: {part.code}" for part in self.parts()]
+        self.setAccessibleDescription(". ".join([*told, say(capital(finding.remedy))]))
 
     def _rich(self, part: Part) -> str:
         colours, mono = self.theme.palette, self.theme.font(11.5, mono=True)
         code = f"color:{colours.muted}; font-family:{mono.families()[0]}; font-size:{mono.pixelSize()}px"
         link = f"<a href='go' style='color:{colours.accent}'>moment {count_text(part.moment)}</a>"
         return (
-            f"<b>{escape(part.who)}</b>, {link}<br>{escape(part.deed)}<br>"
+            f"<b>{escape(self.theme.say(part.who))}</b>, {link}<br>{escape(part.deed)}<br>"
             f"<span style='{code}'>{part.line}&nbsp;&nbsp;{escape(part.code)}</span>"
         )
 
@@ -147,7 +150,7 @@ def relation(session: Session, finding: Finding) -> str:
         return "by two threads of one block"
     phase, same = int(trace.phase[one]), trace.thread[one] // WARP == trace.thread[other] // WARP
     who = "by two lanes of one warp" if same else "by two warps of one block"
-    return f"{who}, both in phase {phase}: no barrier is between them"
+    return f"{who}, both in phase {phase}: no barrier orders them"
 
 
 def verdict(finding: Finding) -> str:

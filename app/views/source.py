@@ -41,12 +41,15 @@ class SourceView(View):
         layout.addWidget(self.editor)
         self._tracks: tuple[BlockTrack, WarpTrack] | None = None
         self._home, self._heat, self._twin = "", REQUESTS, False
+        self._compared: tuple[Session, ...] = ()
+        self._pointed: tuple[str, int] | None = None
+        self._arrived: tuple[float, Selection] | None = None  # where the time stands with the line pointed at
         self.switch.hide()
 
     def load(self, session: Session | None) -> None:
         """Take a session and show its kernel from the first decorator on."""
         super().load(session)
-        self._tracks = None
+        self._tracks = self._pointed = None
         self._home = kernel_file(session) if session else ""
         self.switch.setVisible(session is not None and cuda_c_of(session) is not None)
         self._choose(NUMBA if self._twin else CUDA_C)
@@ -74,9 +77,21 @@ class SourceView(View):
             block, warp = selection.block, selection.thread // WARP
             self._tracks = block_track(self.session, block), warp_track(self.session.requests, block, warp)
         site, look = self._here()
-        self._show_file(self.session.trace.sites[site].file if site >= 0 else self._home)
+        if self._pointed is not None and self._arrived in (None, (moment, selection)):
+            self._arrived = moment, selection
+            self._show_file(self._pointed[0])
+        else:
+            self._show_file(self.session.trace.sites[site].file if site >= 0 else self._home)
+        if site >= 0 and self.session.trace.sites[site].file != self.editor.file:
+            site = -1
         line = self.session.trace.sites[site].line if site >= 0 else 0
         self.editor.mark(self._counts(), line, look)
+
+    def point_at(self, file: str, line: int) -> None:
+        """Point at a line, as of a finding; its file is shown until the time goes on from where it is drawn next."""
+        self._pointed, self._arrived = (file, line), None
+        self._show_file(file)
+        self.editor.point_at(line)
 
     @property
     def heat(self) -> str:
@@ -90,6 +105,16 @@ class SourceView(View):
         self._heat = choice
         self._measure()
         self.render_moment(self.moment, self.selection)
+
+    @property
+    def compared(self) -> tuple[Session, ...]:
+        """The sessions that share the scale by which lines are tinted."""
+        return self._compared
+
+    @compared.setter
+    def compared(self, sessions: tuple[Session, ...]) -> None:
+        self._compared = sessions
+        self._measure()
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
@@ -120,8 +145,10 @@ class SourceView(View):
     def _measure(self) -> None:
         """Tell the editor what it counts."""
         most = max(self._line_counts(self.session.end).values(), default=0) if self.session else 0
+        if self._heat != REQUESTS:
+            most = max([most, *(_hottest(session, self._heat) for session in self._compared)])
         noun = HEATS.get(self._heat, "requests by all warps")
-        self.editor.measure(noun, most, self._heat != REQUESTS)
+        self.editor.measure(self.say(noun), most, self._heat != REQUESTS)
 
     def _show_file(self, file: str, *, anew: bool = False) -> None:
         if file == self.editor.file and not anew:
@@ -129,7 +156,14 @@ class SourceView(View):
         text = source_text(self.session, file) if self.session else ""
         kernel = self.session.trace.kernel if self.session else ""
         self.editor.show_text(file, text, first_line(text, kernel) if file == self._home else 1)
+        if self._pointed is not None and self._pointed[0] == file:
+            self.editor.point_at(self._pointed[1])
         self._measure()
+
+
+def _hottest(session: Session, heat: str) -> int:
+    """Return the figure of the line that has most of it after the launch."""
+    return max(line_heat(session, heat, session.end).values(), default=0)
 
 
 def cuda_c_of(session: Session) -> tuple[str, str, int] | None:

@@ -48,8 +48,7 @@ class ThreadView(View):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.setAccessibleName("Thread inspector")
-        self.pick_block, self.pick_thread = Picker("block", self), Picker("thread", self)
+        self.pick_block, self.pick_thread = Picker(self), Picker(self)
         self.pick_block.picked.connect(
             lambda n: self.selection_asked.emit(Selection(n, self.selection.thread))
         )
@@ -60,7 +59,6 @@ class ThreadView(View):
         self.values = {row: QLabel(self) for row in ROWS}
         self.swatch, self.outside = QLabel(self), QLabel(self)
         self.list = AccessList(self)
-        self.list.setAccessibleName("Accesses of the thread around this moment")
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemClicked.connect(self._go)
@@ -134,6 +132,7 @@ class ThreadView(View):
     def _show(self) -> None:
         for name, label in self.names.items():
             label.setText(self.say(name))
+        self._name_parts()
         if not self.session:
             for label in self.values.values():
                 label.clear()
@@ -151,6 +150,13 @@ class ThreadView(View):
         look = look_of(self.session, self._subject, self.moment)
         self.swatch.setPixmap(self._swatch(look) if look else QPixmap())
         self._show_list(self._subject)
+
+    def _name_parts(self) -> None:
+        """Tell a screen reader, and a resting pointer, what the parts are."""
+        self.setAccessibleName(self.say("Thread inspector"))
+        self.list.setAccessibleName(self.say("Accesses of the thread around this moment"))
+        self.pick_block.name(self.say("block"))
+        self.pick_thread.name(self.say("thread"))
 
     def _show_outside(self) -> None:
         """Tell of the accesses that the thread wanted to make outside an array."""
@@ -181,7 +187,7 @@ class ThreadView(View):
         item.setText(f"{moment:,}".rjust(width, "\u2007") + f"  {access_text(self.session, row)}")
         item.setIcon(QIcon(self._swatch(kind)))
         item.setData(MOMENT, moment)
-        item.setToolTip(f"{kind}: click to go to moment {moment:,}")
+        item.setToolTip(f"{self.say(kind)}: click to go to moment {moment:,}")
         panel = self.theme.colour("panel")
         item.setBackground(mixed(panel, self.theme.colour(kind).name(), 0.2) if now else panel)
         item.setForeground(self.theme.colour("muted" if moment > self.moment else "text"))

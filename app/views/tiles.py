@@ -103,7 +103,7 @@ def draw_tile(
     painter.setFont(theme.font(style.number, bold=True))
     after_number = _draw_text(painter, number, text, theme, "text")
     painter.setFont(theme.font(NAME))
-    after_name = _draw_text(painter, name, tile.label, theme, "muted")
+    after_name = _draw_text(painter, name, theme.say(tile.label), theme, "muted")
     x, line = (after_number, number) if style.beside_number else (after_name, name)
     tall = theme.px(15)
     badge = QRectF(x + theme.px(GAP), line.center().y() - tall / 2, mark_width(mark, theme), tall)

@@ -250,7 +250,7 @@ class TimelineView(View):
     def event(self, event: QEvent) -> bool:
         """Say what is under a resting pointer; everything else as usual."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self._picture:
-            QToolTip.showText(event.globalPos(), self.told(QPointF(event.pos())), self)
+            QToolTip.showText(event.globalPos(), self.say(self.told(QPointF(event.pos()))), self)
             return True
         return super().event(event)
 

@@ -14,7 +14,6 @@ from ..theme import Theme
 from .patterns import image
 from .timeline_image import Codes, rows_pixels, strip_pixels
 from .tracks import BlockTrack, Ints
-from .vocabulary import spoken, vocabulary
 from .wording import count_text, phase_text, place_text, plural
 
 Range = tuple[float, float]
@@ -99,13 +98,14 @@ def _device(rect: QRectF, ratio: float) -> tuple[int, int]:
 def _draw_names(painter: QPainter, picture: Picture, at: Places, theme: Theme) -> None:
     trace, left = picture.session.trace, theme.px(12)
     width = at.rows.left() - left - theme.px(7)
-    said = vocabulary(theme.words, picture.session.scenario)
-    block = spoken(f"block {place_text(picture.block.block, trace.grid)}", said)
+    block = theme.say(f"block {place_text(picture.block.block, trace.grid)}")
     small, line = theme.font(10.5), theme.px(16)
+    if QFontMetricsF(small).horizontalAdvance(block) > width:
+        block = block.removeprefix("work-")
     y = at.strip.center().y()
     _text(painter, QRectF(left, y - line / 2, width, line), block, small, theme, "muted")
     title, comma, rest = picture.title.partition(", ")
-    lines = [title, *([rest] if comma else []), spoken(plural(trace.warps, "warp"), said)]
+    lines = [title, *([rest] if comma else []), theme.say(plural(trace.warps, "warp"))]
     top = at.rows.top() + max(0.0, min(theme.px(6), (at.rows.height() - len(lines) * line) / 2))
     for place, text in enumerate(lines):
         font, colour = (small, "muted") if place else (theme.font(13, bold=True), "text")
@@ -164,7 +164,7 @@ def _draw_rows(painter: QPainter, picture: Picture, at: Places, theme: Theme, ra
         _text(
             painter,
             at.bands.adjusted(4, 0, 0, 0),
-            "The trace holds no accesses of this block.",
+            theme.say("The trace holds no accesses of this block."),
             theme.font(10.5, bold=True),
             theme,
             "muted",

@@ -10,9 +10,9 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from ...kernels.catalogue import Scenario
 from ..session import Selection, Session
 from ..theme import Theme
-from .vocabulary import spoken, vocabulary
 
 
 class View(QWidget):
@@ -26,8 +26,9 @@ class View(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.theme = theme
+        self._told_in: tuple[Scenario | None, Theme] | None = None
         self.session: Session | None = None
+        self.theme = theme
         self.moment = 0.0
         self.selection = Selection()
 
@@ -48,7 +49,19 @@ class View(QWidget):
 
     def say(self, text: str) -> str:
         """Return a text in the words that the user chose, or that the scenario speaks."""
-        return spoken(text, vocabulary(self.theme.words, self.session.scenario if self.session else None))
+        return self.theme.say(text)
+
+    @property
+    def theme(self) -> Theme:
+        """Colours, text size, and the words that the session is told in."""
+        scenario = self.session.scenario if self.session else None
+        if self._told_in is None or self._told_in[0] is not scenario:
+            self._told_in = scenario, self._theme.speaking(scenario)
+        return self._told_in[1]
+
+    @theme.setter
+    def theme(self, theme: Theme) -> None:
+        self._theme, self._told_in = theme, None
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size and draw again."""

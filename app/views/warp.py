@@ -48,7 +48,6 @@ class WarpView(View):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.setAccessibleName("Warp")
         self._choice = "now"
         self._tracks: tuple[Selection, BlockTrack, WarpTrack] | None = None
         self._shown: Lanes | None = None
@@ -67,7 +66,6 @@ class WarpView(View):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.figures.setTextFormat(Qt.TextFormat.RichText)
         self.told.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.go.setToolTip("Go to the moment of this request, and to its warp")
         self.go.clicked.connect(self._go)
         self.picture.lane_asked.connect(self._ask)
         self.picture.pointed.connect(lambda *_: self._tell())
@@ -173,22 +171,29 @@ class WarpView(View):
         lanes, state = self._find() if self.session else (None, "")
         self._shown = lanes
         worst = self._choice == "worst"
+        self._name_parts()
         self.title.setText(words.title(lanes) if lanes else "")
-        self.whose.setText(words.whose(lanes) if lanes else "")
+        self.whose.setText(self.say(words.whose(lanes)) if lanes else "")
         self.figures.setText(self._rich(words.figures(lanes)) if lanes else "")
         self.figures.setVisible(bool(lanes and lanes.kind))
-        self.state.setText("" if worst else state_text(state, lanes))
+        self.state.setText("" if worst else self.say(state_text(state, lanes)))
         self.state.setVisible(bool(self.state.text()))
         self.go.setVisible(worst and bool(lanes and lanes.kind))
         side = self.theme.px(13)
         kind = lanes.kind if lanes else ""
         self.sign.setPixmap(swatch(kind, side, self.theme, self.devicePixelRatioF()))
         self.sign.setVisible(bool(kind))
-        self.sign.setToolTip(kind)
+        self.sign.setToolTip(self.say(kind))
         self.picture.show_lanes(lanes, self._lane(lanes))
-        figures = words.sentence(words.figures(lanes)) if lanes else ""
+        figures = self.say(words.sentence(words.figures(lanes))) if lanes else ""
         self.setAccessibleDescription(f"{self.title.text()}, {self.whose.text()}: {figures}")
         self._tell()
+
+    def _name_parts(self) -> None:
+        """Tell a screen reader, a resting pointer and the picture in whose words."""
+        self.setAccessibleName(self.say("Warp"))
+        self.go.setToolTip(self.say("Go to the moment of this request, and to its warp"))
+        self.picture.theme = self.theme
 
     def _find(self) -> tuple[Lanes, str]:
         """Return the request to show, and what the warp does at this moment."""
@@ -222,12 +227,12 @@ class WarpView(View):
             text = words.piece_text(lanes, track)
         elif lanes is not None and max(lane, self.picture.chosen) >= 0:
             text = words.lane_text(lanes, lane if lane >= 0 else self.picture.chosen)
-        self.told.setText(text)
-        self.picture.setToolTip("" if self.told.isVisibleTo(self) else text)
+        self.told.setText(self.say(text))
+        self.picture.setToolTip("" if self.told.isVisibleTo(self) else self.told.text())
 
     def _rich(self, figures: list[words.Figure]) -> str:
         colours, px = self.theme.palette, self.theme.px
-        parts = [f"<b>{escape(number)}</b> {escape(text)}" for number, text in figures]
+        parts = [f"<b>{escape(number)}</b> {escape(self.say(text))}" for number, text in figures]
         look = f"background:{colours.badge}; color:{colours.muted}; font-size:{px(11)}px"
         return f"{' · '.join(parts)} <span style='{look}'>&nbsp;{EXACT}&nbsp;</span>"
 

@@ -7,9 +7,9 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
 
 from ...tracer.trace import WARP
 from ..theme import Theme
+from .box import Box
 from .lanes_text import address_text, index_text
 from .patterns import mixed
-from .warp_plan import Box
 from .warp_scene import (
     CENTRE,
     LEFT,
@@ -72,7 +72,7 @@ def _write_words(painter: QPainter, scene: Scene, lane: int) -> None:
     plan, theme, gap = scene.plan, scene.theme, scene.theme.px(6)
     box, chosen = spread(plan.chips[lane], scene), lane == scene.chosen
     if scene.lanes.row[lane] < 0:
-        text = "idle" if scene.lanes.present[lane] else "no thread"
+        text = "idle" if scene.lanes.present[lane] else theme.say("no thread")
         room = QRectF(plan.element[0] + gap, box.y(), max(plan.element[1], theme.px(60)), box.height())
         write(painter, scene, room, text, theme.colour("muted"), LEFT)
         return

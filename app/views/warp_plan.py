@@ -10,30 +10,8 @@ import numpy as np
 
 from ...tracer.coalescing import BANKS, SECTOR, WORD
 from ...tracer.trace import WARP
+from .box import Box
 from .lanes import LINE, Lanes, Piece
-
-
-class Box(NamedTuple):
-    """A rectangle in pixels."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-    @property
-    def right(self) -> float:
-        """The right edge."""
-        return self.x + self.width
-
-    @property
-    def middle(self) -> float:
-        """Half the way down."""
-        return self.y + self.height / 2
-
-    def holds(self, x: float, y: float) -> bool:
-        """Return whether a point lies inside."""
-        return self.x <= x < self.right and self.y <= y < self.y + self.height
 
 
 class Widths(NamedTuple):

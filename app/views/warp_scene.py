@@ -11,9 +11,10 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from ...tracer.trace import WARP
 from ..theme import Theme
+from .box import Box
 from .lanes import Lanes
 from .lanes_text import address_text, index_text
-from .warp_plan import Box, Plan, Widths
+from .warp_plan import Plan, Widths
 
 SMALL, LEAST = 11.5, 8.0  # sizes of the words
 CAPTION, FOOT = 18.0, 24.0  # heights above and below the lanes

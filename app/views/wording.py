@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.catalogue import PhaseText, Scenario
+from ...tracer.finding import counted as plural
+from ...tracer.finding import element_place, place_text
 from ...tracer.requests import KINDS
-from ...tracer.trace import Buffer, Dim3, Op, Trace, unravel
+from ...tracer.trace import Buffer, Op, Trace
 from ..session import Session
 
 EXACT, PART = "exact", "part"
@@ -19,6 +21,7 @@ MARKS = {
     "measured": "Read from a clock or a counter of a device.",
     "modelled": "Computed by a formula, which is named beside it.",
 }
+__all__ = ["element_place", "place_text", "plural"]  # from the tracer, which names things in findings
 # A load reads, a store writes, an atomic does both.
 VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -41,21 +44,9 @@ def times_text(ratio: float) -> str:
     return f"{ratio:,.1f}×"
 
 
-def plural(number: int, noun: str) -> str:
-    """Return a counted noun: 1 warp, 8 warps."""
-    return f"{count_text(number)} {noun}" if number == 1 else f"{count_text(number)} {noun}s"
-
-
 def listed(words: list[str]) -> str:
     """Return words as an enumeration: A, B and C."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def place_text(number: int, dim: Dim3) -> str:
-    """Return where a linear number lies in a grid or block: (5, 3), or 5 in one dimension."""
-    used = max((axis + 1 for axis in range(3) if dim[axis] > 1), default=1)
-    place = unravel(number, dim)[:used]
-    return str(place[0]) if used == 1 else f"({', '.join(map(str, place))})"
 
 
 def buffer_text(buffer: Buffer) -> str:
@@ -69,16 +60,6 @@ def element_text(buffer: Buffer, index: int) -> str:
     if place is None:
         return f"{buffer_text(buffer)}, byte {index * buffer.unit}: outside"
     return f"{buffer_text(buffer)}[{', '.join(map(str, place))}]" if place else buffer_text(buffer)
-
-
-def element_place(buffer: Buffer, index: int) -> tuple[int, ...] | None:
-    """Return the coordinates of an access index in the buffer's shape, None for one outside it."""
-    left, place = index * buffer.unit, [0] * len(buffer.shape)
-    for axis in sorted(range(len(place)), key=lambda a: -abs(buffer.strides[a])):
-        stride = buffer.strides[axis]
-        place[axis] = max(0, min(left // stride, buffer.shape[axis] - 1)) if stride else 0
-        left -= place[axis] * stride
-    return tuple(place) if left == 0 else None
 
 
 def value_text(value: np.generic) -> str:
@@ -165,11 +146,16 @@ def error_text(error: float) -> str:
     return f"{digits}e{int(power)}" if not -3 <= int(power) <= 2 else f"{error:.1g}"
 
 
+def mark_of(trace: Trace) -> str:
+    """Return the mark of what is counted from all accesses of a trace."""
+    return PART if trace.is_part or trace.error else EXACT
+
+
 def part_text(trace: Trace) -> str:
     """Return one sentence about what a trace doesn't hold, "" when all is there."""
     if not (trace.is_part or trace.totals) or trace.notice:
         return trace.notice
     blocks = f"{count_text(len(trace.blocks))} of {plural(math.prod(trace.grid), 'block')}"
     if len(trace) < trace.accesses:
-        return f"A part: {count_text(len(trace))} of {plural(trace.accesses, 'access')[:-1]}es are here."
+        return f"A part: {count_text(len(trace))} of {plural(trace.accesses, 'access')} are here."
     return f"A part of the launch: {blocks} ran."

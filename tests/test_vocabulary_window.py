@@ -1,0 +1,127 @@
+"""A window that speaks of work-items says nowhere thread, block, warp, grid or shared memory."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QPainter
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget, QTabBar, QWidget
+
+from tilescope.app import speech
+from tilescope.app.speech import speak
+from tilescope.app.vocabulary import spoken
+from tilescope.kernels.catalogue import find, scenarios
+from tilescope.kernels.scenario import WORK_ITEM_WORDS
+from windows import PAIR, SMALL, opened, settle
+
+CUDA = re.compile(r"\b(threads?|blocks?|warps?|grids?|shared (memory|load|store|request)s?)\b", re.IGNORECASE)
+CODE = re.compile(r"\b(shared|local|thread)\w*\[|\w\(.*block")  # names in a kernel's source
+NAMES = {speech.CUDA, *(part for s in scenarios() for part in (s.title, *s.title.split(", ")))}
+
+
+def cuda_words(texts):
+    """Return the texts with words of CUDA's, but for titles of kernels and names in code."""
+    return {text for text in texts if text not in NAMES and CUDA.search(text) and not CODE.search(text)}
+
+
+def written(window):
+    """Return every text, tip and name that widgets on the screen have."""
+    found = {action.text() for action in window.findChildren(QAction)}
+    for widget in (w for w in window.findChildren(QWidget) if w.isVisible()):
+        found |= {widget.toolTip(), widget.accessibleName(), widget.accessibleDescription()}
+        if isinstance(widget, QLabel | QAbstractButton):
+            found.add(widget.text())
+        if isinstance(widget, QTabBar):
+            found |= {widget.tabText(i) for i in range(widget.count())}
+        if isinstance(widget, QListWidget):
+            items = [widget.item(i) for i in range(widget.count())]
+            found |= {text for item in items for text in (item.text(), item.toolTip())}
+    return {re.sub("<[^>]*>", "", text) for text in found}
+
+
+def drawn_in(window, monkeypatch):
+    """Return every text that is painted while the window is drawn anew, and every text of its widgets."""
+    texts, draw = set(), QPainter.drawText
+
+    def noted(painter, *given):
+        texts.update(text for text in given if isinstance(text, str))
+        return draw(painter, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(QPainter, "drawText", noted)
+        window.draw()
+        QApplication.processEvents()
+        window.grab()
+    return texts | written(window)
+
+
+@pytest.mark.parametrize(
+    "specs",
+    [
+        PAIR,
+        ("count-racing",),
+        ("histogram-private:count=256",),
+        ("matmul-tiled-early-return:m=20,k=20,n=20,tile=8",),
+    ],
+    ids=["pair", "racing", "private", "pitfall"],
+)
+def test_no_word_of_cuda_is_left_anywhere(specs, monkeypatch):
+    with opened(specs) as window:
+        window.resize(1600, 1000)
+        window.look.speak("work-item")
+        settle(window)
+        found = set()
+        for moment in (1, window.playhead.end // 2, window.playhead.end):
+            window.stage.seek(0, moment)
+            for tab in ("thread", "warp", "findings", "explain", "source"):
+                window.frame.show_tab(tab)
+                found |= drawn_in(window, monkeypatch)
+        assert cuda_words(found) == set()
+        assert any("Work-item" in text for text in found)
+        window.look.speak("cuda")
+        assert {"Thread", "Warp", "Next block"} <= drawn_in(window, monkeypatch)
+
+
+def test_a_scenario_in_its_own_words_has_them_on_the_tabs_and_in_the_bar_too():
+    with opened((f"workitem-naive:{SMALL}",)) as window:
+        assert window.side.bar.tabText(1) == "Work-item"
+        assert "Resident work-groups" in {label.text() for label in window.toolbar.findChildren(QLabel)}
+        window.toolbar.pick(0, "matmul-naive-row-on-x")
+        settle(window)
+        assert window.side.bar.tabText(1) == "Thread"
+        assert "Resident blocks" in {label.text() for label in window.toolbar.findChildren(QLabel)}
+
+
+def test_a_text_that_is_set_anew_is_spoken_anew():
+    with opened((f"matmul-tiled:{SMALL}",)) as window:
+        window.look.speak("work-item")
+        window.toolbar.more.setText("random, 3 blocks")
+        speak(window.toolbar, window.theme.say)
+        speak(window.toolbar, window.theme.say)
+        assert window.toolbar.more.text() == "random, 3 work-groups"
+        speak(window.toolbar, str)
+        assert window.toolbar.more.text() == "random, 3 blocks"
+        window.notice.error("Blocks must be all, or numbers, as in /a/block/x.npz.")
+        assert window.notice.sentence.text() == "Work-groups must be all, or numbers, as in /a/block/x.npz."
+        assert window.notice.sentence.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("1 wavefront instead of 2 wavefronts", "1 bank pass instead of 2 bank passes"),
+        ("a warp's wavefront", "a wavefront's bank pass"),
+        ("shared load, local load", "local load, private load"),
+        ("a Python thread for each thread", "a Python thread for each work-item"),
+        ("threadIdx.x, block.py, thread(1), shared[3] and grid/x", None),
+    ],
+)
+def test_words_that_mean_something_else_there_are_told_apart(text, other):
+    assert spoken(text, WORK_ITEM_WORDS) == (text if other is None else other)
+
+
+def test_no_lesson_has_python_threads_called_work_items():
+    lesson = spoken(find("python-threads").lesson, WORK_ITEM_WORDS)
+    assert "Python thread" in lesson
