@@ -7,19 +7,19 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TextIO
 
 from .parser import Parser, UsageError
 from .program import ProgramError, run_module, run_script
+from .program_findings import Arithmetic, Checked, in_order, print_findings, summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..tracer.finding import Finding
     from ..tracer.program import Options
     from ..tracer.trace import Trace
 
@@ -78,7 +78,11 @@ def _parser(name: str, description: str) -> Parser:
         usage=f"tilescope {name} [OPTIONS] SCRIPT [ARGUMENTS ...]\n       tilescope {name} [OPTIONS] -m MODULE ...",
         description=description,
     )
-    parser.add_argument("--engine", choices=("simulator",), default="simulator", help="what runs the kernels")
+    parser.add_argument(
+        "--engine",
+        choices=("compiled", "simulator"),
+        help="what runs the kernels; without a choice, compiled code where many accesses make it worth compiling",
+    )
     parser.add_argument("--schedule", choices=("lockstep", "sequential", "random"), default="lockstep")
     parser.add_argument("--seed", type=int, default=0, help="of the random schedule")
     parser.add_argument("--resident", type=_positive, metavar="N", help="blocks that run at once")
@@ -104,7 +108,9 @@ def _options(chosen: argparse.Namespace, *, raise_outside: bool) -> Options:
     from ..tracer.program import Options
 
     schedule = Schedule(chosen.schedule, chosen.seed)
-    return Options(schedule, chosen.resident, chosen.blocks, raise_outside=raise_outside)
+    return Options(
+        schedule, chosen.resident, chosen.blocks, engine=chosen.engine, raise_outside=raise_outside
+    )
 
 
 def run(words: list[str]) -> int:
@@ -119,12 +125,14 @@ def run(words: list[str]) -> int:
     program.find()
     keeper = Keeper(None if chosen.quiet else Path(chosen.out), chosen.json)
     _record(_options(chosen, raise_outside=True), keeper.keep)
+    own = os.getpid()
     try:
         return program.run()
     finally:
-        keeper.close()
-        if chosen.open and keeper.saved:
-            _open_window(keeper.saved[0])
+        if os.getpid() == own:  # else a child that the program forked
+            keeper.close()
+            if chosen.open and keeper.saved:
+                _open_window(keeper.saved[0])
 
 
 def _record(options: Options, recorded: Callable[[Trace, float], None]) -> None:
@@ -148,6 +156,7 @@ class Keeper:
         self.folder = folder
         self.saved: list[Path] = []
         self.count = 0
+        self._arithmetic = Arithmetic()
         try:
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -168,46 +177,33 @@ class Keeper:
             save(trace, path)
             self.saved.append(path)
         if self.lines is not None:
-            with self.lines.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(summary(self.count, trace, seconds)) + "\n")
+            self._add_line(self.lines, trace, seconds)
         self.count += 1
 
+    def _add_line(self, lines: Path, trace: Trace, seconds: float) -> None:
+        from ..tracer.requests import requests_of
+
+        requests = requests_of(trace)
+        self._arithmetic.note(self.count, trace, requests)
+        with lines.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(summary(self.count, trace, seconds, requests)) + "\n")
+
+    def _complete_lines(self, lines: Path) -> None:
+        """Add to the lines what is asked for once the program has ended."""
+        late = self._arithmetic.findings()
+        if late:
+            told = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
+            for number, found in late.items():
+                told[number]["findings"] = in_order(told[number]["findings"] + found)
+            lines.write_text("".join(json.dumps(line) + "\n" for line in told), encoding="utf-8")
+
     def close(self) -> None:
-        """Say what was saved."""
+        """Complete the lines, and say what was saved."""
+        if self.lines is not None:
+            self._complete_lines(self.lines)
         if self.folder is not None:
             launches = "1 launch" if self.count == 1 else f"{self.count} launches"
             print(f"tilescope: {launches} recorded in {self.folder}", file=sys.stderr)
-
-
-def summary(number: int, trace: Trace, seconds: float) -> dict[str, Any]:
-    """Return one launch as plain data: who ran, how long with recording, what it asked of memory, findings."""
-    from ..tracer.counters import counters_of
-    from ..tracer.requests import requests_of
-
-    requests = requests_of(trace)
-    return {
-        "launch": number, "kernel": trace.kernel, "grid": list(trace.grid), "block": list(trace.block_dim),
-        "seconds": seconds, "accesses": trace.accesses, "counters": counters_of(trace, requests).total,
-        "findings": [described(finding, trace) for finding in _findings(trace, requests)],
-    }  # fmt: skip
-
-
-def _findings(trace: Trace, requests: Any) -> list[Finding]:
-    from ..tracer.findings import findings_of
-
-    return findings_of(trace, requests)
-
-
-def described(finding: Finding, trace: Trace) -> dict[str, Any]:
-    """Return a finding as plain data."""
-    from ..tracer.finding import place_of
-
-    file, line = place_of(finding, trace)
-    return {
-        "kind": finding.kind, "severity": finding.severity, "file": file, "line": line, "count": finding.count,
-        "message": finding.message, "remedy": finding.remedy, "moment": finding.moment,
-        "threads": [list(thread) for thread in finding.threads],
-    }  # fmt: skip
 
 
 def check(words: list[str]) -> int:
@@ -221,56 +217,32 @@ def check(words: list[str]) -> int:
     options, program = split(words)
     chosen = parser.parse_args(options)
     program.find()
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
-
-    def recorded(trace: Trace, seconds: float) -> None:
-        for finding in summary(0, trace, seconds)["findings"]:
-            key = tuple(finding[name] for name in ("file", "line", "kind", "message"))
-            found.setdefault(key, finding | {"kernel": trace.kernel})
-
+    checked, own = Checked(), os.getpid()
     # A GPU goes on after an access outside an array, so later launches are checked too.
-    _record(_options(chosen, raise_outside=False), recorded)
-    with _output_to_stderr():
+    _record(_options(chosen, raise_outside=False), checked.take)
+    with _output_to_stderr() as output:
         status = program.run()
-    print_findings(list(found.values()), chosen.format)
-    if any(finding["severity"] == "error" for finding in found.values()):
+        if os.getpid() != own:  # a child that the program forked: its parent tells what was found
+            return status
+        found = checked.findings()
+        with suppress(BrokenPipeError), output:  # who reads a part of the findings gets the same status
+            print_findings(found, chosen.format, output)
+    if any(finding["severity"] == "error" for finding in found):
         return 1
     return 2 if status else 0
 
 
 @contextmanager
-def _output_to_stderr() -> Iterator[None]:
-    """Send what this process and its children print to standard error."""
+def _output_to_stderr() -> Iterator[TextIO]:
+    """Send what this process and its children print to standard error; give what was standard output."""
     sys.stdout.flush()
+    output = os.fdopen(os.dup(1), "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors)
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
-        yield
+        yield output
     finally:
-        sys.stdout.flush()
+        with suppress(ValueError):  # the program may have closed it
+            sys.stdout.flush()
         os.dup2(kept, 1)
         os.close(kept)
-
-
-def print_findings(findings: list[dict[str, Any]], form: str) -> None:
-    """Print findings as `file:line: severity: kind: message`, as JSON, or as GitHub's annotations."""
-    if form == "json":
-        print(json.dumps(findings, indent=1))
-        return
-    line = _github_line if form == "github" else _text_line
-    for finding in findings:
-        print(line(finding))
-    if not findings and form == "text":
-        print("no findings")
-
-
-def _text_line(finding: dict[str, Any]) -> str:
-    label = finding["severity"]
-    kind = f"{finding['kind']}: " if label == "error" else ""
-    return f"{finding['file']}:{finding['line']}: {label}: {kind}{finding['message']}"
-
-
-def _github_line(finding: dict[str, Any]) -> str:
-    level = {"error": "error", "warning": "warning"}.get(finding["severity"], "notice")
-    text = finding["message"].replace("%", "%25").replace("\n", "%0A")
-    return f"::{level} file={finding['file']},line={finding['line']},title={finding['kind']}::{text}"

@@ -36,14 +36,19 @@ def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_rac
         trace = run_compiled(launch, report)
     except NotCompilable as why:
         return simulated(launch, report, f"not compiled: {why}")
-    if launch.schedule.kind == "lockstep":
-        if trace.error is not None:
-            return simulated(launch, report, "run again, thread by thread it raised")
-        if (trace.op >= Op.ATOMIC).any():
-            return simulated(launch, report, "run again for its atomics, whose values depend on the order")
-        if len(trace) and races(trace):
-            return simulated(launch, report, "run again for its races")
-    return trace
+    reason = order_matters(trace, races)
+    return simulated(launch, report, reason) if reason else trace
+
+
+def order_matters(trace: Trace, races: Callable[[Trace], bool] = has_races) -> str:
+    """Return why a compiled trace, recorded thread by thread, is not what `lockstep` would show, or nothing."""
+    if trace.schedule != "lockstep":
+        return ""
+    if trace.error is not None:
+        return "run again, thread by thread it raised"
+    if (trace.op >= Op.ATOMIC).any():
+        return "run again for its atomics, whose values depend on the order"
+    return "run again for its races" if len(trace) and races(trace) else ""
 
 
 def simulated(launch: Launch, report: Report, why: str) -> Trace:

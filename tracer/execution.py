@@ -25,16 +25,47 @@ _frame = sys._getframe
 _HERE = str(Path(__file__).parent)
 
 
+class Enough(TooLarge):
+    """Whoever watches a run has seen enough of it."""
+
+
+Watch = Callable[["Run"], None]
+
+
+class Watched(Recorder):
+    """A recorder that calls `watch` now and then, which may end the run by raising Enough."""
+
+    def __init__(
+        self, limit: int, count: Callable[[dict[str, NDArray[Any]]], None], watch: Callable[[], None]
+    ) -> None:
+        super().__init__(limit, count)
+        self._watch = watch
+
+    def context(self, block: int, thread: int, phase: int) -> int:
+        """Return a number for this thread in this phase, which begins."""
+        self._watch()
+        return super().context(block, thread, phase)
+
+    def flush(self) -> None:
+        """Turn the log into columns."""
+        super().flush()
+        self._watch()
+
+
 class Run:
     """One launch under way: where it is recorded, and what `cuda` needs to know of it."""
 
-    def __init__(self, launch: Launch, names: tuple[str, ...], report: Callable[[int, int], None]) -> None:
+    def __init__(
+        self, launch: Launch, names: tuple[str, ...], report: Callable[[int, int], None], watch: Watch | None = None
+    ) -> None:  # fmt: skip
         self.launch = launch
         self.names = names
         self.report = report
         self.totals: dict[str, int] = {}
         rows = min(launch.limits.accesses, max(1, launch.limits.memory // 48))
-        self.recorder = Recorder(rows, self._count)
+        self.recorder = (
+            Watched(rows, self._count, lambda: watch(self)) if watch else Recorder(rows, self._count)
+        )
         self.scheduler = Scheduler(self.recorder, launch.schedule, launch.resident)
         self.memories: list[Allocation] = []
         self.initial: dict[int, NDArray[Any]] = {}
@@ -53,6 +84,12 @@ class Run:
     def _count(self, columns: dict[str, NDArray[Any]]) -> None:
         for name, value in totals_of_columns(self, columns).items():
             self.totals[name] = self.totals.get(name, 0) + value
+
+    def undo(self) -> None:
+        """Give the memory that the launch was given the content that it had."""
+        for memory in self.memories:
+            if memory.buffer in self.initial:
+                memory.cells.view(self.initial[memory.buffer].dtype)[...] = self.initial[memory.buffer]
 
     def argument(self, value: Any, name: str) -> Any:
         """Return what the kernel gets for an argument: arrays as recording ones, others as they are."""
@@ -91,11 +128,15 @@ class Run:
         return self.recorder.add_buffer(buffer)
 
     def declared(self, space: str, shape: Any, dtype: np.dtype[Any], owner: dict[Any, Any]) -> RecordingArray:
-        """Return the shared or local array of the declaration two frames up, fresh in each owner."""
+        """Return the shared or local array of the declaration two frames up, fresh in each owner.
+
+        A function that is called with another type or shape is another function on the GPU, with arrays of its own.
+        """
         frame = _frame(2)
-        seen = (id(frame.f_code), frame.f_lasti)
+        lengths = shape if isinstance(shape, int) else tuple(shape)
+        seen = (id(frame.f_code), frame.f_lasti, dtype, lengths)
         if seen not in owner:
-            key = (space, frame.f_code, position(frame.f_code, frame.f_lasti))
+            key = (space, frame.f_code, position(frame.f_code, frame.f_lasti), dtype, lengths)
             if key not in owner:
                 owner[key] = self._declare(key, shape, dtype, frame)
             owner[seen] = owner[key]
@@ -147,6 +188,8 @@ class Run:
                 divide="raise" if debug else "ignore", over="ignore", under="ignore", invalid="ignore"
             ):
                 self.scheduler.run(kernel, given, grid, dim, chosen, self.report)
+        except Enough:
+            raise
         except TooLarge:
             self.notice = (
                 f"Stopped after {self.recorder.accesses:,} accesses: one block makes more than the "

@@ -6,6 +6,8 @@ import inspect
 import linecache
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import util
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .imports import texts_beside
 from .launch import Array, Launch
 from .trace import poison
 
@@ -35,6 +38,7 @@ def load_function(launch: Launch) -> tuple[ModuleType, Any]:
     """Run the launch's source as a module of its own and return (module, what its kernel's name names)."""
     place, _, name = launch.kernel.rpartition(":")
     file, package = _file_of(place)
+    _refresh(file, launch.source)
     module = ModuleType(Path(file).stem)
     module.__file__, module.__package__ = file, package
     linecache.cache[file] = (len(launch.source), None, launch.source.splitlines(keepends=True), file)
@@ -42,7 +46,8 @@ def load_function(launch: Launch) -> tuple[ModuleType, Any]:
     sys.modules[f"_tilescope_kernel_{Path(file).stem}"] = module
     module.__name__ = f"_tilescope_kernel_{Path(file).stem}"
     try:
-        exec(compile(launch.source, file, "exec"), module.__dict__)  # the user's own kernel
+        with _folder_first(file, package):
+            exec(compile(launch.source, file, "exec"), module.__dict__)  # the user's own kernel
     except SyntaxError as error:
         raise LoadError(f"{file}:{error.lineno}: {error.msg}.") from error
     except (Exception, SystemExit) as error:  # whatever a user's file raises
@@ -55,6 +60,38 @@ def load_function(launch: Launch) -> tuple[ModuleType, Any]:
     return module, kernel
 
 
+_beside: dict[Path, str] = {}  # the text of each module beside a kernel's file, as it was imported
+
+
+def _refresh(file: str, source: str) -> None:
+    """Forget modules beside this and other kernels' files, so that those meant are imported, as they are now."""
+    texts = texts_beside(Path(file), source)
+    changed = any(_beside.get(path, text) != text for path, text in texts.items())
+    forgotten = {*_beside, *texts} if changed else _beside.keys() - texts.keys()
+    for name, module in list(sys.modules.items()) if forgotten else ():
+        if Path(getattr(module, "__file__", None) or ".") in forgotten:
+            del sys.modules[name]
+    for path, text in texts.items():
+        linecache.cache[str(path)] = (len(text), None, text.splitlines(keepends=True), str(path))
+    _beside.clear()
+    _beside.update(texts)
+
+
+@contextmanager
+def _folder_first(file: str, package: str) -> Iterator[None]:
+    """Import as for a script: a file finds the modules beside it first, and Python keeps no bytecode of these."""
+    if package:
+        yield
+        return
+    keeps, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    sys.path.insert(0, str(Path(file).parent))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(Path(file).parent))
+        sys.dont_write_bytecode = keeps
+
+
 def _file_of(place: str) -> tuple[str, str]:
     if place.endswith(".py"):
         return str(Path(place).absolute()), ""
@@ -65,13 +102,15 @@ def _file_of(place: str) -> tuple[str, str]:
 
 
 def constants_of(module: ModuleType, launch: Launch) -> None:
-    """Set the module's constants to the launch's; a string names a numba type."""
+    """Set the module's constants to the launch's; a string names a numba type.
+
+    Those that it lacks are of closures and of other modules, which a program's kernel used.
+    """
     import numba
 
     for name, value in launch.constants.items():
-        if not hasattr(module, name):
-            raise LoadError(f"{module.__file__} has no constant named {name}.")
-        setattr(module, name, getattr(numba.types, value) if isinstance(value, str) else value)
+        if hasattr(module, name):
+            setattr(module, name, getattr(numba.types, value) if isinstance(value, str) else value)
 
 
 def arrays_of(launch: Launch, kernel: Any) -> tuple[list[Any], tuple[str, ...]]:

@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import inspect
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -15,28 +16,30 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .launch import Array, Launch, Limits, Scalar, Schedule
+from .launch import OTHER, Array, EngineName, Launch, Limits, Scalar, Schedule
 
 if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, not before it starts
-    from .execution import Run
-    from .trace import Trace
+    from .trace import KernelError, Trace
 
 
 @dataclass(frozen=True)
 class Options:
     """How the launches of a program are scheduled, which of their blocks run, and where recording stops.
 
-    raise_outside: whether an access outside its array ends in the IndexError that the simulator raises, once
-    the launch is over; a GPU would go on.
+    engine: None is the compiled one for kernels that make many accesses, and the simulator for those that are done
+    before they were compiled. raise_outside: whether an access outside its array ends in the IndexError that
+    the simulator raises, once the launch is over; a GPU would go on.
     """
 
     schedule: Schedule = field(default_factory=Schedule)
     resident: int | None = None
     blocks: tuple[int, ...] | None = None
     limits: Limits = field(default_factory=Limits)
+    engine: EngineName | None = None
     raise_outside: bool = True
 
 
+NUMBERS = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|complex(64|128)")
 Recorded = Callable[["Trace", float], None]
 
 
@@ -89,6 +92,7 @@ class _Loader(importlib.abc.Loader):
 def _wrap_launches(options: Options, recorded: Recorded) -> None:
     """Stand around the simulator's launch call."""
     from . import simulator
+    from .attempts import Attempts
 
     simulator.install()
     kernel_class = simulator.kernel_class()
@@ -99,25 +103,30 @@ def _wrap_launches(options: Options, recorded: Recorded) -> None:
         if simulator.is_running() or kernel._device or kernel.grid_dim is None:
             return launch_call(kernel, *arguments)
         made = _launch_of(kernel, arguments, options)
-        begin = time.perf_counter()
+        start = time.perf_counter()
         names = tuple(inspect.signature(kernel.fn).parameters)
-        with simulator.recording_of(made, names) as run:
+        attempts = Attempts()
+        perform = {"simulator": attempts.simulate, "compiled": attempts.compile, None: attempts.choose}
+        with simulator.recording_of(made, names, perform=perform[options.engine]):
             result = launch_call(kernel, *arguments)
-        if run.executed:
-            recorded(simulator.finished(run, made.kernel.rpartition(":")[0]), time.perf_counter() - begin)
-        if run.raised is not None:
-            raise _as_the_simulator_says(run)
-        if options.raise_outside and run.recorder.missed:
-            raise IndexError(_first_outside(run))
+        if attempts.trace is not None:
+            recorded(attempts.trace, time.perf_counter() - start)
+            _raise(attempts.trace, attempts.raised, options)
         return result
 
     kernel_class.__call__ = call
 
 
-def _as_the_simulator_says(run: Run) -> BaseException:
+def _raise(trace: Trace, raised: BaseException | None, options: Options) -> None:
+    """Raise in the program what its kernel raised, or did outside its arrays."""
+    if raised is not None and trace.error is not None:
+        raise _as_the_simulator_says(raised, trace.error)
+    if options.raise_outside and len(trace.outside.block):
+        raise IndexError(_first_outside(trace))
+
+
+def _as_the_simulator_says(raised: BaseException, error: KernelError) -> BaseException:
     """Return what a kernel raised as Numba's simulator reports it: with thread and block before the text."""
-    raised, error = run.raised, run.error
-    assert raised is not None and error is not None
     where = f"tid={list(error.thread)} ctaid={list(error.block)}"
     text = f"{where}: {error.message}" if error.message else where
     try:
@@ -126,11 +135,14 @@ def _as_the_simulator_says(run: Run) -> BaseException:
         return raised
 
 
-def _first_outside(run: Run) -> str:
+def _first_outside(trace: Trace) -> str:
     from .trace import unravel
 
-    outside = run.recorder.outside()
-    block, thread = unravel(int(outside.block[0]), run.grid), unravel(int(outside.thread[0]), run.dim)
+    outside = trace.outside
+    block, thread = (
+        unravel(int(outside.block[0]), trace.grid),
+        unravel(int(outside.thread[0]), trace.block_dim),
+    )
     return f"tid={list(thread)} ctaid={list(block)}: {outside.text[0]} is outside its array"
 
 
@@ -142,11 +154,13 @@ def _launch_of(kernel: Any, arguments: tuple[Any, ...], options: Options) -> Lau
         arguments=tuple(map(_argument, arguments)),
         grid=tuple(kernel.grid_dim),
         block=tuple(kernel.block_dim),
+        constants=_constants(kernel.fn),
         shared_bytes=int(kernel.dynshared_size),
         schedule=options.schedule,
         resident=options.resident,
         blocks=options.blocks,
         limits=options.limits,
+        engine=options.engine or "compiled",
     )
 
 
@@ -163,6 +177,32 @@ def _argument(value: Any) -> Array | Scalar:
         return Array(tuple(map(int, shape)), str(dtype))
     try:
         number = value.item() if hasattr(value, "item") else value
-        return Scalar(number if isinstance(number, bool | int | float) else 0)
     except (TypeError, ValueError):
-        return Scalar(0)
+        return Scalar(0, OTHER)
+    if not isinstance(number, bool | int | float):
+        return Scalar(0, OTHER)
+    return Scalar(number, str(dtype) if dtype is not None else "")
+
+
+def _constants(function: Any) -> dict[str, int | float | str]:
+    """Return the numbers and number types that a kernel, or a function that it calls, finds in other scopes."""
+    found: dict[str, int | float | str] = {}
+    waiting, seen = [function], set()
+    while waiting:
+        function = waiting.pop()
+        seen.add(function)
+        scopes = inspect.getclosurevars(function)
+        for name, value in (*scopes.globals.items(), *scopes.nonlocals.items()):
+            called = getattr(value, "fn", None)
+            if inspect.isfunction(called) and called not in seen:
+                waiting.append(called)
+            number = value if isinstance(value, int | float) else _type_name(value)
+            if number != "" and not hasattr(value, "dtype"):  # NumPy's numbers have types of their own
+                found[name] = number
+    return found
+
+
+def _type_name(value: Any) -> str:
+    """Return numba's name of a number's type, of numba's or NumPy's; "" for anything else."""
+    name = getattr(value, "__name__", "") if isinstance(value, type) else getattr(value, "name", "")
+    return name if isinstance(name, str) and NUMBERS.fullmatch(name) else ""

@@ -12,20 +12,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module, metadata
 from types import FunctionType, ModuleType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .cuda_module import Numba, module_class
 from .emulated import is_program, run_program
-from .execution import Run, rebuilt
+from .execution import Run, Watch, rebuilt
 from .launch import Launch
 from .loading import arrays_of, constants_of, load_kernel
 from .results import finish
 from .trace import Dim3, Trace, poison
 
-SUPPORTED = "numba 0.68, alone or with numba-cuda 0.30, and others whose simulator has the same parts"
+SUPPORTED = (
+    "numba 0.61 to 0.68, alone or with numba-cuda 0.22 to 0.30, and others whose simulator has the same parts"
+)
 _PARTS = {
     "numba.cuda.simulator.kernel": (
         "BlockManager",
@@ -41,7 +43,25 @@ class UnsupportedSimulator(Exception):
     """The installed simulator is not one that this file knows; the text says which are."""
 
 
+class Call(NamedTuple):
+    """A kernel about to run: the function, on arguments out of Numba's wrappers; debug as given to @cuda.jit."""
+
+    kernel: Any
+    grid: Dim3
+    block: Dim3
+    arguments: tuple[Any, ...]
+    debug: bool
+
+
+Perform = Callable[[Call], None]
 _run: Run | None = None
+
+
+def _simulate(call: Call) -> None:
+    current().execute(*call)
+
+
+_perform: Perform = _simulate
 
 
 def current() -> Run:
@@ -59,8 +79,7 @@ class _BlockManager:
 
     def run(self, grid_point: tuple[int, ...], *args: Any) -> None:
         if not any(grid_point):
-            arguments = tuple(map(_bare, args))
-            current().execute(self.kernel, self.grid, self.block, arguments, self.debug)
+            _perform(Call(self.kernel, self.grid, self.block, tuple(map(_bare, args)), self.debug))
 
 
 _swaps: list[tuple[dict[str, Any], str, Any]] = []
@@ -198,17 +217,27 @@ def record(
 
 @contextmanager
 def recording_of(
-    launch: Launch, names: tuple[str, ...], report: Callable[[int, int], None] = lambda done, of: None
-) -> Iterator[Run]:
-    """Record the kernel that is launched meanwhile; `names` are those of its parameters."""
-    global _run
+    launch: Launch, names: tuple[str, ...], report: Callable[[int, int], None] = lambda done, of: None,
+    perform: Perform = _simulate,
+) -> Iterator[Run]:  # fmt: skip
+    """Record the kernel that is launched meanwhile; `names` are those of its parameters. `perform` runs it."""
+    global _run, _perform
     install()
-    _run = Run(launch, names, report)
+    _run, _perform = Run(launch, names, report), perform
     try:
         yield _run
     finally:
         _restore_globals()
-        _run = None
+        _run, _perform = None, _simulate
+
+
+def begin(watch: Watch | None = None) -> Run:
+    """Return a new run of the launch under way, which `cuda` serves from now on."""
+    global _run
+    old = current()
+    _run = Run(old.launch, old.names, old.report, watch)
+    old.module.serve(_run)
+    return _run
 
 
 def finished(run: Run, file: str) -> Trace:

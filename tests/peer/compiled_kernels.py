@@ -42,7 +42,7 @@ def arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
 def compare_every_launch() -> None:
     """Make every launch of this process run by both engines, and print how they compare."""
     sys.path.append(str(Path(__file__).parent.parent))
-    from engines import equal
+    from engines import close, equal
     from tilescope.tracer.compiled import run as compiled
     from tilescope.tracer.compiled.names import NotCompilable
     from tilescope.tracer.execution import Run
@@ -69,9 +69,7 @@ def compare_every_launch() -> None:
         verdict = "refused" if said else "same"
         if not said:
             file = kernel.__code__.co_filename
-            alike = all(
-                np.allclose(a, r, 1e-4, equal_nan=True) for (a, _), r in zip(before, results, strict=True)
-            )
+            alike = all(close(a, r, 1e-4) for (a, _), r in zip(before, results, strict=True))
             if not (alike and equal(finish(ours, file, ""), finish(self, file, ""), 1e-4)):
                 verdict = "differs"
         print(MARK + json.dumps([verdict, f"{kernel.__module__}.{kernel.__qualname__}", said]), flush=True)

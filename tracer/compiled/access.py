@@ -48,7 +48,7 @@ class Element:
         strides = cgutils.unpack_tuple(builder, struct.strides)
         for part, length, stride in zip(parts, shape, strides, strict=True):
             self._step(part, length, stride)
-        shift = kind.itemsize.bit_length() - 1
+        shift = kind.unit.bit_length() - 1
         self.place = builder.ashr(builder.sub(self.address, struct.start), I64(shift))
 
     def _step(self, part: Any, length: Any, stride: Any) -> None:
@@ -142,7 +142,8 @@ def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
 
 def _of_tuple(typing: Any, state: Any, kind: Any, index: Any, site: Any) -> Any:
     """Type the index of a tuple: of parts of different types, only by a literal."""
-    if isinstance(index, types.IntegerLiteral) and not isinstance(kind, types.UniTuple):
+    uniform = isinstance(kind, types.UniTuple | types.NamedUniTuple)
+    if isinstance(index, types.IntegerLiteral) and not uniform:
         place = index.literal_value
         if not -len(kind) <= place < len(kind):
             return None
@@ -152,7 +153,7 @@ def _of_tuple(typing: Any, state: Any, kind: Any, index: Any, site: Any) -> Any:
 
         return kind[place](state, kind, index, site), take
     inner = typing.resolve_function_type(operator.getitem, (kind, index), {})
-    if inner is None or not isinstance(kind, types.UniTuple):
+    if inner is None or not uniform:
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,18 @@ class Arguments:
         self.expressions.append(self._expression(name, value))
 
     def _expression(self, name: str, value: Any) -> str:
-        if type(value) is tuple:
-            parts = [self._expression(f"{name}[{i}]", v) for i, v in enumerate(value)]
-            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+        if isinstance(value, tuple):
+            parts = "".join(f"{self._expression(f'{name}[{i}]', v)}, " for i, v in enumerate(value))
+            kind = (
+                ""
+                if type(value) is tuple
+                else self._known(type(value), " ".join(getattr(value, "_fields", "")))
+            )
+            return f"{kind}({parts})"
         if value is None:
             return "None"
+        if isinstance(value, Enum):
+            return self._known(value, f"{type(value).__module__}.{type(value).__qualname__}")
         made = f"_ts_argument_{len(self.readers)}"
         place = len(self._words)
         self.readers[made] = (
@@ -48,6 +56,13 @@ class Arguments:
         )
         self.facts.append(f"{made} = {self.facts.pop()} at {place}")
         return f"{made}(_ts_state)"
+
+    def _known(self, value: Any, fact: str) -> str:
+        """Return the name of what compiled code has as it is; `fact` says, with its text, all that can differ."""
+        made = f"_ts_argument_{len(self.readers)}"
+        self.readers[made] = value
+        self.facts.append(f"{made} = {value!r} {fact}")
+        return made
 
     def _array(self, name: str, value: NDArray[Any]) -> Any:
         if value.dtype not in CODES or not value.flags.aligned or not value.flags.writeable or not value.ndim:

@@ -20,23 +20,33 @@ from numba.core.extending import (
 )
 from numba.np import numpy_support
 
-from .state import CODES, REGION_SHIFT, SITE_BITS, Word
+from .state import CODES, PARTS_FROM, REGION_SHIFT, SITE_BITS, Word
 
 I64, I32 = ir.IntType(64), ir.IntType(32)
 
 
 class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
-    """An array, or a view into one: where it is, in which buffer, its shape and strides (in bytes)."""
+    """An array, or a view into one: where it is, in which buffer, its shape and strides (in bytes).
 
-    def __init__(self, dtype: Any, ndim: int) -> None:
-        self.dtype, self.ndim = dtype, ndim
+    part: of the real parts of complex numbers 1, of the imaginary ones 2, of anything else 0.
+    """
+
+    def __init__(self, dtype: Any, ndim: int, part: int = 0) -> None:
+        self.dtype, self.ndim, self.part = dtype, ndim, part
         self.numpy = numpy_support.as_dtype(dtype)
-        super().__init__(name=f"Cells({dtype}, {ndim})")
+        super().__init__(name=f"Cells({dtype}, {ndim}{', part ' * bool(part)}{part or ''})")
 
     @property
     def code(self) -> int:
         """The dtype's place in DTYPES."""
+        if self.part:
+            return PARTS_FROM + self.part - 1 + 2 * (self.itemsize == 8)
         return CODES[self.numpy]
+
+    @property
+    def unit(self) -> int:
+        """Bytes from one element of its memory to the next."""
+        return self.itemsize * 2 if self.part else self.itemsize
 
     @property
     def value(self) -> Any:

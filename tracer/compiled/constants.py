@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from enum import Enum
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -23,6 +24,11 @@ def constant(program: Program, value: Any, stem: str) -> ast.expr | None:
     if isinstance(value, tuple):
         parts = [constant(program, v, stem) for v in value]
         return None if None in parts else ast.Tuple([p for p in parts if p], ast.Load())
+    if isinstance(value, Enum):
+        known = ast.Constant(int(value)) if isinstance(value, int) else None
+        return known or _named(
+            program, value, stem, f"{value!r} {type(value).__module__}.{type(value).__qualname__}"
+        )
     if isinstance(value, float | np.generic):
         return _named(program, value, stem, f"{type(value).__name__}({value})")
     if any(value is f for f in _FUNCTIONS):

@@ -20,7 +20,7 @@ UPDATES = {
 } | {"atomic.cas": ("_ts_cas", 4), "atomic.compare_and_swap": ("_ts_cas", 3)}  # fmt: skip
 
 # What does nothing that a trace shows.
-NOTHING = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
+NOTHING = ("nanosleep",)
 
 # Functions that compute, defined in compiled code under the same names (see arithmetic.py).
 FUNCTIONS = ("popc", "fma", "cbrt", "brev", "clz", "ffs", "selp")

@@ -30,12 +30,10 @@ def declaration(rewriter: Writer, path: CudaPath, node: ast.Call) -> ast.expr | 
         if path == "const.array_like"
         else _array(rewriter, path, given, node)
     )
-    line, column = node.lineno, node.col_offset
-    key = (array.space, rewriter.source.file, line, column)
-    if array.shape is None:
-        key = ("dynamic", array.dtype)  # type: ignore[assignment]
-    place = rewriter.program.declare(key, array)
-    return rewriter.call(f"_ts_declared_{place}", [], node)
+    # A function may declare arrays of another shape where it is called with another one.
+    place = (array.space, rewriter.source.file, node.lineno, node.col_offset, array.shape)
+    key = (array.dtype, *(("dynamic",) if array.shape is None else place))
+    return rewriter.call(f"_ts_declared_{rewriter.program.declare(key, array)}", [], node)
 
 
 def _array(rewriter: Writer, path: str, given: dict[str, ast.expr], node: ast.Call) -> Declared:

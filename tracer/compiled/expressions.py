@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any, Self
 
 from ..trace import Op
 from .cudanames import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
 from .declarations import declaration
+from .given import given_arguments
+from .halves import FUNCTIONS as HALVES
 from .inline import inlined
 from .linear import flat
 from .names import CudaPath, Unknown, source_of
@@ -43,9 +45,10 @@ class Expressions(Writer, ast.NodeTransformer):
         """Return a device function that holds no barrier."""
         raise NotImplementedError
 
-    def within(self, function: FunctionType) -> Self:
+    def within(self, function: FunctionType, given: Mapping[str, Any]) -> Self:
         """Return what rewrites a function that is written out where this one calls it."""
-        return type(self)(self.program, source_of(function), self.program.temporary() + "_", self.stack)
+        prefix = self.program.temporary() + "_"
+        return type(self)(self.program, source_of(function), given, prefix, self.stack)
 
     # Where threads stop
 
@@ -60,19 +63,29 @@ class Expressions(Writer, ast.NodeTransformer):
         if isinstance(value, CudaPath):
             return value if value in STOPS else None
         function = getattr(value, "py_func", None)
-        return function if function is not None and self._function_stops(function) else None
+        return function if function is not None and self._function_stops(function, node) else None
 
-    def _function_stops(self, function: FunctionType) -> bool:
-        known = self.program.stopping
-        if function not in known:
-            known[function] = False  # while looking, so that a function that calls itself is looked at once
+    def _function_stops(self, function: FunctionType, node: ast.Call) -> bool:
+        known, given = self.program.stopping, given_arguments(self, function, node)
+        key = (function, *given.items())
+        if key not in known:
+            known[key] = False  # while looking, so that a function that calls itself is looked at once
             source = source_of(function)
-            known[function] = type(self)(self.program, source).stops(source.tree)
-        return known[function]
+            known[key] = type(self)(self.program, source, given).stops(source.tree)
+        return known[key]
 
     def stops(self, node: ast.AST) -> bool:
         """Return whether a thread may stop in a piece of code."""
         return any(self._stop(part) is not None for part in ast.walk(node))
+
+    def given(self, node: ast.Call) -> list[ast.expr]:
+        """Return the arguments of a call that are written into the function, in which threads stop."""
+        function = self._stop(node)
+        if function is None or isinstance(function, CudaPath):
+            return []
+        known = given_arguments(self, function, node)
+        places = zip(function.__code__.co_varnames, node.args, strict=False)
+        return [a for n, a in [*places, *((k.arg, k.value) for k in node.keywords)] if n in known]
 
     def stopping_call(
         self, node: ast.Call, arguments: list[ast.expr], keywords: dict[str, ast.expr]
@@ -167,7 +180,7 @@ class Expressions(Writer, ast.NodeTransformer):
             return self._grid(path, node)
         if path in UPDATES:
             return self.update(path, node, Op.ATOMIC)
-        if path in FUNCTIONS:
+        if path in FUNCTIONS or path in HALVES:
             return self._helper(path, node)
         if path in CALLS and not node.args:
             return parsed(CALLS[path], node)  # type: ignore[no-any-return]
@@ -175,7 +188,7 @@ class Expressions(Writer, ast.NodeTransformer):
 
     def _helper(self, path: str, node: ast.Call) -> ast.expr:
         """Return the call of a function of `cuda` that computes."""
-        return parsed_call(f"_ts_cuda_{path}", [self.visit(a) for a in node.args], node)
+        return parsed_call(f"_ts_cuda_{path.replace('.', '_')}", [self.visit(a) for a in node.args], node)
 
     def _grid(self, path: str, node: ast.Call) -> ast.expr:
         try:
@@ -197,14 +210,22 @@ class Expressions(Writer, ast.NodeTransformer):
         return self.call(name, [*arguments, self.site(node, kind)], node)
 
     def _device_call(self, function: FunctionType, node: ast.Call) -> ast.expr:
-        if function not in self.program.devices:
+        given = given_arguments(self, function, node)
+        key = (function, *given.items())
+        if key not in self.program.devices:
             name = f"{function.__name__}_{len(self.program.devices)}"
-            self.program.devices[function] = name
-            made = type(self)(self.program, source_of(function)).device(name)
+            self.program.devices[key] = name
+            made = type(self)(self.program, source_of(function), given).device(name)
             self.program.functions.append(made)
-        call = self.call(self.program.devices[function], [self.visit(a) for a in node.args], node)
+            self.program.written.add(name)
+        name = self.program.devices[key]
+        if name not in self.program.written:
+            self.refuse(node, f"{function.__name__}, which calls itself")
+        names = function.__code__.co_varnames
+        places = [self.visit(a) for n, a in zip(names, node.args, strict=False) if n not in given]
+        call = self.call(name, places, node)
         assert isinstance(call, ast.Call)
-        call.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+        call.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords if k.arg not in given]
         return located(call, node)  # type: ignore[no-any-return]
 
     def generic_visit(self, node: ast.AST) -> Any:

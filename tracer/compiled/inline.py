@@ -8,6 +8,8 @@ import inspect
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from .given import given_arguments
+
 if TYPE_CHECKING:
     from .expressions import Expressions
 
@@ -19,7 +21,8 @@ def inlined(
     """Write a function's body before the statement being rewritten, and return the expression of its value."""
     if function in caller.stack:
         caller.refuse(node, f"{function.__name__} with a barrier calls itself")
-    inner = caller.within(function)
+    given = given_arguments(caller, function, node)
+    inner = caller.within(function, given)
     raises = any(isinstance(part, ast.Raise | ast.Assert) for part in ast.walk(inner.source.tree))
     if raises and inner.source.file != caller.source.file:
         caller.refuse(node, f"{function.__name__} with a barrier may raise, in another file")
@@ -29,8 +32,9 @@ def inlined(
         caller.refuse(node, f"{function.__name__}: {error}")
     bound.apply_defaults()
     for name, value in bound.arguments.items():
-        given = value if isinstance(value, ast.expr) else caller.constant(value, name, node)
-        caller.write(ast.Assign([ast.Name(inner.renamed(name), ast.Store())], given), node)
+        if name not in given:
+            made = value if isinstance(value, ast.expr) else caller.constant(value, name, node)
+            caller.write(ast.Assign([ast.Name(inner.renamed(name), ast.Store())], made), node)
     result = caller.program.temporary()
     body = copy.deepcopy(inner.source.tree.body)
     caller.before += inner.block(_single_exit(inner, body, result))

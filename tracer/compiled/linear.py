@@ -54,8 +54,9 @@ def _parts(rewriter: Expressions, node: ast.expr) -> ast.expr:
 
 
 def _call(rewriter: Expressions, node: ast.Call) -> ast.expr:
-    arguments = [flat(rewriter, a) for a in node.args]
-    keywords = {str(k.arg): flat(rewriter, k.value) for k in node.keywords}
+    given = rewriter.given(node)
+    arguments = [a if a in given else flat(rewriter, a) for a in node.args]
+    keywords = {str(k.arg): k.value if k.value in given else flat(rewriter, k.value) for k in node.keywords}
     return rewriter.stopping_call(node, arguments, keywords)
 
 

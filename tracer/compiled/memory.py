@@ -12,7 +12,7 @@ from ..trace import Buffer, poison
 from .arguments import Arguments
 from .names import NotCompilable
 from .program import Declared, Program
-from .state import CODES, DTYPES, REGIONS, Word
+from .state import CODES, DTYPES, PARTS_FROM, REGIONS, Word
 
 
 class Memory:
@@ -63,7 +63,7 @@ class Memory:
         """Return the buffer of a region's elements of a dtype."""
         self.declare()
         if (region, code) not in self._numbers:
-            self._numbers[region, code] = self._view(region, DTYPES[code])
+            self._numbers[region, code] = (self._view if code < PARTS_FROM else self._part)(region, code)
         return self._numbers[region, code]
 
     def _argument(self, name: str, value: NDArray[Any]) -> tuple[int, int]:
@@ -106,9 +106,19 @@ class Memory:
             Buffer(name, "shared", array.dtype.str, (count,), (size,), address, size, count)
         )
 
-    def _view(self, region: int, dtype: np.dtype[Any]) -> int:
+    def _part(self, region: int, code: int) -> int:
+        """Make a buffer of the real or imaginary parts of a region's complex numbers."""
+        dtype, place = DTYPES[code], (code - PARTS_FROM) % 2
+        whole = self.run.recorder.buffers[self.number_of(region, CODES[np.result_type(dtype, np.complex64)])]
+        address, name = whole.address + place * dtype.itemsize, f"{whole.name}.{('real', 'imag')[place]}"
+        return self.run.recorder.add_buffer(
+            Buffer(name, whole.space, dtype.str, whole.shape, whole.strides, address, whole.unit, whole.size)
+        )
+
+    def _view(self, region: int, code: int) -> int:
         """Make a buffer of a region's bytes seen as another dtype."""
-        known = next(number for (r, _), number in self._numbers.items() if r == region)
+        dtype = DTYPES[code]
+        known = next(n for (r, c), n in self._numbers.items() if r == region and c < PARTS_FROM)
         whole = self.run.recorder.buffers[known]
         size, nbytes = dtype.itemsize, whole.size * whole.unit
         count = nbytes // size

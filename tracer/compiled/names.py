@@ -6,8 +6,9 @@ import ast
 import builtins
 import linecache
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -59,12 +60,13 @@ def source_of(function: FunctionType) -> Source:
 
 
 class Names:
-    """The values that a function's names have at launch."""
+    """The values that a function's names have at launch; `given` are those of arguments that are known before."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, given: Mapping[str, Any]) -> None:
         function = source.function
         code = function.__code__
-        self.locals = {*code.co_varnames, *code.co_cellvars}
+        self.given = given
+        self.locals = {*code.co_varnames, *code.co_cellvars} - given.keys()
         self._closure = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         self._globals = function.__globals__
         self._constants = _constant_locals(source.tree)
@@ -80,6 +82,8 @@ class Names:
     def _name(self, name: str) -> Any:
         if name in self.locals:
             raise Unknown
+        if name in self.given:
+            return self.given[name]
         if name in self._closure:
             return _cuda_or(self._closure[name].cell_contents)
         if name in self._globals:
@@ -143,7 +147,8 @@ def _cuda_or(value: Any) -> Any:
 def _attribute(value: Any, name: str) -> Any:
     if isinstance(value, CudaPath):
         return CudaPath(f"{value}.{name}" if value else name)
-    if not isinstance(value, ModuleType | type):
+    parts = ("name", "value") if isinstance(value, Enum) else ()
+    if not isinstance(value, ModuleType | type) and name not in parts:
         raise Unknown
     if not hasattr(value, name):
         raise Unknown

@@ -6,7 +6,6 @@ import ast
 import hashlib
 import math
 from dataclasses import dataclass, field
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -38,6 +37,7 @@ class Declared:
 class Program:
     """The functions that compiled code is made of, in the order in which they are defined, kernel last.
 
+    devices: the names of device functions, by function and known arguments; written: of those that are complete.
     values: what their global names mean. facts: what the text of the functions does not tell of these.
     site_kinds: the Op of each site, or BARRIER. files: the file that each function was written in.
     """
@@ -51,9 +51,10 @@ class Program:
     _sites: dict[tuple[Site, int], int] = field(default_factory=dict)
     _declared: dict[Any, int] = field(default_factory=dict)
     _names: dict[int, str] = field(default_factory=dict)
-    devices: dict[FunctionType, str] = field(default_factory=dict)
+    devices: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    written: set[str] = field(default_factory=set)
     files: dict[str, str] = field(default_factory=dict)
-    stopping: dict[FunctionType, bool] = field(default_factory=dict)
+    stopping: dict[tuple[Any, ...], bool] = field(default_factory=dict)
 
     def site(self, site: Site, kind: int, *others: int) -> int:
         """Return the number of a site that makes accesses of a kind, and the next numbers for other kinds."""

@@ -20,6 +20,11 @@ def sentence(error: Exception) -> str:
     return f"line {line}: {_plain(said)}."
 
 
+def unexpected(error: Exception) -> str:
+    """Return one sentence of an error that nobody foresaw."""
+    return f"{type(error).__name__} where it is compiled: {_first(str(error))}."
+
+
 def _call(text: str) -> str:
     name, _, arguments = text.partition("(")
     name = name.removeprefix("_ts_").removeprefix("_")

@@ -14,6 +14,7 @@ from .linear import flat
 from .names import CudaPath, Unknown, source_of
 from .places import located, loop_place
 from .program import Program
+from .ticks import with_tick
 from .writer import STATE
 
 
@@ -47,10 +48,12 @@ class Rewriter(Expressions):
         arguments = tree.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
             self.refuse(tree, "arguments with * or **")
-        arguments.args.insert(0, ast.arg(STATE))
-        arguments.defaults = [self._default(tree, v) for v in self.source.function.__defaults__ or ()]
-        for argument in arguments.args:
-            argument.annotation = None
+        given, values = self.names.given, self.source.function.__defaults__ or ()
+        defaults = dict(
+            zip([a.arg for a in arguments.args][len(arguments.args) - len(values) :], values, strict=True)
+        )
+        arguments.args = [ast.arg(STATE), *(ast.arg(a.arg) for a in arguments.args if a.arg not in given)]
+        arguments.defaults = [self._default(tree, v) for n, v in defaults.items() if n not in given]
         self.program.files[name] = self.source.file
         made = ast.FunctionDef(name, arguments, self.block(tree.body), [], None, None)
         return located(ast.fix_missing_locations(ast.copy_location(made, tree)), tree)  # type: ignore[no-any-return]
@@ -136,34 +139,53 @@ class Rewriter(Expressions):
         return value if simple else self.put(value)
 
     def visit_For(self, node: ast.For) -> Any:
-        steps = isinstance(node.iter, ast.Call | ast.Tuple | ast.List)
-        target, iterated = node.target, self.expression(node.iter)
+        numbered = self._enumerated(node)
         body: list[ast.stmt] = []
-        if not steps:
-            array = self.put(iterated)
-            length = located(ast.Call(ast.Name("_ts_len", ast.Load()), [array], []), node)
-            iterated = located(ast.Call(ast.Name("_ts_range", ast.Load()), [length], []), node)
-            place = ast.Name(self.program.temporary(), ast.Store())
-            site = self.site(loop_place(node), Op.LOAD)
-            item = self.call("_ts_load", [array, ast.Name(place.id, ast.Load()), site], node)
-            body, target = self.assign(target, item), place
-        elif _stores(target):
+        if numbered is not None:
+            iterated, target, body = self._elements(node, numbered, node.target.elts[0], node.target.elts[1])  # type: ignore[attr-defined]  # a tuple
+        elif not isinstance(node.iter, ast.Call | ast.Tuple | ast.List):
+            iterated, target, body = self._elements(node, node.iter, None, node.target)
+        elif _stores(node.target):
             self.refuse(node, "a loop over the elements of an array as its variable")
         else:
-            target = self.visit(target)
+            iterated, target = self.expression(node.iter), self.visit(node.target)
         before, self.before = self.before, []
         body += self.block(node.body)
         orelse = self.block(node.orelse) if node.orelse else []
         self.before = before
-        return located(ast.For(target, iterated, body, orelse, None), node)
+        return located(ast.For(target, iterated, with_tick(self, node, body), orelse, None), node)
+
+    def _enumerated(self, node: ast.For) -> ast.expr | None:
+        """Return the array of `for i, x in enumerate(array)`, or None for another loop."""
+        call, target = node.iter, node.target
+        if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
+            return None
+        pair = isinstance(target, ast.Tuple | ast.List) and len(target.elts) == 2
+        if not pair or isinstance(call.args[0], ast.Call | ast.Tuple | ast.List):
+            return None
+        try:
+            return call.args[0] if self.names.value(call.func) is enumerate else None
+        except Unknown:
+            return None
+
+    def _elements(
+        self, node: ast.For, array: ast.expr, number: ast.expr | None, element: ast.expr
+    ) -> tuple[ast.expr, ast.expr, list[ast.stmt]]:
+        """Return what a loop over the elements of an array iterates over, its variable, and how it begins."""
+        known = self.put(self.expression(array))
+        length = located(ast.Call(ast.Name("_ts_len", ast.Load()), [known], []), node)
+        iterated = located(ast.Call(ast.Name("_ts_range", ast.Load()), [length], []), node)
+        place = self.program.temporary()
+        site = self.site(loop_place(node), Op.LOAD)
+        item = self.call("_ts_load", [known, ast.Name(place, ast.Load()), site], node)
+        numbered = self.assign(number, located(ast.Name(place, ast.Load()), node)) if number else []
+        return iterated, ast.Name(place, ast.Store()), [*numbered, *self.assign(element, item)]
 
     def visit_While(self, node: ast.While) -> Any:
         if self.stops(node.test):
             return self._stopping_while(node)
-        test = self.visit(node.test)
-        return located(
-            ast.While(test, self.block(node.body), self.block(node.orelse) if node.orelse else []), node
-        )
+        test, body = self.visit(node.test), with_tick(self, node, self.block(node.body))
+        return located(ast.While(test, body, self.block(node.orelse) if node.orelse else []), node)
 
     def _stopping_while(self, node: ast.While) -> ast.stmt:
         """Return a loop that evaluates its condition, in which threads stop, in its body."""
@@ -171,7 +193,7 @@ class Rewriter(Expressions):
             self.refuse(node, "else of a loop in whose condition threads stop")
         leave = ast.If(ast.UnaryOp(ast.Not(), node.test), [ast.Break()], [])
         body = [located(leave, node.test), *node.body]
-        return located(ast.While(ast.Constant(True), self.block(body), []), node)  # type: ignore[no-any-return]
+        return located(ast.While(ast.Constant(True), with_tick(self, node, self.block(body)), []), node)  # type: ignore[no-any-return]
 
     def visit_If(self, node: ast.If) -> Any:
         test = self.expression(node.test)

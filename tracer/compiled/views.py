@@ -25,7 +25,7 @@ def view_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
     if not known or len(parts) > cells.ndim:
         return None
     kept = cells.ndim - sum(isinstance(p, types.Integer) for p in parts)
-    kind = Cells(cells.dtype, kept)
+    kind = Cells(cells.dtype, kept, cells.part)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         values = cgutils.unpack_tuple(builder, args[2]) if isinstance(index, types.BaseTuple) else [args[2]]
@@ -138,7 +138,7 @@ def _turned(typing: Any, cells: Any) -> Any:
 
 def _reshaped(typing: Any, cells: Any, shape: Any) -> Any:
     """Type a view of another shape, whose lengths have been checked."""
-    kind = Cells(cells.dtype, len(shape))
+    kind = Cells(cells.dtype, len(shape), cells.part)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
@@ -219,7 +219,7 @@ def view(cells: Any, dtype: Any) -> Any:
 
 
 def _view_as(cells: Any, dtype: Any) -> Any:
-    if not isinstance(cells, Cells) or not cells.ndim or not hasattr(dtype, "dtype"):
+    if not isinstance(cells, Cells) or not cells.ndim or cells.part or not hasattr(dtype, "dtype"):
         return None
     if numpy_support.as_dtype(dtype.dtype) not in CODES:
         return None

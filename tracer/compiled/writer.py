@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
@@ -18,15 +19,17 @@ STATE = "_ts_state"
 class Writer:
     """Writes one function anew. `before` holds the statements that come before the one being rewritten.
 
-    prefix: of its variables, where it is written out in another function. stack: the functions that it stands in.
+    given: arguments that are known. prefix: of its variables, where it is written out in another function. stack: the
+    functions that it stands in.
     """
 
     def __init__(
-        self, program: Program, source: Source, prefix: str = "", stack: tuple[FunctionType, ...] = ()
-    ) -> None:
+        self, program: Program, source: Source, given: Mapping[str, Any] | None = None, prefix: str = "",
+        stack: tuple[FunctionType, ...] = (),
+    ) -> None:  # fmt: skip
         self.program, self.source, self.prefix = program, source, prefix
         self.stack = (*stack, source.function)
-        self.names = Names(source)
+        self.names = Names(source, given or {})
         self.before: list[ast.stmt] = []
         self.targets: dict[int, str] = {}
 

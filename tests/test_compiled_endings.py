@@ -1,0 +1,149 @@
+"""What ends badly ends by the compiled engine as in the simulator: pitfalls are found, endless loops are cancelled."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from engines import nothing
+from launching import Array, Schedule, contents, launch
+from test_worker import ended
+from tilescope.kernels.catalogue import scenarios
+from tilescope.tracer import engine
+from tilescope.tracer.client import Cancelled, Worker
+from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.names import NotCompilable
+from tilescope.tracer.findings import findings_of
+from tilescope.tracer.launch import Launch, encode
+from tilescope.tracer.plan import launch_of
+from tilescope.tracer.requests import requests_of
+
+# Block 0 ends, so that there is progress to wait for; the threads of block 1 never do.
+ENDLESS = """
+@cuda.jit
+def kernel(a):
+    x = a[0]
+    while cuda.blockIdx.x == 1 and x >= 0:
+        x += 1
+        if x > 100:
+            x = 1
+    a[0] = x
+"""
+LOOPS = (
+    "while x >= 0:\n    x = (x + 1) % 100",
+    "for k in range(1 << 62):\n    x = (3 * x + k) % 101",
+    "while spin(x) > 0:\n    pass",
+    "while cuda.any_sync(0, x >= 0):\n    x += 0",
+)
+
+
+def endless(folder: Path) -> Launch:
+    return launch(folder, ENDLESS, (Array((2,), "int64"),), (2, 1, 1), engine="compiled", resident=1)
+
+
+@pytest.mark.parametrize("scenario", [s for s in scenarios() if s.pitfall], ids=lambda s: s.name)
+@pytest.mark.parametrize("schedule", ["lockstep", "sequential"])
+def test_a_pitfall_is_found_by_both_engines(scenario, schedule):
+    made = launch_of(scenario, {}, schedule=Schedule(schedule))
+    ours, theirs = (
+        engine.run(msgspec.structs.replace(made, engine=e), nothing) for e in ("compiled", "simulator")
+    )
+    found, expected = (findings_of(trace, requests_of(trace)) for trace in (ours, theirs))
+    told = [[(f.kind, f.severity, f.message, f.count, f.moment) for f in one] for one in (found, expected)]
+    assert told[0] == told[1]
+    assert (ours.check, ours.notice, ours.error) == (theirs.check, theirs.notice, theirs.error)
+    if schedule == "sequential":
+        assert ours.made_by.endswith("compiled")
+
+
+def test_an_endless_loop_without_accesses_is_cancelled(tmp_path):
+    worker, seen = Worker(), []
+
+    def progress(done: int, of: int) -> None:
+        seen.append((done, of))
+        threading.Thread(target=worker.cancel).start()
+
+    try:
+        with pytest.raises(Cancelled):
+            worker.run(endless(tmp_path), progress)
+        assert seen[0] == (1, 2)
+        other = msgspec.structs.replace(endless(tmp_path), blocks=(0,))
+        assert worker.run(other).error is None
+    finally:
+        worker.close()
+
+
+def test_a_worker_in_an_endless_loop_ends_when_the_window_is_killed(tmp_path):
+    (tmp_path / "launch.json").write_text(encode(endless(tmp_path)))
+    window = f"""
+from pathlib import Path
+from tilescope.tracer.client import Worker
+from tilescope.tracer.launch import decode
+worker = Worker()
+launch = decode(Path({str(tmp_path / "launch.json")!r}).read_text())
+worker.run(launch, lambda done, of: print(worker._alive[0].pid, flush=True))
+"""
+    with subprocess.Popen([sys.executable, "-c", window], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        number = int(process.stdout.readline())
+        process.kill()
+    assert ended(number)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_signal_ends_any_endless_loop(tmp_path, loop):
+    body = "\n".join("    " + line for line in loop.split("\n"))
+    spin = (
+        "@cuda.jit(device=True)\ndef spin(x):\n    while x >= 0:\n        x = (x + 1) % 100\n    return x\n"
+    )
+    source = f"{spin}\n@cuda.jit\ndef kernel(a):\n    x = a[0]\n{body}\n    a[0] = x\n"
+    made = launch(tmp_path, source, (Array((2,), "int64"),))
+    (tmp_path / "launch.json").write_text(encode(made))
+    program = f"""
+import signal
+from pathlib import Path
+from tilescope.tracer.compiled import run
+from tilescope.tracer.launch import decode
+launch = decode(Path({str(tmp_path / "launch.json")!r}).read_text())
+execute = run.Blocks.run
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+def begin(self, block):
+    # A timer of the system's: no thread of Python's could run while compiled code does.
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    execute(self, block)
+run.Blocks.run = begin
+try:
+    run.run(launch, lambda done, of: None)
+except KeyboardInterrupt:
+    print("ended")
+"""
+    if os.name != "posix":
+        pytest.skip("signals")
+    command = [sys.executable, "-P", "-c", program]
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=environment)
+    assert (done.stdout, done.stderr) == ("ended\n", "")
+
+
+def test_a_device_function_that_calls_itself_is_left_to_the_simulator(tmp_path):
+    source = """
+    @cuda.jit(device=True)
+    def down(x):
+        return down(x - 1) if x != 0 else 0
+
+    @cuda.jit
+    def kernel(a):
+        a[0] = down(a[0])
+    """
+    made = launch(tmp_path, source, (Array((1,), "int64"),))
+    with pytest.raises(NotCompilable, match="line 7: down, which calls itself"):
+        compiled.run(made, nothing)
+    assert contents(engine.run(msgspec.structs.replace(made, engine="compiled"), nothing), "a").tolist() == [
+        0
+    ]

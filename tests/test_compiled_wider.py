@@ -1,0 +1,217 @@
+"""The compiled engine on what courses use less often: functions as arguments, half precision, enums, named tuples."""
+
+from __future__ import annotations
+
+import enum
+import linecache
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+from engines import assert_same, same
+from launching import Array, launch
+from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.names import NotCompilable
+from tilescope.tracer.execution import Run
+from tilescope.tracer.results import finish
+
+LONGS = (Array((64,), "int64", "arange"), Array((64,), "int64"))
+HALVES = (Array((16,), "float16", "arange"), Array((16,), "float16", "twos"), Array((16,), "float16"))
+
+OPERATIONS = """
+@cuda.jit(device=True)
+def twice(x):
+    return x + x
+
+@cuda.jit(device=True)
+def same_number(x):
+    return x
+
+@cuda.jit(device=True)
+def reduced(a, out, operation, cast, dtype, shape, t):
+    s = cuda.shared.array(shape, dtype)
+    if t < shape:
+        s[t] = cast(a[t])
+    cuda.syncthreads()
+    operation(s, t // 2 % shape, 1)
+    cuda.syncthreads()
+    out[t] += s[t % shape]
+
+@cuda.jit(device=True)
+def apply(operation, a, i, value):
+    return operation(a, i, value)
+
+@cuda.jit
+def kernel(a, out):
+    t = cuda.threadIdx.x
+    reduced(a, out, cuda.atomic.add, twice, int32, 32, t)
+    reduced(a, out, cuda.atomic.max, same_number, float32, 16, t)
+    out[32] += apply(cuda.atomic.add, out, 33, 2) + apply(cuda.atomic.sub, out, 34, 3)
+"""
+
+
+def test_functions_types_and_shapes_as_arguments_of_device_functions(tmp_path):
+    same(launch(tmp_path, OPERATIONS, LONGS, block=(32, 1, 1)))
+
+
+def test_an_argument_that_its_function_assigns_to_stays_one(tmp_path):
+    source = """
+    @cuda.jit(device=True)
+    def count(n, a):
+        total = cuda.local.array(4, int64)
+        total[0] = 0
+        while n > 0:
+            total[0] += a[n]
+            n -= 1
+        return total[0]
+
+    @cuda.jit
+    def kernel(a, out):
+        out[0] = count(3, a) + count(5, a)
+    """
+    same(launch(tmp_path, source, LONGS))
+
+
+TWO = ("hadd", "hsub", "hmul", "hdiv", "heq", "hne", "hgt", "hge", "hlt", "hle", "hmax", "hmin")
+ONE = (
+    "hneg", "habs", "hsin", "hcos", "hlog", "hlog2", "hlog10", "hexp", "hexp2", "hexp10", "hsqrt", "hrsqrt", "hceil",
+    "hrcp", "htrunc", "hrint",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*TWO, *ONE, "hfma"])
+def test_half_precision(tmp_path, name):
+    given = "x, y" if name in TWO else "x, y, y" if name == "hfma" else "x"
+    source = f"""
+    @cuda.jit
+    def kernel(a, b, out):
+        i = cuda.threadIdx.x
+        x, y = a[i], b[i]
+        out[i] = cuda.fp16.{name}({given})
+    """
+    same(launch(tmp_path, source, HALVES, block=(16, 1, 1)), 2e-3)
+
+
+def test_the_parts_of_complex_numbers(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.threadIdx.x
+        z = a[i] * (1 + 2j)
+        out[i] = complex(z.imag, -a[i].real) + abs(z) * z.conjugate()
+    """
+    same(
+        launch(
+            tmp_path, source, (Array((8,), "complex64", "arange"), Array((8,), "complex64")), block=(8, 1, 1)
+        ),
+        1e-5,
+    )
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_the_parts_of_arrays_of_complex_numbers(tmp_path, dtype):
+    source = f"""
+    @cuda.jit
+    def kernel(a, out):
+        s = cuda.shared.array((2, 4), np.{dtype})
+        t = cuda.threadIdx.x
+        s.real[t // 4, t % 4] = a.real[t] * 2
+        s[t // 4].imag[t % 4] = a[::-1].imag[t] + t
+        cuda.syncthreads()
+        out.imag[t] = s[1 - t // 4, t % 4].imag
+        out.real[t] += s.real[1 - t // 4, t % 4] + a.real[-1]
+        cuda.atomic.add(out.imag, 0, 1)
+        out[t] *= a[t] + a.real.real[9 * (t == 3)]
+    """
+    arguments = (Array((8,), dtype, "arange"), Array((8,), dtype, "ones"))
+    same(launch(tmp_path, source, arguments, block=(8, 1, 1)), 1e-6)
+
+
+def test_the_numbers_and_elements_of_an_array(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        for i, value in enumerate(a[:5]):
+            out[i + 1] += value
+        for i, out[20 + i] in enumerate(a[::16]):
+            pass
+    """
+    same(launch(tmp_path, source, LONGS, block=(2, 1, 1)))
+
+
+def test_enums_of_the_module(tmp_path):
+    source = """
+    import enum
+
+    class Colour(enum.Enum):
+        RED = 1
+        BLUE = 2
+
+    class Level(enum.IntEnum):
+        LOW = 3
+        HIGH = 7
+
+    @cuda.jit
+    def kernel(a, out):
+        mine = Colour.RED if cuda.threadIdx.x else Colour.BLUE
+        out[cuda.threadIdx.x] = a[Level.HIGH] * Level.LOW + Colour.BLUE.value + (mine == Colour.RED)
+    """
+    same(launch(tmp_path, source, LONGS, block=(2, 1, 1)))
+
+
+class Colour(enum.Enum):
+    """An argument."""
+
+    RED = 1
+    BLUE = 2
+
+
+class Level(enum.IntEnum):
+    """An argument that is a number too."""
+
+    LOW = 3
+
+
+Pair = namedtuple("Pair", ["first", "second"])
+TAKING = """
+def kernel(pair, colour, level, out):
+    if colour == Colour.BLUE:
+        out[0] = pair.first[1] + pair.second * level
+    out[1] = pair[0][2]
+"""
+
+
+def trace_of(tmp_path, engine, *given):
+    """Return the trace of TAKING by an engine's own `execute`, and the array that it writes."""
+    out = np.zeros(2)
+    made = Run(
+        launch(tmp_path, "", schedule="sequential"), ("pair", "colour", "level", "out"), lambda done, of: None
+    )
+    linecache.cache["taking.py"] = (len(TAKING), None, TAKING.splitlines(keepends=True), "taking.py")
+    names = {"Colour": Colour}
+    exec(compile(TAKING, "taking.py", "exec"), names)
+    if engine == "compiled":
+        compiled.execute(made, names["kernel"], (*given, out))
+    else:
+        made.execute(names["kernel"], (1, 1, 1), (1, 1, 1), (*given, out), debug=False)
+    return finish(made, "taking.py", ""), out
+
+
+def test_named_tuples_and_enums_as_arguments(tmp_path):
+    given = (Pair(np.arange(4.0), np.int32(5)), Colour.BLUE, Level.LOW)
+    (ours, mine), (theirs, other) = (
+        trace_of(tmp_path, engine, *given) for engine in ("compiled", "simulator")
+    )
+    assert mine.tolist() == other.tolist() == [16, 2]
+    assert_same(ours, theirs, 0)
+    assert trace_of(tmp_path, "compiled", given[0], Colour.RED, 4)[1].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("n", [0, "'x'"])
+def test_what_nobody_foresaw_is_a_refusal_too(tmp_path, n):
+    source = (
+        f"@cuda.jit\ndef kernel(a, out):\n    s = cuda.shared.array(8 // {n}, int64)\n    out[0] = s[0]\n"
+    )
+    with pytest.raises(NotCompilable, match="Error where it is compiled: "):
+        compiled.run(launch(tmp_path, source, LONGS), lambda done, of: None)

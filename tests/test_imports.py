@@ -1,0 +1,93 @@
+"""Modules beside a kernel's file: they are imported as for a script, and a change of one makes another launch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from launching import Array, contents
+from tilescope.kernels.catalogue import find
+from tilescope.tracer.cache import TraceCache
+from tilescope.tracer.client import Worker
+from tilescope.tracer.imports import digest_beside, texts_beside
+from tilescope.tracer.plan import launch_of
+
+KERNEL = """
+from numba import cuda
+import helping
+@cuda.jit
+def kernel(out):
+    out[0] = helping.value(2)
+"""
+HELPING = "from numba import cuda\nfrom deeper import power\n@cuda.jit(device=True)\ndef value(x):\n    return x * 10\n"
+DEEPER = "def power(x):\n    return x\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "kernels.py").write_text(KERNEL)
+    (tmp_path / "helping.py").write_text(HELPING)
+    (tmp_path / "deeper.py").write_text(DEEPER)
+    return tmp_path
+
+
+def planned(folder: Path):
+    """Return the launch of the kernel in a folder, as the window plans it."""
+    scenario = replace(find("vector-double"), kernel=f"{folder / 'kernels.py'}:kernel")
+    made = launch_of(scenario, {})
+    one = (1, 1, 1)
+    return msgspec.structs.replace(
+        made, arguments=(Array((1,)),), scenario="", grid=one, block=one, constants={}
+    )
+
+
+def test_what_is_beside_a_file_is_found_through_its_imports(folder):
+    (folder / "unused.py").write_text("")
+    assert [p.name for p in texts_beside(folder / "kernels.py", KERNEL)] == ["helping.py", "deeper.py"]
+    assert digest_beside(folder / "kernels.py", "import numpy\n") == ""
+
+
+@pytest.mark.parametrize("engine", ["compiled", "simulator"])
+@pytest.mark.parametrize(
+    ("name", "old", "new"), [("helping.py", "* 10", "* 11"), ("helping.py", "x *", "(x + 1) *")]
+)
+def test_a_change_beside_the_file_is_seen_by_a_warm_worker(folder, engine, name, old, new):
+    worker = Worker()
+    try:
+        first = worker.run(msgspec.structs.replace(planned(folder), engine=engine))
+        path = folder / name
+        path.write_text(path.read_text().replace(old, new))
+        second = worker.run(msgspec.structs.replace(planned(folder), engine=engine))
+    finally:
+        worker.close()
+    assert contents(first, "out").tolist() == [20]
+    assert contents(second, "out").tolist() == [22 if new == "* 11" else 30]
+
+
+def test_a_change_beside_the_file_is_another_trace_for_the_cache(folder, tmp_path):
+    made = planned(folder)
+    worker = Worker()
+    try:
+        trace = worker.run(made)
+    finally:
+        worker.close()
+    cache = TraceCache(tmp_path / "cache")
+    cache.put(made, trace)
+    assert cache.get(planned(folder)) is not None
+    (folder / "deeper.py").write_text(DEEPER + "\n")
+    assert cache.get(planned(folder)) is None
+
+
+def test_two_folders_each_have_their_own(folder, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    for path in folder.glob("*.py"):
+        (other / path.name).write_text(path.read_text().replace("* 10", "* 7"))
+    worker = Worker()
+    try:
+        results = [contents(worker.run(planned(f)), "out").tolist() for f in (folder, other, folder)]
+    finally:
+        worker.close()
+    assert results == [[20], [14], [20]]

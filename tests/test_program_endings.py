@@ -1,0 +1,174 @@
+"""How programs end under `run` and `check`: as under python, and what was recorded is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from test_programs import COPY, HEAD, RACE, script, tilescope
+from tilescope.tracer.storage import load
+
+__all__ = ["script"]
+ENDLESS = (
+    HEAD
+    + """
+@cuda.jit
+def spin(flag):
+    while flag[0] == 0:
+        pass
+
+copied = np.zeros(4)
+print("ready", flush=True)
+spin[1, 1](copied)
+"""
+)
+
+
+def started(*words, folder):
+    command = [sys.executable, "-m", "tilescope", *words]
+    return subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_in_the_middle_of_a_kernel_ends_it_and_keeps_the_launches_before(script, tmp_path):
+    path = script(COPY + ENDLESS.removeprefix(HEAD))
+    with started("run", "--json=lines.json", str(path), folder=tmp_path) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told.count("KeyboardInterrupt") >= 1 and "recorded in" in told
+    assert len(load(tmp_path / "tilescope-traces" / "000-copy.npz")) == 80
+    assert json.loads((tmp_path / "lines.json").read_text().splitlines()[0])["kernel"] == "copy"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_check_tells_what_it_found_before_ctrl_c(script, tmp_path):
+    path = script(RACE + ENDLESS.removeprefix(HEAD))
+    with started("check", str(path), folder=tmp_path) as process:
+        assert process.stderr.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert ": error: race: " in out
+
+
+def closed(command, folder):
+    """Run a command whose output nobody reads; return its exit status and what it said on standard error."""
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        process.stdout.close()
+        told = process.stderr.read()
+    return process.returncode, told
+
+
+def test_a_closed_pipe_ends_a_program_as_under_python(script, tmp_path):
+    path = script(COPY + "for _ in range(10_000):\n    print('x' * 100, flush=True)\n")
+    plain = closed([sys.executable, str(path)], tmp_path)
+    ours = closed([sys.executable, "-m", "tilescope", "run", str(path)], tmp_path)
+    assert ours[0] == plain[0] != 0
+    assert "BrokenPipeError" in plain[1] and "BrokenPipeError" in ours[1]
+    assert len(list((tmp_path / "tilescope-traces").iterdir())) == 1
+
+
+def test_check_whose_findings_nobody_reads_ends_without_a_traceback(script, tmp_path):
+    status, told = closed([sys.executable, "-m", "tilescope", "check", str(script(RACE))], tmp_path)
+    assert (status, told) == (1, "")
+
+
+def test_what_a_program_reads_is_its_own_input(script, tmp_path):
+    path = script(RACE + "print(input())\n")
+    done = tilescope("check", str(path), folder=tmp_path, input="typed\n")
+    assert "typed" in done.stderr and done.returncode == 1
+
+
+def test_a_program_that_launches_nothing_has_no_findings(script, tmp_path):
+    done = tilescope("check", str(script("print(1)")), folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "no findings\n", "1\n")
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"), [("sys.exit(0)", 0), ("sys.exit(3)", 2), ("sys.exit('why')", 2)]
+)
+def test_check_of_a_program_that_ends_itself(script, tmp_path, ending, status):
+    assert tilescope("check", str(script(f"import sys\n{ending}")), folder=tmp_path).returncode == status
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_check_of_a_program_that_forks_tells_everything_once(script, tmp_path):
+    path = script(
+        RACE
+        + "import os\nif os.fork() == 0:\n    shift[1, 64](np.zeros(64, np.float32))\nelse:\n    os.wait()\n"
+    )
+    done = tilescope("check", "--format", "json", str(path), folder=tmp_path)
+    found = json.loads(done.stdout)
+    assert len([f for f in found if f["kind"] == "race"]) == 1
+    assert done.returncode == 1
+
+
+def test_a_bad_grid_does_what_it_does_under_the_simulator(script, tmp_path):
+    """Numba's simulator runs a grid of no blocks, and refuses one of four dimensions."""
+    none = script(COPY + "copy[0, 8](a, out)\nprint('after')\n")
+    done = tilescope("check", str(none), folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "after\n")
+    done = tilescope("check", str(script(COPY + "copy[(1, 1, 1, 1), 8](a, out)\n")), folder=tmp_path)
+    assert done.returncode == 2 and "Error" in done.stderr
+
+
+@pytest.mark.parametrize("ending", ["sys.stdout.close()", "sys.stdout = open('said', 'w')"])
+def test_a_program_may_close_or_replace_its_output(script, tmp_path, ending):
+    path = script(RACE + ending + "\n")
+    done = tilescope("check", str(path), folder=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert ": error: race: " in done.stdout
+    assert tilescope("run", "--quiet", str(path), folder=tmp_path).returncode == 0
+
+
+# What the README shows
+
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def shown(language):
+    return README.partition(f"```{language}\n")[2].partition("```")[0]
+
+
+def test_the_homework_of_the_readme_is_told_as_shown_and_passes_once_it_is_mended(tmp_path):
+    (tmp_path / "homework.py").write_text(shown("python"))
+    wrong = tilescope("check", "homework.py", folder=tmp_path)
+    assert (wrong.returncode, wrong.stdout) == (1, shown("text"))
+    mended = (
+        shown("python").replace("= a[t]\n", "= a[t]\n    cuda.syncthreads()\n").replace("0.1", "float32(0.1)")
+    )
+    (tmp_path / "homework.py").write_text(mended)
+    right = tilescope("check", "homework.py", folder=tmp_path)
+    assert (right.returncode, right.stdout) == (0, "no findings\n")
+    (tmp_path / "homework.py").write_text(mended + "assert (out == 0).all()\n")
+    assert tilescope("check", "homework.py", folder=tmp_path).returncode == 2
+
+
+def test_the_commands_of_the_workflow_are_ours(tmp_path):
+    (command,) = [line.split("run: ")[1] for line in shown("yaml").splitlines() if "run: tilescope" in line]
+    (tmp_path / "homework.py").write_text(shown("python"))
+    done = tilescope(*command.split()[1:], folder=tmp_path)
+    assert done.returncode == 1
+    first, second = done.stdout.splitlines()
+    assert first.startswith("::error file=homework.py,line=10,title=race::64 elements of tile ")
+    assert second.startswith("::warning file=homework.py,line=10,title=float64::")
+
+
+def test_names_of_files_end_no_annotation_early(tmp_path):
+    (tmp_path / "a,b:c%.py").write_text(RACE)
+    done = tilescope("check", "--format", "github", "a,b:c%.py", folder=tmp_path)
+    assert done.stdout.startswith("::error file=a%2Cb%3Ac%25.py,line=")

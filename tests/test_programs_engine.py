@@ -1,0 +1,288 @@
+"""`tilescope run` with each engine: a program behaves the same, and its traces say which engine made them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from test_programs import COPY, HEAD, RACE, script, tilescope
+from tilescope.tracer.attempts import ENOUGH
+from tilescope.tracer.storage import load
+
+LARGE = (
+    HEAD
+    + f"""
+@cuda.jit
+def large(a, out):
+    i = cuda.grid(1)
+    total = np.float32(0)
+    for k in range(a.size):
+        total += a[k]
+    out[i] += total + i
+
+a, out = np.ones({ENOUGH // 512}, np.float32), np.ones(1024, np.float32)
+large[32, 32](a, out)
+print(out.sum())
+"""
+)
+ATOMIC = (
+    HEAD
+    + """
+@cuda.jit
+def count(seen, at):
+    at[cuda.grid(1)] = cuda.atomic.add(seen, 0, 1)
+
+seen, at = np.zeros(1, np.int64), np.zeros(64, np.int64)
+count[2, 32](seen, at)
+print(seen, at)
+"""
+)
+RACING = (
+    HEAD
+    + """
+@cuda.jit
+def count(seen):
+    for k in range(4):
+        seen[0] += 1
+
+seen = np.full(1, 5)
+count[4, 32](seen)
+print(seen)
+"""
+)
+MEMORY = (
+    HEAD
+    + """
+@cuda.jit
+def both(a, b, pair, n):
+    s = cuda.shared.array(0, np.int32)
+    i = cuda.threadIdx.x
+    s[i] = a[i] + n
+    cuda.syncthreads()
+    b[i] += s[31 - i]
+    pair[1][i] = pair[0][i] + 1
+
+stream, begin, end = cuda.stream(), cuda.event(), cuda.event()
+host, pair = np.arange(32, dtype=np.int32), (np.arange(32), np.zeros(32, np.int64))
+device = cuda.to_device(np.ones(32, np.int32), stream=stream)
+kept, filled = np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
+begin.record(stream)
+both[1, 32, stream, 128](host, device, pair, 3)
+both[1, 32, stream, 128](cuda.In(kept), cuda.Out(filled), pair, np.int32(4))
+end.record(stream)
+stream.synchronize()
+print(host, device.copy_to_host(), pair[1], kept, sep="\\n")
+"""
+)
+RAISING = (
+    HEAD
+    + """
+@cuda.jit(device=True)
+def checked(x):
+    if x == 3:
+        raise ValueError("three")
+    return x
+
+@cuda.jit
+def bad(out):
+    out[cuda.grid(1)] = checked(cuda.grid(1))
+
+out = np.zeros(4)
+try:
+    bad[2, 2](out)
+except ValueError as error:
+    print(error)
+print(out)
+"""
+)
+OUTSIDE = (
+    COPY + "try:\n    copy[1, 32](a[:8], out)\nexcept IndexError as error:\n    print(error)\nprint(out)\n"
+)
+LATE = (
+    HEAD
+    + """
+@cuda.jit
+def late(a, n):
+    i = cuda.grid(1)
+    a[i, 0] += 1
+    a[n + i][1] += 1
+
+a = np.zeros((8, 2))
+try:
+    late[1, 4](a, 6)
+except IndexError as error:
+    print(error)
+print(a)
+"""
+)
+PROGRAMS = {
+    "large": (LARGE, "compiled"),
+    "copy": (COPY, "compiled"),
+    "memory": (MEMORY, "compiled"),
+    "race": (RACE, "run again for its races"),
+    "racing": (RACING, "run again for its races"),
+    "atomic": (ATOMIC, "run again for its atomics, whose values depend on the order"),
+    "raising": (RAISING, "run again, thread by thread it raised"),
+    "outside": (OUTSIDE, "compiled"),
+    "late": (LATE, "not compiled: a view outside its array"),
+}
+
+
+def told(folder, words, path):
+    """Return (what the program printed, what the tracer says of each launch, the traces) of a run."""
+    lines, out = folder / "lines.json", folder / "-".join(["traces", *words])
+    done = tilescope("run", *words, "--json", str(lines), "--out", str(out), str(path), folder=folder)
+    assert done.returncode == 0, done.stderr
+    launches = [json.loads(line) for line in lines.read_text().splitlines()]
+    for one in launches:
+        del one["seconds"]
+    return done.stdout, launches, [load(p) for p in sorted(out.iterdir())]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_does_the_same_by_both_engines(script, tmp_path, name):
+    text, made_by = PROGRAMS[name]
+    path = script(text)
+    theirs, ours = (told(tmp_path, ("--engine", engine), path) for engine in ("simulator", "compiled"))
+    assert ours[:2] == theirs[:2]
+    assert all(trace.made_by.endswith(made_by) for trace in ours[2]), ours[2][0].made_by
+    assert all("compiled" not in trace.made_by for trace in theirs[2])
+    assert [(t.launch, t.grid, t.kernel) for t in ours[2]] == [
+        (t.launch.replace('"simulator"', '"compiled"'), t.grid, t.kernel) for t in theirs[2]
+    ]
+
+
+def test_without_a_choice_the_simulator_takes_small_launches_and_compiled_code_the_others(script, tmp_path):
+    path = script(LARGE + COPY.removeprefix(HEAD))
+    printed, launches, traces = told(tmp_path, (), path)
+    assert (printed, launches) == told(tmp_path, ("--engine", "simulator"), path)[:2]
+    assert traces[0].made_by.endswith(", compiled")
+    assert traces[1].made_by.endswith(f"; not compiled: fewer than {ENOUGH:,} accesses")
+
+
+def test_small_launches_of_one_kernel_add_up(script, tmp_path):
+    path = script(
+        COPY.replace("copy[2, 32](a, out)", f"for k in range({ENOUGH // 80 + 2}):\n    copy[2, 32](a, out)")
+    )
+    done = tilescope("run", "--out", "out", str(path), folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    made_by = [load(p).made_by for p in (tmp_path / "out").iterdir() if p.name.startswith(("000-", "820-"))]
+    assert sorted("not compiled" in text for text in made_by) == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("print(a[0])", "line 7: print is builtin_function_or_method"),
+        ("seen.append(1)", "line 7: "),
+    ],
+)
+def test_what_can_not_be_compiled_is_not_run_twice(script, tmp_path, line, why):
+    text = LARGE.replace("    out[i] +=", f"    if i == 0:\n        {line}\n    out[i] +=") + "print(seen)\n"
+    path = script(text.replace("@cuda.jit", "seen = []\n@cuda.jit"))
+    printed, launches, traces = told(tmp_path, (), path)
+    assert (printed, launches) == told(tmp_path, ("--engine", "simulator"), path)[:2]
+    assert "; not compiled: line " in traces[0].made_by
+
+
+FALLBACKS = {
+    "exec": ("exec('def f(a):\\n    a[0] = 1')\nkernel = cuda.jit(f)", "f has no source"),
+    "debug": ("@cuda.jit(debug=True)\ndef kernel(a):\n    a[0] = 1", "debug=True"),
+    "record": (
+        "@cuda.jit\ndef kernel(a):\n    pass\na = np.zeros(2, [('x', int)])",
+        "a is an array of 1 dimensions of [('x', '<i8')]",
+    ),
+    "lambda": ("kernel = cuda.jit(lambda a: None)", "has no source of its own"),
+}
+
+
+@pytest.mark.parametrize("name", FALLBACKS)
+def test_a_kernel_that_can_not_be_compiled_runs_in_the_simulator(script, tmp_path, name):
+    text, why = FALLBACKS[name]
+    path = script(HEAD + "a = np.zeros(2)\n" + text + "\nkernel[1, 1](a)\nprint(a)\n")
+    printed, launches, traces = told(tmp_path, ("--engine", "compiled"), path)
+    assert (printed, launches) == told(tmp_path, ("--engine", "simulator"), path)[:2]
+    assert "; not compiled: " in traces[0].made_by
+    assert why in traces[0].made_by
+
+
+FACTORY = """
+def made(width, operation):
+    @cuda.jit(device=True)
+    def inner(x):
+        return operation(x, width)
+    @cuda.jit
+    def kernel(a):
+        a[cuda.grid(1)] = inner(a[cuda.grid(1)])
+    return kernel
+
+@cuda.jit(device=True)
+def times(x, y):
+    return x * y
+
+a = np.arange(4.0)
+made(3, times)[1, 4](a)
+made(5, times)[1, 4](a)
+print(a, times(3, 4))
+"""
+
+
+def test_kernels_of_a_factory_and_device_functions_called_from_the_host(script, tmp_path):
+    path = script(HEAD + FACTORY)
+    printed, _, traces = told(tmp_path, ("--engine", "compiled"), path)
+    assert printed == "[ 0. 15. 30. 45.] 12\n"
+    assert all(trace.made_by.endswith(", compiled") for trace in traces)
+
+
+def test_a_schedule_of_random_order_is_left_to_the_simulator(script, tmp_path):
+    path = script(LARGE)
+    _, _, traces = told(tmp_path, ("--schedule", "random"), path)
+    assert "; not compiled: The random schedule" in traces[0].made_by
+
+
+ENDLESS = (
+    COPY
+    + """
+@cuda.jit
+def spin(a, out):
+    x = a[0]
+    while x >= 0:
+        x += 1
+        if x > 100:
+            x = 1
+    out[0] = x
+
+copy[1, 4](a, out)
+print("ready", flush=True)
+try:
+    spin[1, 32](a, out)
+except KeyboardInterrupt:
+    print("interrupted")
+    raise
+"""
+)
+
+
+@pytest.mark.parametrize("words", [("--engine", "compiled"), ("--engine", "simulator"), ()])
+def test_ctrl_c_ends_an_endless_loop_and_keeps_what_was_recorded(script, tmp_path, words):
+    command = [sys.executable, "-m", "tilescope", "run", *words, str(script(ENDLESS))]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(2)  # for the loop to be compiled
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == "interrupted\n"
+    assert error.endswith("KeyboardInterrupt\ntilescope: 2 launches recorded in tilescope-traces\n")
+    assert len(list((tmp_path / "tilescope-traces").iterdir())) == 2
+
+
+__all__ = ["script"]

@@ -1,0 +1,37 @@
+"""Ctrl+C, and other signals, while compiled code runs."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import Any
+
+
+@contextmanager
+def noted(note: Callable[[BaseException], None]) -> Iterator[None]:
+    """Call `note` with what a handler of signals raises meanwhile, instead of raising it wherever Python is then.
+
+    There it could be lost: ctypes has nowhere to raise errors of a function that compiled code calls, and NumPy
+    clears those of attributes that it looks up.
+    """
+    with ExitStack() as stack:
+        if threading.current_thread() is threading.main_thread():
+            for number in signal.valid_signals():
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    stack.callback(signal.signal, number, handler)
+                    signal.signal(number, _noting(handler, note))
+        yield
+
+
+def _noting(handler: Callable[[int, FrameType | None], Any], note: Callable[[BaseException], None]) -> Any:
+    def handle(number: int, frame: FrameType | None) -> None:
+        try:
+            handler(number, frame)
+        except BaseException as error:  # noqa: BLE001  # raised again once compiled code has stopped
+            note(error)
+
+    return handle
