@@ -33,7 +33,7 @@ class TraceCache:
         with contextlib.suppress(OSError):
             os.utime(path)
         try:
-            return load(path)
+            return load(path, mapped=True)
         except TraceFileError:
             with contextlib.suppress(OSError):
                 path.unlink()

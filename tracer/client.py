@@ -7,7 +7,6 @@ import itertools
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -15,8 +14,10 @@ from pathlib import Path
 
 import msgspec
 
-from .events import Done, Event, Failed, Job, Output, Progress
+from .events import Done, Event, Failed, Job, Output, Progress, Slow
 from .launch import Launch, encode
+from .pace import duration_text
+from .scratch import new_folder
 from .storage import TraceFileError, load
 from .trace import Trace
 
@@ -28,6 +29,15 @@ class WorkerError(Exception):
     """A launch gave no trace; the text is one sentence that says why and what to do."""
 
 
+class TakesLong(WorkerError):
+    """A launch was left since all of its blocks would take `seconds`, more than was to be waited for."""
+
+    def __init__(self, launch: Launch, seconds: float, blocks: int) -> None:
+        self.launch, self.seconds, self.blocks = launch, seconds, blocks
+        count = "its block" if blocks == 1 else f"all {blocks:,} blocks"
+        super().__init__(f"To run {count} would take about {duration_text(seconds)}; choose some blocks.")
+
+
 class Cancelled(Exception):
     """The run was cancelled."""
 
@@ -36,7 +46,7 @@ class Worker:
     """A tracing process, started anew whenever it has ended. Launches run one by one; any thread may call."""
 
     def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="tilescope-"))
+        self._folder = new_folder()
         self._log = self._folder / "errors.txt"
         self._alive: list[Process] = []  # at most one, shared with the finalizer
         self._jobs = itertools.count(1)
@@ -56,16 +66,18 @@ class Worker:
         launch: Launch,
         progress: Callable[[int, int], None] | None = None,
         output: Callable[[str], None] | None = None,
+        patience: float | None = None,
     ) -> Trace:
         """Return the trace of a launch, after the runs that were asked for before.
 
         `progress(done, of)` counts blocks and `output(text)` gets what is printed, both in the calling
-        thread. Raises Cancelled after `cancel` or `close`, and WorkerError where there is no trace.
+        thread. patience: seconds that it may take, None for any. Raises Cancelled after `cancel` or `close`,
+        TakesLong where its first blocks say that it would take longer, and WorkerError where there is no trace.
         """
         with self._turn:
             with self._process() as process:
-                end = self._converse(process, launch, progress, output)
-            return _result(end)
+                end = self._converse(self._events(process, launch, patience), process, progress, output)
+            return _result(launch, end)
 
     def cancel(self) -> None:
         """End the run under way, if there is one."""
@@ -116,17 +128,17 @@ class Worker:
 
     def _converse(
         self,
+        events: Iterator[Event],
         process: Process,
-        launch: Launch,
         progress: Callable[[int, int], None] | None,
         output: Callable[[str], None] | None,
-    ) -> Done | Failed:
-        for event in self._events(process, launch):
+    ) -> Done | Failed | Slow:
+        for event in events:
             if isinstance(event, Progress) and progress is not None:
                 progress(event.done, event.of)
             elif isinstance(event, Output) and output is not None:
                 output(event.text)
-            elif isinstance(event, Done | Failed):
+            elif isinstance(event, Done | Failed | Slow):
                 return event
         process.wait()
         if self._doomed:
@@ -134,12 +146,12 @@ class Worker:
         end = f"The tracing process ended unexpectedly ({self._death(process)})"
         raise WorkerError(f"{end}; the next run starts a new one.")
 
-    def _events(self, process: Process, launch: Launch) -> Iterator[Event]:
+    def _events(self, process: Process, launch: Launch, patience: float | None) -> Iterator[Event]:
         """Yield what the worker says about a launch, up to its end if it ends."""
         assert process.stdin is not None and process.stdout is not None
         number = next(self._jobs)
         out = self._folder / f"{number}.trace"
-        job = Job(number, msgspec.Raw(encode(launch).encode()), str(out))
+        job = Job(number, msgspec.Raw(encode(launch).encode()), str(out), patience)
         try:
             process.stdin.write(msgspec.json.encode(job) + b"\n")
             process.stdin.flush()
@@ -159,15 +171,18 @@ class Worker:
         return f"exit code {process.returncode}: {last[:200]}"
 
 
-def _result(end: Done | Failed) -> Trace:
+def _result(launch: Launch, end: Done | Failed | Slow) -> Trace:
+    if isinstance(end, Slow):
+        raise TakesLong(launch, end.seconds, end.blocks)
     if isinstance(end, Failed):
         raise WorkerError(end.message)
     try:
-        return load(end.path)
+        return load(end.path, mapped=True)
     except TraceFileError as error:
         raise WorkerError(str(error)) from error
     finally:
-        Path(end.path).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # Windows removes no file that is mapped; its folder goes later
+            Path(end.path).unlink(missing_ok=True)
 
 
 def _spawn(log: Path) -> Process:

@@ -16,7 +16,7 @@ from .trace import Op, Trace
 SECTOR = 32
 WORD = 4
 BANKS = 32
-CHUNK = 8192
+CHUNK = 1024  # requests handled at once: few enough for their accesses to stay in a processor's cache
 
 
 def costs_of(trace: Trace, order: Ints, start: Ints) -> tuple[Ints, Ints]:

@@ -6,11 +6,15 @@ import msgspec
 
 
 class Job(msgspec.Struct, frozen=True):
-    """Trace this launch (see tracer.launch) and save it, uncompressed, as `out`."""
+    """Trace this launch (see tracer.launch) and save it, uncompressed, as `out`.
+
+    patience: seconds; where all blocks would take more, the launch is left for `Slow`. None waits for any.
+    """
 
     job: int
     launch: msgspec.Raw
     out: str
+    patience: float | None = None
 
 
 class Ready(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):
@@ -45,4 +49,12 @@ class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):
     message: str
 
 
-Event = Ready | Progress | Output | Done | Failed
+class Slow(msgspec.Struct, frozen=True, tag_field="event", tag="slow"):
+    """The launch was left after some blocks: all of them would take so many seconds."""
+
+    job: int
+    seconds: float
+    blocks: int
+
+
+Event = Ready | Progress | Output | Done | Failed | Slow

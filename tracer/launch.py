@@ -9,6 +9,7 @@ import msgspec
 
 Dim3 = tuple[int, int, int]
 EngineName = Literal["compiled", "simulator"]
+OTHER = "object"
 Fill = Literal["random", "normal", "zeros", "ones", "twos", "threes", "fours", "arange", "empty", "file"]
 
 
@@ -29,10 +30,15 @@ class Array(msgspec.Struct, frozen=True, tag="array"):
     digest: str = ""
 
 
-class Scalar(msgspec.Struct, frozen=True, tag="scalar"):
-    """A scalar argument, passed as Python's own number."""
+class Scalar(msgspec.Struct, frozen=True, tag="scalar", omit_defaults=True):
+    """A scalar argument, passed as Python's own number.
+
+    dtype: what it was in the program that launched the kernel: a NumPy type, "" for Python's own number, OTHER
+    for what is no number, whose value is not kept.
+    """
 
     value: bool | int | float
+    dtype: str = ""
 
 
 class Schedule(msgspec.Struct, frozen=True):
@@ -43,7 +49,11 @@ class Schedule(msgspec.Struct, frozen=True):
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Where recording stops: accesses kept, and bytes that the recording may take."""
+    """Where recording stops.
+
+    accesses: how many are kept; of 0, and past that many, only the counters go on. memory: bytes that the recording
+    may take; compiled launches take more to files.
+    """
 
     accesses: int = 12_000_000
     memory: int = 2_000_000_000
@@ -58,6 +68,7 @@ class Launch(msgspec.Struct, frozen=True):
     scenario: the catalogue's name of it, whose NumPy reference checks the result; empty for none.
     resident: blocks that run at once; None is as many as fit 8,192 threads.
     blocks: linear block numbers (x fastest) to run; None is all of them.
+    beside: a name for the texts of the modules that the file imports from its own folder.
     engine: `compiled`, where the simulator runs what can't be compiled, or `simulator`.
     """
 
@@ -74,6 +85,7 @@ class Launch(msgspec.Struct, frozen=True):
     blocks: tuple[int, ...] | None = None
     limits: Limits = Limits()
     engine: EngineName = "simulator"
+    beside: str = ""
 
     def key(self) -> str:
         """Return a name for this launch: equal launches have equal keys (64 hexadecimal digits)."""

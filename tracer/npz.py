@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Columns = dict[str, NDArray[Any]]
+LARGE = 1 << 20  # bytes from which on a column is mapped
 MAGIC = b"\x93NUMPY\x01\x00"
 # NumPy writes exactly this; nothing is evaluated, and there is no room for a pickle.
 DESCR, SHAPE = rb"'descr': '([<|][biufcV]\d{1,4})'", rb"'shape': \((\d{1,12}),\)"
@@ -43,20 +44,41 @@ def sizes(members: zipfile.ZipFile) -> dict[str, int]:
     return found
 
 
-def read(members: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """Return one column; raises ValueError for what is no column of plain numbers."""
+def read(members: zipfile.ZipFile, name: str, mapped: IO[bytes] | None = None) -> NDArray[Any]:
+    """Return one column; raises ValueError for what is no column of plain numbers.
+
+    mapped: the file, of which a large column that is not compressed is not read but mapped into memory. It must not
+    become shorter from then on.
+    """
     info = members.getinfo(f"{name}.npy")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"compression of {name}")
-    data = members.read(info)
-    start = 10 + int.from_bytes(data[8:10], "little")
-    header = HEADER.fullmatch(data[10:start])
-    if header is None or not data.startswith(MAGIC):
+    if mapped is not None and info.compress_type == zipfile.ZIP_STORED and info.file_size >= LARGE:
+        data: Any = np.memmap(mapped, np.uint8, "r", _place(mapped, info), (info.file_size,))
+    else:
+        data = members.read(info)
+    start = 10 + int.from_bytes(bytes(data[8:10]), "little")
+    header = HEADER.fullmatch(bytes(data[10:start]))
+    if header is None or bytes(data[: len(MAGIC)]) != MAGIC:
         raise ValueError(f"header of {name}")
     return _column(data, start, np.dtype(header[1].decode()), int(header[2]))
 
 
-def _column(data: bytes, start: int, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+def _place(file: IO[bytes], info: zipfile.ZipInfo) -> int:
+    """Return where in the file a member begins, after its own header (APPNOTE.TXT 4.3.7)."""
+    file.seek(info.header_offset)
+    head = file.read(30)
+    if len(head) < 30 or head[:4] != b"PK\x03\x04":
+        raise ValueError(f"header of {info.filename[:60]!r}")
+    return (
+        info.header_offset
+        + 30
+        + int.from_bytes(head[26:28], "little")
+        + int.from_bytes(head[28:30], "little")
+    )
+
+
+def _column(data: Any, start: int, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
     if not dtype.itemsize or dtype.itemsize * count != len(data) - start:
         raise ValueError("length of a column")
     column = np.frombuffer(data, dtype, count, start) if count else np.empty(0, dtype)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .regular import Matrices, matrices_of, small
 from .runs import Ints, offsets, places_in_run, run_numbers, run_starts, stable_order
 from .trace import WARP, Trace
 
@@ -28,20 +30,39 @@ class Sequence:
     lanes: Ints
     position: Ints
     step: Ints
-    rows: Ints
+    rows: NDArray[np.signedinteger[Any]]
 
 
 def sequence_of(trace: Trace) -> Sequence:
     """Return the requests of a trace that has accesses, in the order of each warp; one batch of blocks at a time."""
-    parts = [_sequence(trace, queues_of(trace, rows)) for rows in _batches(trace)]
-    names = [field.name for field in fields(Sequence)]
-    return Sequence(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    regular = matrices_of(trace)
+    if regular is not None:
+        return _of_matrices(trace, regular)
+    rows: NDArray[np.signedinteger[Any]] = np.empty(len(trace), small(len(trace)))
+    parts, done = [], 0
+    for batch in _batches(trace):
+        part = _sequence(trace, queues_of(trace, batch))
+        rows[done : done + len(batch)] = part.rows
+        done += len(batch)
+        parts.append(replace(part, rows=rows[:0]))
+    names = [field.name for field in fields(Sequence) if field.name != "rows"]
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return Sequence(**columns, rows=rows)
+
+
+def _of_matrices(trace: Trace, regular: Matrices) -> Sequence:
+    matrix, column, rows = regular.rows()
+    lanes = regular.lanes[matrix]
+    last = rows[np.cumsum(lanes) - 1]
+    where = (regular.place[matrix], regular.warp[matrix], regular.phase[matrix])
+    return Sequence(*where, lanes, column, trace.step[last].astype(np.int64), rows)
 
 
 def _batches(trace: Trace) -> list[Ints]:
     """Return the rows of whole blocks, about BATCH in each part."""
-    rows = stable_order(trace.block)
-    blocks = run_starts(trace.block[rows])
+    ordered = bool((trace.block[1:] >= trace.block[:-1]).all())  # as where blocks run one after the other
+    rows = np.arange(len(trace)) if ordered else stable_order(trace.block)
+    blocks = run_starts(trace.block if ordered else trace.block[rows])
     return np.split(rows, blocks[run_starts(blocks // BATCH)][1:])
 
 

@@ -9,14 +9,16 @@ from typing import Literal, TypedDict, cast, get_args
 
 from ..kernels import catalogue
 from ..kernels.catalogue import Argument, CatalogueError, Plan, Scenario, Value, Values, did_you_mean
+from .imports import digest_beside
 from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Schedule
 
 Kind = Literal["lockstep", "sequential", "random"]
 Resident = int | Literal["all"]
 PACKAGE = Path(__file__).resolve().parent.parent
 LOCKSTEP = Schedule()
-LIMITS = Limits()
-OPTIONS = ["schedule", "seed", "resident", "blocks", "engine"]
+Keep = Literal["some", "all"]
+KEEP_SOME, KEEP_ALL = Limits(), Limits(accesses=100_000_000)
+OPTIONS = ["schedule", "seed", "resident", "blocks", "engine", "keep"]
 
 
 class PlanError(CatalogueError):
@@ -30,6 +32,7 @@ class Options(TypedDict, total=False):
     resident: Resident
     blocks: tuple[int, ...]
     engine: EngineName
+    keep: Keep
 
 
 def launch_of(
@@ -39,21 +42,24 @@ def launch_of(
     schedule: Schedule = LOCKSTEP,
     resident: Resident | None = None,
     blocks: Iterable[int] | None = None,
-    limits: Limits = LIMITS,
+    limits: Limits | None = None,
     engine: EngineName = "compiled",
+    keep: Keep = "some",
 ) -> Launch:
     """Return the launch of a scenario.
 
     values: the parameters that differ from their defaults. schedule: its seed is that of random inputs too.
     resident: blocks that run at once; "all" is as many as fit, None the scenario's own number.
-    blocks: linear numbers of those to run, None for all. engine: see Launch. Raises CatalogueError or
+    blocks: linear numbers of those to run, None for all. engine, limits: see Launch; keep: whether
+    all accesses are kept, also where they are many. Raises CatalogueError or
     PlanError.
     """
     plan = scenario.plan(catalogue.settle(scenario, values))
-    _, source = kernel_source(scenario.kernel)
+    file, source = kernel_source(scenario.kernel)
     return Launch(
         kernel=scenario.kernel,
         source=source,
+        beside=digest_beside(file.absolute(), source),
         arguments=_arguments(plan, schedule.seed),
         grid=plan.grid,
         block=plan.block,
@@ -63,7 +69,7 @@ def launch_of(
         schedule=schedule,
         resident=scenario.resident if resident is None else None if resident == "all" else resident,
         blocks=None if blocks is None else _checked_blocks(blocks, plan.grid),
-        limits=limits,
+        limits=limits or (KEEP_ALL if keep == "all" else KEEP_SOME),
         engine=engine,
     )
 
@@ -177,6 +183,10 @@ def _options(name: str, given: dict[str, str]) -> Options:
         if engine not in get_args(EngineName):
             raise PlanError(f"engine of {name} must be compiled or simulator, not {engine!r}.")
         options["engine"] = cast(EngineName, engine)
+    if keep := given.pop("keep", ""):
+        if keep not in get_args(Keep):
+            raise PlanError(f"keep of {name} must be some or all, not {keep!r}.")
+        options["keep"] = cast(Keep, keep)
     return options
 
 

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .trace import Barriers, Buffer, MissingLanes, Op, Outside, Site
+from .trace import OF_BLOCK, Barriers, Buffer, MissingLanes, Op, Outside, Site
 from .warp import Meeting, lanes
 
 CHUNK = 1 << 14
 FIELDS = 6  # of an entry in the log: context, buffer * 4 + op, code, instruction, index, value
+HELD = 1 << 24  # accesses of blocks under way that wait to be counted, where none is kept
 BARRIER = 4  # stands where an op stands, for the site of a barrier
 COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "value")
 Columns = dict[str, NDArray[Any]]
@@ -70,10 +71,12 @@ class Recorder:
         self.buffers.append(buffer)
         return len(self.buffers) - 1
 
-    def arrive(self, context: int, code: CodeType, instruction: int, *, warp: bool = False) -> None:
-        """Record that a thread came to a barrier, or to a warp operation."""
+    def arrive(
+        self, context: int, code: CodeType, instruction: int, reach: int = OF_BLOCK, *, warp: bool = False
+    ) -> None:  # fmt: skip
+        """Record that a thread came to a barrier, or (warp) to a warp operation or a fence; see `Barriers`."""
         arrivals = self.warp_arrivals if warp else self.arrivals
-        arrivals.extend((context, code, instruction, self.accesses + len(self.log) // FIELDS))
+        arrivals.extend((context, code, instruction, self.accesses + len(self.log) // FIELDS, reach))
 
     def miss(self, context: int, coded: int, code: CodeType, instruction: int, cell: int, text: str) -> None:
         """Record an access that was not made, to the index `cell`, outside its array."""
@@ -127,11 +130,11 @@ class Recorder:
     def barriers(self, *, warp: bool = False) -> Barriers:
         """Return the arrivals at barriers, or at warp operations, as columns."""
         arrivals = self.warp_arrivals if warp else self.arrivals
-        contexts, codes, instructions, steps = (arrivals[i::4] for i in range(4))
+        contexts, codes, instructions, steps, reach = (arrivals[i::5] for i in range(5))
         where = self._context_columns(np.array(contexts, np.int64))
         kind = np.full(len(codes), BARRIER, np.uint8)
         site = self._site_column(codes, np.array(instructions, np.int64), kind)
-        columns = [where[:, 0], where[:, 1], where[:, 2], site, np.array(steps, np.int64)]
+        columns = [where[:, 0], where[:, 1], where[:, 2], site, *np.array([steps, reach], np.int64)]
         return Barriers(*(narrow(c) for c in columns))
 
     def outside(self) -> Outside:
@@ -166,9 +169,12 @@ class Recorder:
             self.kept, self.pending = self._split(self.kept)
             for columns in self.kept:
                 self.count(columns)
-        if self.capped and sum(len(c["op"]) for c in self.pending) > self.limit:
+            if not self.limit:
+                self.kept = []
+        most = self.limit or HELD
+        if self.capped and sum(len(c["op"]) for c in self.pending) > most:
             self._count_finished()
-            if sum(len(c["op"]) for c in self.pending) > self.limit:
+            if sum(len(c["op"]) for c in self.pending) > most:
                 raise TooLarge
 
     def _split(self, chunks: list[Columns]) -> tuple[list[Columns], list[Columns]]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .clock import moments_of, phases_of
-from .coalescing import costs_of
+from .coalescing import CHUNK, costs_of
 from .ordering import sequence_of
 from .runs import Ints, offsets, stable_order
 from .trace import WARP, Op, Trace
@@ -81,10 +81,13 @@ def requests_of(trace: Trace) -> Requests:
     by_moment = stable_order(moment)
     lanes = sequence.lanes[by_moment]
     start = offsets(lanes)
-    moved = np.repeat(offsets(sequence.lanes)[by_moment] - start[:-1], lanes)
-    order = sequence.rows[np.arange(len(moved)) + moved]
-    request = np.empty_like(order)
-    request[order] = np.repeat(np.arange(len(lanes)), lanes)
+    moved = offsets(sequence.lanes)[by_moment] - start[:-1]
+    order, request = np.empty((2, len(trace)), np.int64)
+    for low in range(0, len(lanes), CHUNK):
+        high = min(low + CHUNK, len(lanes))
+        mine, number = slice(start[low], start[high]), np.repeat(np.arange(low, high), lanes[low:high])
+        order[mine] = sequence.rows[np.arange(start[low], start[high]) + moved[number]]
+        request[order[mine]] = number
     return _filled(trace, moment[by_moment], request, order, start)
 
 

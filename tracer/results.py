@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from .counters import totals_of
 from .loading import filled
 from .recorder import Columns, Recorder, narrow
 from .requests import requests_of
-from .trace import Check, Trace
+from .trace import Barriers, Check, Trace
 
 if TYPE_CHECKING:
     from .execution import Run
@@ -28,12 +29,20 @@ def finish(run: Run, file: str, made_by: str) -> Trace:
     columns = run.recorder.columns()
     rows = len(columns["op"])
     if run.error is None and not run.notice and run.recorder.accesses > rows:
-        run.notice = (
-            f"{rows:,} of {run.recorder.accesses:,} accesses are kept (the cap is {run.recorder.limit:,}): "
-            "counters are of the whole launch, pictures of its first blocks. "
-            "Choose fewer blocks or a smaller size to see all."
-        )
+        run.notice = _missing_rows(rows, run.recorder)
     return _trace(run, columns, sources, made_by)
+
+
+def _missing_rows(rows: int, recorder: Recorder) -> str:
+    if not recorder.limit:
+        return (
+            f"None of the {recorder.accesses:,} accesses is kept: only the counters of the whole launch are."
+        )
+    return (
+        f"{rows:,} of {recorder.accesses:,} accesses are kept (the cap is {recorder.limit:,}): "
+        "counters are of the whole launch, pictures of its first blocks. "
+        "Choose fewer blocks or a smaller size to see all."
+    )
 
 
 def _sources(run: Run, file: str) -> dict[str, str]:
@@ -49,16 +58,18 @@ def _trace(run: Run, columns: Columns, sources: dict[str, str], made_by: str, *,
     blocks = np.array(ran, np.int64)
     others = run.recorder if whole else Recorder(0, run.recorder.count)
     kept = np.array(sorted(run.recorder.finished), np.int64)
+    of_all = (others.barriers(), others.barriers(warp=True))
     if run.recorder.capped:
         kept = kept[np.isin(kept, columns["block"])]
+        of_all = (_of_blocks(of_all[0], kept), _of_blocks(of_all[1], kept))
     records_only = all(np.dtype(b.dtype).names is not None for b in run.recorder.buffers)
     integers = {k: narrow(v) for k, v in columns.items() if k != "value"}
     return Trace(
         **integers,
         value=None if records_only else columns["value"],
         step=_steps(len(columns["op"])),
-        barriers=others.barriers(),
-        warp_barriers=others.barriers(warp=True),
+        barriers=of_all[0],
+        warp_barriers=of_all[1],
         outside=others.outside(),
         missing=tuple(run.recorder.missing),
         buffers=tuple(run.recorder.buffers),
@@ -80,6 +91,12 @@ def _trace(run: Run, columns: Columns, sources: dict[str, str], made_by: str, *,
         check=None if not whole or run.error or run.notice.startswith("Stopped") else check(run),
         made_by=made_by,
     )
+
+
+def _of_blocks(barriers: Barriers, blocks: NDArray[np.int64]) -> Barriers:
+    """Return the arrivals of these blocks."""
+    mine = np.isin(barriers.block, blocks)
+    return Barriers(*(getattr(barriers, field.name)[mine] for field in fields(Barriers)))
 
 
 def _steps(rows: int) -> NDArray[np.unsignedinteger]:

@@ -24,7 +24,7 @@ from .trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, Out
 from .validate import BARRIERS, COLUMNS, LARGEST, LONGEST, OUTSIDE, check
 
 FORMAT = "tilescope trace"
-VERSION: Final = 1
+VERSION: Final = 2
 LARGEST_META = 32_000_000  # bytes of JSON: names, launch, source texts
 
 TABLES = {"barriers": BARRIERS, "warp_barriers": BARRIERS, "outside": OUTSIDE}
@@ -37,6 +37,7 @@ OPTIONAL = re.compile(r"value|outside\.cell|initial\.(?:0|[1-9]\d{0,5})")
 _FOREIGN = "it is not a Tilescope trace; choose a file that Tilescope saved"
 _DAMAGED = "the trace is damaged or cut short ({}); copy it again, or trace the kernel again"
 _NEWER = "a newer Tilescope saved it (format {}, this one reads up to {}); update Tilescope"
+_OLDER = "an older Tilescope saved it (format {}, this one reads {}); trace the kernel again"
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, EOFError, LookupError, TypeError, ValueError, ArithmeticError,
     NotImplementedError, RuntimeError, RecursionError, msgspec.MsgspecError,
@@ -57,7 +58,7 @@ class _Meta:
     """What a file says beside its columns. `packed`: see `_pack`."""
 
     format: str
-    version: Literal[1]
+    version: Literal[2]
     packed: bool
     buffers: tuple[Buffer, ...]
     sites: tuple[Site, ...]
@@ -97,12 +98,15 @@ def save(trace: Trace, path: str | Path, compress: bool = True) -> None:
         raise TraceFileError(f"Can't save {path}: the memory is full; close other programs.") from error
 
 
-def load(path: str | Path) -> Trace:
-    """Return the trace in a file; its columns are read-only. Raises TraceFileError for anything else."""
+def load(path: str | Path, mapped: bool = False) -> Trace:
+    """Return the trace in a file; its columns are read-only. Raises TraceFileError for anything else.
+
+    mapped: large columns are left in the file, which nobody may change any more; it may be removed.
+    """
     path = Path(path)
     try:
         with path.open("rb") as file:
-            return _read(file)
+            return _read(file, mapped)
     except _Unfit as error:
         raise TraceFileError(f"Can't open {path}: {error}.") from error
     except OSError as error:
@@ -216,12 +220,12 @@ def _order(column: NDArray[Any]) -> NDArray[np.int64]:
     return np.argsort(column, kind="stable")
 
 
-def _read(file: IO[bytes]) -> Trace:
+def _read(file: IO[bytes], mapped: bool) -> Trace:
     foreign = not file.read(4).startswith(b"PK\x03\x04")
     try:
         with zipfile.ZipFile(file) as members:
             meta = _read_meta(members)
-            columns = {name: npz.read(members, name) for name in _wanted(members)}
+            columns = {name: npz.read(members, name, file if mapped else None) for name in _wanted(members)}
         trace = _trace(meta, _unpack(columns) if meta.packed else columns)
         check(trace)
     except _DAMAGE as error:
@@ -237,6 +241,8 @@ def _read_meta(members: zipfile.ZipFile) -> _Meta:
         raise _Unfit(_FOREIGN)
     if isinstance(meta.get("version"), int) and meta["version"] > VERSION:
         raise _Unfit(_NEWER.format(meta["version"], VERSION))
+    if meta.get("version") == 1:  # before barriers said whom they order
+        raise _Unfit(_OLDER.format(1, VERSION))
     # Half a surrogate pair passes JSON, and raises wherever the text is shown or written.
     json.dumps(meta, ensure_ascii=False).encode()
     return msgspec.convert(meta, _Meta)

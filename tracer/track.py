@@ -96,7 +96,12 @@ class Track:
         """Return how often each cell was read."""
         upto = _upto(self._read_moment, moment)
         kept = min(upto // self.spacing, len(self._counts) - 1)
-        return self._counts[kept] + self._count(kept * self.spacing, upto)
+        low, counts = kept * self.spacing, self._counts[kept]
+        if upto - low > self.cells // 16:
+            return counts + self._count(low, upto)
+        result = counts.copy()
+        np.add.at(result, self._read_cell[low:upto], 1)  # few: all cells need not be looked at once more
+        return result
 
     def last(self, moment: int) -> NDArray[np.int32]:
         """Return the row of the last write to each cell, -1 where there was none."""

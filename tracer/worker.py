@@ -21,9 +21,10 @@ from typing import IO
 
 import msgspec
 
-from .events import Done, Event, Failed, Job, Output, Progress, Ready
+from .events import Done, Event, Failed, Job, Output, Progress, Ready, Slow
 from .launch import Launch, decode
 from .loading import LoadError
+from .pace import Pace, TooSlow
 from .storage import TraceFileError, save
 from .trace import Trace
 
@@ -130,15 +131,31 @@ def _warm_engine(send: Send) -> Engine:
     return run
 
 
-def answer(job: Job, engine: Engine, send: Send) -> Done | Failed:
+def answer(job: Job, engine: Engine, send: Send) -> Done | Failed | Slow:
     """Do one job and say how it ended."""
     try:
-        trace = engine(decode(bytes(job.launch).decode()), reporter(job.job, send))
+        trace = engine(decode(bytes(job.launch).decode()), _listener(job, send))
         save(trace, job.out, compress=False)
+    except TooSlow as left:
+        return Slow(job.job, left.seconds, left.blocks)
     except BaseException as error:  # noqa: BLE001  # a kernel's module may raise anything, even SystemExit
         traceback.print_exc(file=sys.__stderr__)
         return Failed(job.job, plain(sentence(error)))
     return Done(job.job, job.out)
+
+
+def _listener(job: Job, send: Send) -> Report:
+    """Return what the engine reports to: the window, and whoever does not want to wait too long."""
+    report = reporter(job.job, send)
+    if job.patience is None:
+        return report
+    pace, patience = Pace(), job.patience
+
+    def both(done: int, of: int) -> None:
+        report(done, of)
+        pace.insist(patience, done, of)
+
+    return both
 
 
 def reporter(job: int, send: Send, clock: Callable[[], float] = time.monotonic) -> Report:

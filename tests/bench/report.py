@@ -1,4 +1,7 @@
-"""Run every measurement, ours and what it is compared with in turn, and print one table."""
+"""Run every measurement, ours and what it is compared with in turn, and print one table.
+
+python tests/bench/report.py [--quick]      --quick leaves out what takes minutes
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,50 @@ def engines(home: str) -> None:
     )
 
 
+def compiled(home: str, *, quick: bool) -> None:
+    """Print what the compiled engine costs, warm, beside Numba's own simulator in turn."""
+    rows = [(output("numba_simulator", home=home), output("compiled", home=home)) for _ in range(ROUNDS)]
+    plain, ours = (median(column) for column in zip(*((a, b["seconds"]) for a, b in rows), strict=True))
+    print(f"compiled engine, tiled product, everything recorded; median of {ROUNDS} rounds in turn")
+    print(f"  64-cube: Numba's simulator           {plain:8.3f} s   recording nothing")
+    print(
+        f"  64-cube: compiled                    {ours:8.3f} s   {plain / ours:5.0f} times faster (at least 300)"
+    )
+    _size("256-cube", output("compiled", "256", "256", "256", home=home), "(40)")
+    for kind in ("cold", "cached"):
+        first = output("compiled", "--start", kind, home=home)["seconds"]
+        print(f"  first 64-cube of a process, {kind:<8} {first:8.3f} s")
+    _size("256 x 512 x 256", output("compiled", "256", "512", "256", "--repeat", "1", home=home))
+    if not quick:
+        found = output("compiled", "1024", "1024", "1024", "--summary", "--repeat", "1", home=home)
+        _size("1024-cube, counters alone", found)
+        _accepted()
+
+
+def _size(name: str, found: dict[str, float], asked: str = "") -> None:
+    print(
+        f"  {name:<36} {found['seconds']:8.3f} s   {found['ns']:.1f} ns an access {asked}".rstrip()
+        + f", {found['accesses']:,} accesses, peak {found['megabytes']:.0f} MB"
+    )
+
+
+def _accepted() -> None:
+    """Print how many of the kernels in numba-cuda's tests are compiled; the simulator runs the others."""
+    command = [sys.executable, str(HERE.parent / "peer" / "compiled_kernels.py")]
+    environment = os.environ | {"PYTHONPATH": str(Path(sys.prefix) / "peer")}
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=environment)
+    kernels = json.loads(done.stdout)["kernels"] if done.stdout else {}
+    count, refused = sum(kernels.values()), kernels.get("refused", 0)
+    if not count:
+        print("  kernels of numba-cuda's tests: none, since numba-cuda, filecheck or psutil is not installed")
+        return
+    other = count - refused - kernels.get("same", 0)
+    print(
+        f"  kernels of numba-cuda's tests        {count - refused:8} of {count} compiled "
+        f"({1 - refused / max(1, count):.0%}), {refused} left to the simulator, {other} traced otherwise"
+    )
+
+
 def windows(home: str) -> None:
     """Print how soon the window is there and moves, without and with the traces cached, and what a scrub costs."""
     starts = [output("window", "start", str(time.time()), home=home) for _ in range(1 + ROUNDS)]
@@ -74,7 +121,22 @@ def windows(home: str) -> None:
         )
 
 
+def changes(home: str) -> None:
+    """Print how soon the window shows the 64-cube comparison at another size, or with another tile."""
+    found = output("window", "change", "0", home=home)
+    print("another size or tile, until both panes are drawn and analysed")
+    for kind, asked in (("compiled", "0.3"), ("new", "2")):
+        times = found[kind]
+        text = "kernels compiled" if kind == "compiled" else "kernels not compiled yet"
+        print(
+            f"  {text:<36} {median(times):8.3f} s median, {max(times):.3f} s worst (under {asked}); "
+            f"the window stood still for {1000 * found[f'{kind} still']:.0f} ms at most"
+        )
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
+        compiled(folder, quick="--quick" in sys.argv[1:])
         engines(folder)
         windows(folder)
+        changes(folder)

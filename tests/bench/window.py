@@ -3,6 +3,7 @@
 python window.py start SECONDS   from SECONDS (of time.time(), when the process was asked for) to a painted
                                  window, and to its first animated frame
 python window.py scrub STEP      moments set STEP apart (0: at random), until the window has painted them
+python window.py change 0        another size or tile, nothing cached but compiled kernels, until all is painted
 """
 
 from __future__ import annotations
@@ -99,6 +100,42 @@ def scrub(step: float) -> dict[str, float]:
     }
 
 
+def change(_: float) -> dict[str, Any]:
+    """Return the seconds from another choice to its painting, and the longest that the window stood still meanwhile."""
+    window = main_window()
+    window.stage.jobs.cache = None
+    wait_until(lambda: all(window.stage.sessions) and window.stage.is_settled())
+    sizes = [{"m": 64 - i, "k": 64, "n": 64} for i in range(9)]
+    known = [_changed(window, values) for values in sizes][1:]  # the first one may still paint the start
+    new = [_changed(window, {"m": 64, "tile": tile, "block": tile}) for tile in (8, 32)]
+    window.close()
+    return {
+        "compiled": [seconds for seconds, _ in known], "compiled still": max(still for _, still in known),
+        "new": [seconds for seconds, _ in new], "new still": max(still for _, still in new),
+    }  # fmt: skip
+
+
+def _changed(window: Any, values: dict[str, int]) -> tuple[float, float]:
+    import msgspec
+    from PySide6.QtWidgets import QApplication
+
+    setups = tuple(
+        msgspec.structs.replace(s, values=s.values | {k: v for k, v in values.items() if k in s.values})
+        for s in window.stage.setups
+    )
+    begin, still = time.perf_counter(), 0.0
+    window.change_setups(setups)
+    while not window.stage.is_settled():
+        before = time.perf_counter()
+        QApplication.processEvents()
+        still = max(still, time.perf_counter() - before)
+        time.sleep(0.001)
+    window.draw()
+    window.repaint()
+    return time.perf_counter() - begin, still
+
+
+KINDS = {"start": start, "scrub": scrub, "change": change}
+
 if __name__ == "__main__":
-    number = float(sys.argv[2])
-    print(json.dumps(start(number) if sys.argv[1] == "start" else scrub(number)))
+    print(json.dumps(KINDS[sys.argv[1]](float(sys.argv[2]))))

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..trace import Dim3, unravel
+from ..trace import OF_BLOCK, Dim3, unravel
+from ..warp import ALL
 from .memory import Memory
 from .recording import RowRecorder
 from .state import Why, Word
@@ -41,22 +42,23 @@ class Blocks:
         """Run one block to its end."""
         self._state[Word.BX : Word.BZ + 1] = unravel(block, self._grid)
         self._memory.refresh()
+        self._why[:] = Why.DONE
         self._phase, mode = 0, BEGIN
         turns, running = np.arange(self._count), np.ones(self._count, bool)
         self._at_barrier = np.empty(0, np.int64)
         meetings = Meetings(self._tables)
         while len(turns):
-            self._go(block, turns, mode)
+            self._go(block, turns, mode, steady=len(turns) == running.sum() and not meetings)
             mode = RESUME
-            turns = self._next(block, turns, running, meetings)
+            turns = self._next(turns, running, meetings)
 
-    def _next(self, block: int, turns: Ints, running: NDArray[np.bool_], meetings: Meetings) -> Ints:
+    def _next(self, turns: Ints, running: NDArray[np.bool_], meetings: Meetings) -> Ints:
         """Return the threads that go on after these have stopped, in their order."""
         why = self._why[turns]
         stopped = turns[(why > Why.DONE) & (why < Why.SYNCWARP)]
         at_warp = turns[why >= Why.SYNCWARP]
-        self._arrive(block, stopped, warp=False)
-        self._arrive(block, at_warp, warp=True)
+        self._arrive(stopped, warp=False)
+        self._arrive(at_warp, warp=True)
         if not len(at_warp) and len(self._at_barrier) == 0 and not meetings:
             running[turns[why == Why.DONE]] = False
             return self._released(stopped)
@@ -74,13 +76,17 @@ class Blocks:
         self._phase += 1
         return threads
 
-    def _go(self, block: int, threads: Ints, mode: int) -> None:
-        self._recorder.sweep(block, self._phase)
+    def _go(self, block: int, threads: Ints, mode: int, *, steady: bool) -> None:
+        """Run threads until they stop; where all that still run wait at a barrier, compiled code goes on by itself."""
+        self._recorder.sweep(block, self._phase, steady=steady)
         self._order[: len(threads)] = threads
         self._state[Word.COUNT] = len(threads)
         self._sweep(self._address, mode)
+        self._phase = int(self._state[Word.PHASE])
 
-    def _arrive(self, block: int, threads: Ints, *, warp: bool) -> None:
+    def _arrive(self, threads: Ints, *, warp: bool) -> None:
         if len(threads):
-            arrival = (block, self._phase, threads, self._where[threads], self._when[threads])
-            self._recorder.arrived(arrival, warp=warp)
+            reach = np.full(len(threads), OF_BLOCK)
+            if warp:  # of the warp operations, syncwarp alone orders memory
+                reach = np.where(self._why[threads] == Why.SYNCWARP, self._tables.mask[threads] & ALL, 0)
+            self._recorder.arrived(threads, self._where[threads], self._when[threads], reach, warp=warp)

@@ -30,11 +30,14 @@ def _ts_sweep(_ts_state, mode):
     generator = {kernel}({given})
     if mode == 0:
         return _ts_size(generator)
-    for i in range(_ts_count(_ts_state)):
-        _ts_turn(_ts_state, i)
-        if mode == 1:
-            _ts_keep(_ts_state, {kernel}({given}))
-        _ts_resume(_ts_state, generator)
+    going = True
+    while going:
+        for i in range(_ts_count(_ts_state)):
+            _ts_turn(_ts_state, i)
+            if mode == 1:
+                _ts_keep(_ts_state, {kernel}({given}))
+            _ts_resume(_ts_state, generator)
+        going, mode = _ts_goes_on(_ts_state), 2
     return 0
 """
 KEPT = 300  # compiled kernels
@@ -51,6 +54,8 @@ def compiled(program: Program, arguments: Arguments) -> Any:
     name = digest(text + repr(list(_raising(program))))
     if name not in _known:
         _known[name] = _compile(program, arguments, sweep, name, text)
+    if isinstance(_known[name], NotCompilable):
+        raise _known[name].with_traceback(None)
     return _known[name]
 
 
@@ -77,6 +82,7 @@ def _own_source() -> str:
 
 
 def _compile(program: Program, arguments: Arguments, sweep: str, name: str, text: str) -> Any:
+    """Return the compiled sweep, or NotCompilable: to find out takes as long as to compile."""
     path = _written(name, text)
     module = ModuleType(f"_tilescope_compiled_{name}")
     module.__dict__.update(SUPPORT | _memory(program) | arguments.readers | program.values)
@@ -93,7 +99,7 @@ def _compile(program: Program, arguments: Arguments, sweep: str, name: str, text
         try:
             made.compile((types.int64, types.int64))
         except (NumbaError, NotImplementedError) as error:
-            raise NotCompilable(sentence(error)) from error
+            return NotCompilable(sentence(error))
     return made
 
 

@@ -9,69 +9,130 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..recorder import CHUNK, Columns, Recorder, narrow
-from ..trace import Barriers, Op, Outside
+from ..recorder import CHUNK, Columns, Recorder, TooLarge
+from ..trace import OF_BLOCK, WARP, Barriers, Op, Outside
+from .arrivals import Arrivals, Ints
 from .columns import Growing
 from .drain import COLUMNS, TYPES, spread, values_of
-from .names import NotCompilable
+from .misses import outside_of
 from .program import Program
-from .state import CODE_BITS, PARTS, ROW, SITE_BITS, Event, Word
+from .state import (
+    ARRIVAL,
+    ARRIVALS,
+    CODE_BITS,
+    PARTS,
+    ROW,
+    SITE_BITS,
+    SWEEPS,
+    Event,
+    Why,
+    Word,
+)
+from .summary import Summary, incomplete_from
 
 _EVENT = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
-# Threads of a block that stopped: (block, phase, threads, sites of the program, accesses made until then).
-Arrival = tuple[int, int, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1
+COUNTED = 1 << 17  # rows that are counted at once without being kept: few enough for a processor's cache
+_WORDS = ctypes.POINTER(ctypes.c_int64)
+END = 1 << 62  # beyond every context
 
 
 class RowRecorder(Recorder):
     """Takes the rows that compiled code writes to `rows`, and what it says of misses.
 
-    number_of(region, code) gives the buffer of a region's elements of a dtype.
+    number_of(region, code) gives the buffer of a region's elements of a dtype. memory: bytes of columns before they go
+    to files, and of rows that wait to be counted. Once no more rows are kept, they are counted as they are, a warp's
+    phase at a time (`summary`); those of the block in which that is found are counted as columns (`count`).
     """
 
     def __init__(
-        self, limit: int, count: Callable[[Columns], None], program: Program, state: NDArray[np.int64],
+        self, limit: int, memory: int, count: Callable[[Columns], None], program: Program, state: NDArray[np.int64],
         number_of: Callable[[int, int], int], blocks: int, threads: int,
     ) -> None:  # fmt: skip
         super().__init__(limit, count)
-        self._top_block = blocks - 1
+        self._top_block, self._memory = blocks - 1, memory
         self.program, self.state, self.number_of, self.threads = program, state, number_of, threads
-        self.rows = np.zeros(CHUNK, ROW)
         self.failure: BaseException | None = None
+        self.summary: Summary | None = None
+        self.rows: NDArray[Any] = np.empty(0, ROW)
         self._parts = np.zeros(PARTS, np.int64)
         self._buffer_numbers = np.full(1 << 32 - SITE_BITS, -1, np.int32)
         self._final = np.full(max(1, len(program.sites)), -1, np.int32)
         self._ops = np.array([*program.site_kinds, 0], np.uint8)
         self._out = tuple(np.empty(CHUNK, t) for t in TYPES)
-        self._blocks, self._phases = np.zeros(CHUNK, np.int64), np.zeros(CHUNK, np.int64)
-        self._sweeps = 0
-        self._arrived: list[Arrival] = []
-        self._arrived_warp: list[Arrival] = []
-        self._store = Growing(limit + CHUNK)
+        self._blocks, self._phases = np.zeros(SWEEPS, np.int64), np.zeros(SWEEPS, np.int64)
+        self._log = np.zeros((ARRIVALS, ARRIVAL), np.int64)
+        self._arrived, self._arrived_warp = Arrivals(memory // 8), Arrivals(memory // 8)
+        self._returns = False  # whether threads ever ran on in a phase in which others had run since
+        self._store = Growing(memory // 2)  # the rest is for what is made of the columns
         self._event = _EVENT(self._on_event)
-        self._connect()
-
-    def _connect(self) -> None:
-        begin = self.rows.ctypes.data
-        for word, value in (
-            (Word.ROW, begin), (Word.BEGIN, begin), (Word.END, begin + self.rows.nbytes), (Word.BASE, 0),
-            (Word.CALL, ctypes.cast(self._event, ctypes.c_void_p).value or 0), (Word.PARTS, self._parts.ctypes.data),
+        for word, table in (
+            (Word.PARTS, self._parts), (Word.BLOCKS, self._blocks), (Word.PHASES, self._phases),
+            (Word.ARRIVALS, self._log),
         ):  # fmt: skip
-            self.state[word] = value
+            state[word] = table.ctypes.data
+        state[Word.CALL] = ctypes.cast(self._event, ctypes.c_void_p).value or 0
+        self._make_room(CHUNK, 0)
+        if not limit:
+            self._keep_no_more()
 
-    def sweep(self, block: int, phase: int) -> None:
-        """Say which block the threads that run next are of, and their phase."""
-        if self._sweeps == len(self._blocks) - 1:
-            self.flush()
-        last = self._sweeps - 1
-        if last < 0 or self._blocks[last] != block or self._phases[last] != phase:
-            self._blocks[self._sweeps], self._phases[self._sweeps] = block, phase
-            self._sweeps += 1
-        self.state[Word.SWEEP] = (self._sweeps - 1) * self.threads
+    def _make_room(self, size: int, held: int) -> None:
+        """Have room for so many rows, the first of which are `held` from before."""
+        rows = np.empty(size, ROW)
+        if held:
+            _words(rows)[:held] = _words(self.rows)[:held]
+        self.rows, begin = rows, rows.ctypes.data
+        words = (Word.BEGIN, begin), (Word.ROW, begin + held * ROW.itemsize), (Word.END, begin + rows.nbytes)
+        for word, address in words:
+            self.state[word] = address
 
-    def arrived(self, arrival: Arrival, *, warp: bool = False) -> None:
-        """Record that threads came to barriers, or to warp operations."""
-        (self._arrived_warp if warp else self._arrived).append(arrival)
+    @property
+    def too_many(self) -> str:
+        """What was too much, after TooLarge."""
+        if self.summary is None:
+            return f"one block makes more than the {self.limit:,} that may be held"
+        most = self._memory // ROW.itemsize
+        return f"a block makes more between two barriers than the {most:,} that may be held"
+
+    def _keep_no_more(self) -> None:
+        self.capped, self.summary = True, Summary(self.threads, self._learn, self._sort_out)
+        self._make_room(COUNTED, 0)
+
+    def sweep(self, block: int, phase: int, *, steady: bool) -> None:
+        """Say which block the threads that run next are of, and their phase.
+
+        steady: whether they are all that still run, and none of the others waits.
+        """
+        self.raise_failure()
+        last = int(self.state[Word.SWEEPS]) - 1
+        returns = last >= 0 and (self._blocks[last], self._phases[last]) == (block, phase)
+        if last == SWEEPS - 2:
+            self._empty(last * self.threads if returns else END)
+            last = 0
+        self._returns |= returns
+        if not returns:
+            last += 1
+            self._blocks[last], self._phases[last] = block, phase
+            self.state[Word.SWEEPS] = last + 1
+        self.state[Word.SWEEP] = last * self.threads
+        self.state[Word.BLOCK], self.state[Word.PHASE], self.state[Word.STEADY] = block, phase, steady
+
+    def arrived(self, threads: Ints, where: Ints, when: Ints, reach: Ints, *, warp: bool = False) -> None:
+        """Record that threads, in the sweep under way, came to barriers, or to warp operations."""
+        self._take_arrivals()
+        if self.summary is None:
+            block, phase = (np.full(len(threads), self.state[word]) for word in (Word.BLOCK, Word.PHASE))
+            (self._arrived_warp if warp else self._arrived).add(block, threads, phase, where, when, reach)
+
+    def _take_arrivals(self) -> None:
+        """Take what compiled code noted of barriers; of blocks that are not kept, nothing is."""
+        context, where, when = self._log[: self.state[Word.ARRIVED]].T.copy()
+        if self.summary is None:
+            sweep, thread = np.divmod(context, self.threads)
+            self._arrived.add(
+                self._blocks[sweep], thread, self._phases[sweep], where, when, np.full(len(when), OF_BLOCK)
+            )
+        self.state[Word.ARRIVED] = 0
 
     def site(self, number: int) -> int:
         """Return the number in the trace of a site of the program."""
@@ -85,38 +146,98 @@ class RowRecorder(Recorder):
         try:
             if event == Event.MISS:
                 self._miss()
-            else:
-                self.flush()
+            elif event == Event.FULL:
+                self._empty(self._under_way())
         except BaseException as error:  # noqa: BLE001  # raised again by whoever runs compiled code
             self.failure = error
         return int(self.failure is not None)
+
+    def stop(self, failure: BaseException) -> None:
+        """Stop compiled code at its next call, and what drives it at its next sweep."""
+        self.failure = failure
+
+    def raise_failure(self) -> None:
+        """Raise what is to stop the launch, if anything is."""
+        if self.failure is not None:
+            raise self.failure
+
+    def _under_way(self) -> int:
+        """Return the context from which on rows of warps are not yet complete, while a sweep runs."""
+        sweep, context = int(self.state[Word.SWEEP]), int(self.state[Word.CONTEXT])
+        why = np.ctypeslib.as_array(ctypes.cast(int(self.state[Word.WHY]), _WORDS), (self.threads,))
+        if self._returns or (why >= Why.SYNCWARP).any():
+            return sweep  # threads that wait for lanes of their warp will make more accesses in this phase
+        return sweep + (context - sweep) // WARP * WARP
 
     def _count(self) -> int:
         return int(self.state[Word.ROW] - self.state[Word.BEGIN]) // ROW.itemsize
 
     def flush(self) -> None:
-        """Turn the rows into columns."""
-        rows = self.rows[: self._count()]
-        if len(rows):
-            columns = self._columns(rows)
-            self.accesses += len(rows)
-            if self.capped:
-                self.pending.append({name: column.copy() for name, column in columns.items()})
-            else:
-                self._store.append(columns)
-                self.kept = [self._store.columns()]
-        self._start_over()
-        if len(rows):
+        """Take in all rows, which are whole warps' phases."""
+        self._empty(END)
+
+    def _empty(self, complete: int) -> None:
+        """Turn the rows into columns or count them; then only those of contexts before `complete`."""
+        self._take_arrivals()
+        rows, taken = self.rows[: self._count()], self._count()
+        if self.summary is not None:
+            taken = self._summed(self.summary, rows, complete)
+        elif len(rows):
+            self._keep(self._columns(rows))
+        self.accesses += taken
+        self._start_over(taken)
+        if len(rows) and self.summary is None:
             self._mind_the_limit()
 
-    def _start_over(self) -> None:
-        """Begin with the first row again, in the sweep under way."""
-        self.state[Word.ROW], self.state[Word.BASE] = self.state[Word.BEGIN], self.accesses
-        if self._sweeps:
-            self._blocks[0], self._phases[0] = self._blocks[self._sweeps - 1], self._phases[self._sweeps - 1]
-            self._sweeps = 1
+    def _keep(self, columns: Columns) -> None:
+        if self.capped:
+            self.pending.append({name: column.copy() for name, column in columns.items()})
+        else:
+            self._store.append(columns)
+            self.kept = [self._store.columns()]
+
+    def _summed(self, summary: Summary, rows: NDArray[Any], complete: int) -> int:
+        """Count the rows before a context; return how many these are."""
+        count = int(incomplete_from(rows["context"], complete)) if complete < END else len(rows)
+        if self._returns:
+            rows[:count] = rows[:count][np.argsort(rows["context"][:count], kind="stable")]
+        tables = (self._buffer_numbers, self._final, self._ops)
+        summary.add(rows[:count], self.buffers, tables, len(self.program.sites))
+        return count
+
+    def _sort_out(self, rows: NDArray[Any]) -> None:
+        """Count rows whose requests need sorting out."""
+        self.count(self._columns(rows))
+
+    def _start_over(self, taken: int) -> None:
+        """Begin with the first row again, in the sweep under way; rows that were not taken stay."""
+        left = self._count() - taken
+        size = len(self.rows)
+        if left > size // 4:
+            if 4 * size * ROW.itemsize > self._memory:
+                raise TooLarge
+            size *= 4
+        last = max(int(self.state[Word.SWEEPS]) - 1, 0)
+        if left:
+            words = _words(self.rows)
+            words[:left] = words[taken : taken + left]
+            self.rows["context"][:left] -= last * self.threads
+        if size != len(self.rows):
+            self._make_room(size, left)
+        self.state[Word.ROW] = self.state[Word.BEGIN] + left * ROW.itemsize
+        self.state[Word.BASE] = self.accesses
+        self._blocks[0], self._phases[0] = self._blocks[last], self._phases[last]
+        self.state[Word.SWEEPS] = min(self.state[Word.SWEEPS], 1)
         self.state[Word.SWEEP] = 0
         self.state[Word.CONTEXT] %= self.threads
+
+    def finish_block(self, block: int) -> None:
+        """Note that a block has made all its accesses."""
+        self.finished.append(block)
+        if self.capped and self.summary is None:
+            self.flush()
+            self._count_finished()
+            self._keep_no_more()
 
     def end(self) -> None:
         """Take in what is left; from here on compiled code can't write rows."""
@@ -132,6 +253,8 @@ class RowRecorder(Recorder):
         return self.kept[0] if len(self.kept) == 1 else super().columns()
 
     def _columns(self, rows: NDArray[Any]) -> Columns:
+        if len(rows) > len(self._out[0]):
+            self._out = tuple(np.empty(len(rows), t) for t in TYPES)
         top = np.zeros(5, np.int64)
         done = -1
         while done < len(rows):
@@ -186,25 +309,13 @@ class RowRecorder(Recorder):
 
     def barriers(self, *, warp: bool = False) -> Barriers:
         """Return the arrivals at barriers, or at warp operations, as columns."""
-        arrived = self._arrived_warp if warp else self._arrived
-        if not arrived:
-            return Barriers(*(np.empty(0, np.uint8) for _ in range(5)))
-        block, phase, threads, where, when = zip(*arrived, strict=True)
-        lengths, sites = [len(t) for t in threads], np.concatenate(where)
-        for site in np.flatnonzero(np.bincount(sites)).tolist():
-            self.site(site)
-        final = self._final[sites]
-        rest = (np.repeat(phase, lengths), final, np.concatenate(when))
-        return Barriers(*(narrow(c) for c in (np.repeat(block, lengths), np.concatenate(threads), *rest)))
+        return (self._arrived_warp if warp else self._arrived).barriers(self.site)
 
     def outside(self) -> Outside:
         """Return the accesses that were not made as columns."""
-        block, thread, phase, op, buffer, site, step, cell, text = (
-            [m[i] for m in self.missed] for i in range(9)
-        )
-        where = (narrow(np.array(c, np.int64)) for c in (block, thread, phase))
-        what = (narrow(np.array(c, np.int64)) for c in (buffer, site, step))
-        return Outside(*where, np.array(op, np.uint8), *what, np.array(cell, np.int64), tuple(text))  # type: ignore[call-arg, arg-type]
+        return outside_of(self.missed)
 
 
-__all__ = ["NotCompilable", "RowRecorder"]
+def _words(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Return rows as words, which are copied faster than fields."""
+    return rows.view(np.int64).reshape(len(rows), -1)

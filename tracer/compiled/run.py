@@ -16,14 +16,19 @@ from ..launch import Launch
 from ..loading import arrays_of, constants_of, load_kernel
 from ..recorder import Columns, TooLarge
 from ..results import finish, totals_of_columns
+from ..scheduler import resident_blocks
+from ..storage import TraceFileError
 from ..trace import KernelError, Trace, unravel
 from .arguments import Arguments
 from .blocks import Blocks
 from .compile import compiled
 from .memory import Memory
 from .names import NotCompilable
+from .program import Program
 from .recording import RowRecorder
+from .refusals import unexpected
 from .rewrite import rewritten
+from .signals import noted
 from .state import Word
 from .tally import counted
 
@@ -39,10 +44,35 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     given, names = arrays_of(launch, kernel)
     made = Run(launch, names, report)
     debug = getattr(kernel, "_debug", False) or getattr(kernel, "targetoptions", {}).get("debug")
-    recorder = execute(made, kernel.py_func, given, debug=bool(debug))
-    trace = finish(made, str(module.__file__), f"numba {numba.__version__}, compiled")
-    recorder.release()
+    execute(made, kernel.py_func, given, debug=bool(debug))
+    return finished(made, str(module.__file__))
+
+
+def finished(made: Run, file: str) -> Trace:
+    """Return the trace of a run of a kernel in this file, which has been executed."""
+    trace = finish(made, file, f"numba {numba.__version__}, compiled")
+    assert isinstance(made.recorder, RowRecorder)
+    made.recorder.release()
     return trace
+
+
+def prepared(
+    made: Run, function: FunctionType, given: Sequence[Any], *, debug: bool = False
+) -> tuple[Program, Arguments, Any]:
+    """Return a kernel rewritten, its arguments, and its compiled code; raises NotCompilable."""
+    if made.launch.schedule.kind == "random":
+        raise NotCompilable("The random schedule switches threads at every access.")
+    if debug:
+        raise NotCompilable("debug=True asks for errors that compiled code does not raise.")
+    try:
+        program, arguments = rewritten(function), Arguments()
+        for name, value in zip(made.names, given, strict=True):
+            arguments.add(name, value)
+        return program, arguments, compiled(program, arguments)
+    except NotCompilable:
+        raise
+    except Exception as error:  # whatever fails in numba or here, the simulator does not need it
+        raise NotCompilable(unexpected(error)) from error
 
 
 def execute(made: Run, function: FunctionType, given: Sequence[Any], *, debug: bool = False) -> RowRecorder:
@@ -50,19 +80,14 @@ def execute(made: Run, function: FunctionType, given: Sequence[Any], *, debug: b
 
     Returns what has recorded them. Raises NotCompilable, before or after some of the blocks have run.
     """
-    if made.launch.schedule.kind == "random":
-        raise NotCompilable("The random schedule switches threads at every access.")
-    if debug:
-        raise NotCompilable("debug=True asks for errors that compiled code does not raise.")
-    program, arguments = rewritten(function), Arguments()
-    for name, value in zip(made.names, given, strict=True):
-        arguments.add(name, value)
-    sweep = compiled(program, arguments)
+    program, arguments, sweep = prepared(made, function, given, debug=debug)
     state = np.zeros(len(Word), np.int64)
     threads = made.dim[0] * made.dim[1] * made.dim[2]
     count = made.grid[0] * made.grid[1] * made.grid[2]
+    made.scheduler.slots = resident_blocks(made.launch.schedule, made.launch.resident, threads)
+    limits = made.launch.limits
     recorder = RowRecorder(
-        made.recorder.limit, lambda columns: _count(made, threads, columns), program, state,
+        limits.accesses, limits.memory, lambda columns: _count(made, threads, columns), program, state,
         lambda region, code: memory.number_of(region, code), count, threads,
     )  # fmt: skip
     made.recorder = recorder
@@ -73,6 +98,8 @@ def execute(made: Run, function: FunctionType, given: Sequence[Any], *, debug: b
     finally:
         memory.declare()
         recorder.end()
+    if recorder.summary is not None:
+        _add(made, recorder.summary.totals())
     return recorder
 
 
@@ -80,7 +107,11 @@ def _count(made: Run, threads: int, columns: Columns) -> None:
     """Add the counters of some whole blocks' rows to those of the launch."""
     recorder = made.recorder
     found = counted(columns, recorder.buffers, len(recorder.sites), threads)
-    for name, value in (totals_of_columns(made, columns) if found is None else found).items():
+    _add(made, totals_of_columns(made, columns) if found is None else found)
+
+
+def _add(made: Run, found: dict[str, int]) -> None:
+    for name, value in found.items():
         made.totals[name] = made.totals.get(name, 0) + value
 
 
@@ -88,10 +119,12 @@ def _run_blocks(made: Run, blocks: Blocks, recorder: RowRecorder, state: NDArray
     count = made.grid[0] * made.grid[1] * made.grid[2]
     chosen = list(range(count)) if made.launch.blocks is None else list(made.launch.blocks)
     try:
-        for done, block in enumerate(chosen, 1):
-            blocks.run(block)
-            recorder.finish_block(block)
-            made.report(done, len(chosen))
+        with noted(recorder.stop):
+            for done, block in enumerate(chosen, 1):
+                blocks.run(block)
+                recorder.finish_block(block)
+                made.report(done, len(chosen))
+        recorder.raise_failure()
     except Exception as error:  # noqa: BLE001  # whatever a kernel raises is shown to its author
         _end(made, recorder.failure or error, state)
 
@@ -99,14 +132,13 @@ def _run_blocks(made: Run, blocks: Blocks, recorder: RowRecorder, state: NDArray
 def _end(made: Run, error: BaseException, state: NDArray[np.int64]) -> None:
     """Note how a launch ended that did not come to its end."""
     recorder = made.recorder
-    if isinstance(error, TooLarge):
+    if isinstance(error, TooLarge) and isinstance(recorder, RowRecorder):
         made.notice = (
-            f"Stopped after {recorder.accesses:,} accesses: one block makes more than the "
-            f"{recorder.limit:,} that may be held. Choose a smaller size."
+            f"Stopped after {recorder.accesses:,} accesses: {recorder.too_many}. Choose a smaller size."
         )
         return
-    if isinstance(error, NotCompilable) or not isinstance(error, Exception):
-        raise error
+    if isinstance(error, NotCompilable | TraceFileError) or not isinstance(error, Exception):
+        raise error from None
     block = (int(state[Word.BX]), int(state[Word.BY]), int(state[Word.BZ]))
     thread = unravel(int(state[Word.THREAD]), made.dim)
     frame = traceback.extract_tb(error.__traceback__)[-1]  # numba adds one for the line that raised

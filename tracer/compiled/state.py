@@ -6,15 +6,16 @@ from enum import IntEnum, auto
 
 import numpy as np
 
-# The element types that the engine takes; a place in this tuple is the type's code.
+# The element types that the engine takes, and then those of the parts of complex numbers; a place here is a code.
 DTYPES = tuple(
     np.dtype(name)
     for name in (
         "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-        "float16", "float32", "float64", "complex64", "complex128",
+        "float16", "float32", "float64", "complex64", "complex128", "float32", "float32", "float64", "float64",
     )
 )  # fmt: skip
-CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
+PARTS_FROM = 14
+CODES = {dtype: code for code, dtype in enumerate(DTYPES[:PARTS_FROM])}
 
 # A key says what makes an access: site in the low bits, then the code of the dtype, then the region.
 SITE_BITS, CODE_BITS = 16, 5
@@ -24,6 +25,8 @@ SITES = 1 << SITE_BITS
 
 # One access: index in its buffer, key, context (sweep * threads + thread), value (raw bits, up to 16 bytes).
 ROW = np.dtype([("index", "<i8"), ("key", "<u4"), ("context", "<u4"), ("value", "V16")])
+SWEEPS = ARRIVALS = 1 << 14  # room for sweeps and for arrivals at barriers, until the rows are emptied
+ARRIVAL = 3  # words of an arrival: context, site, accesses made until then
 PARTS = 8  # indices that a missed access may have
 
 
@@ -72,6 +75,15 @@ class Word(IntEnum):
     DECLARED = auto()  # declarations seen
     DECLARED_FROM = auto()  # region of the first declared array
     DYNAMIC = auto()  # bytes of dynamic shared memory
+    TICKS = auto()  # rounds of loops until the driver is called
+    STEADY = auto()  # 1 where the threads to run are all that still run, and none of them waits elsewhere
+    BLOCK = auto()  # linear number of the block
+    PHASE = auto()
+    SWEEPS = auto()  # sweeps begun since the rows were emptied
+    BLOCKS = auto()  # address, per sweep: its block
+    PHASES = auto()  # address, per sweep: its phase
+    ARRIVED = auto()  # arrivals at barriers since the rows were emptied
+    ARRIVALS = auto()  # address of these, ARRIVAL words each
 
 
 class Why(IntEnum):
@@ -100,3 +112,4 @@ class Event(IntEnum):
 
     FULL = 0
     MISS = 1
+    TICK = 2  # to let it stop a loop

@@ -6,11 +6,14 @@ from typing import Any
 
 from numba.core import types
 
-from . import threads
+from . import parts, threads  # noqa: F401  # parts gives arrays the attributes real and imag
 from .access import load, store
 from .arithmetic import ARITHMETIC
 from .atomics import UPDATES
+from .halves import HALVES
 from .state import Word
+from .steady import goes_on
+from .ticks import tick
 from .views import reshape, turned, view
 
 SUPPORT: dict[str, Any] = {
@@ -18,9 +21,10 @@ SUPPORT: dict[str, Any] = {
     "_ts_size": threads.size, "_ts_keep": threads.keep, "_ts_resume": threads.resume,
     "_ts_turned": turned, "_ts_reshape": reshape, "_ts_view": view,
     "_ts_thread": threads.reader(Word.THREAD), "_ts_count": threads.reader(Word.COUNT),
+    "_ts_goes_on": goes_on, "_ts_tick": tick,
 }  # fmt: skip
 SUPPORT |= {"_ts_len": len, "_ts_range": range}
-SUPPORT |= UPDATES | ARITHMETIC
+SUPPORT |= UPDATES | ARITHMETIC | HALVES
 SUPPORT |= {
     "_ts_bring_value": threads.bring(Word.OUT), "_ts_bring_mask": threads.bring(Word.MASK),
     "_ts_bring_extra": threads.bring(Word.EXTRA), "_ts_taken": threads.per_thread(Word.IN, types.int64),

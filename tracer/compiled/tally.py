@@ -6,40 +6,64 @@ counts the long way.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..coalescing import BANKS, SECTOR, WORD
 from ..counters import GROUPS, MEASURES
 from ..recorder import Columns
+from ..runs import run_starts
 from ..trace import SPACES, WARP, Buffer, Op
+from .costs import add_cost, new_scratch
 from .drain import cached
 
 SLOTS = 1 << 15  # requests of a warp in a phase, more of which are counted the long way
 TABLE = 1 << 20
+PART = 1 << 17  # rows
 
 
 def counted(columns: Columns, buffers: list[Buffer], sites: int, threads: int) -> dict[str, int] | None:
     """Return the counters of rows of whole blocks, in the order of their steps; None where they need sorting out."""
     if sites * len(buffers) * len(Op) > TABLE:
         return None
-    where = _table(buffers)
+    where, work, scratch = table_of(buffers), new_work(), new_scratch()
     totals = np.zeros((len(GROUPS), 3), np.int64)
     names = ("block", "phase", "thread", "op", "buffer", "site", "index")
-    work = (*(np.empty(SLOTS, np.int64) for _ in range(5)), np.empty((SLOTS, WARP), np.int64))
-    wide = [columns[name].astype(np.int64) for name in names]
-    if not count_all(*wide, where, sites, -(-threads // WARP) * WARP, work, totals):
-        return None
-    named: dict[str, int] = {}
+    lanes = -(-threads // WARP) * WARP
+    for begin, end in _parts(columns["block"]):
+        wide = [columns[name][begin:end].astype(np.int64) for name in names]
+        if not count_all(*wide, where, sites, lanes, work, scratch, totals):
+            return None
+    return named(totals)
+
+
+def _parts(block: NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Yield rows (from, up to) of whole blocks, few enough at a time to stay in a processor's cache."""
+    starts = run_starts(block)
+    begin = 0
+    for end in [*starts[1:].tolist(), len(block)]:
+        if end - begin >= PART or end == len(block):
+            yield begin, end
+            begin = end
+
+
+def new_work() -> tuple[NDArray[np.int64], ...]:
+    """Return room for the requests of a warp in a phase; see `_warp`."""
+    return *(np.empty(SLOTS, np.int64) for _ in range(5)), np.empty((SLOTS, WARP), np.int64)
+
+
+def named(totals: NDArray[np.int64]) -> dict[str, int]:
+    """Return sums by the names of counters."""
+    found: dict[str, int] = {}
     for row, (group, (space, _)) in zip(totals.tolist(), GROUPS.items(), strict=True):
         measured = row if space == "global" else row[:2]
-        named |= {f"{group}_{m}": value for m, value in zip(MEASURES[space], measured, strict=True)}
-    return named
+        found |= {f"{group}_{m}": value for m, value in zip(MEASURES[space], measured, strict=True)}
+    return found
 
 
-def _table(buffers: list[Buffer]) -> NDArray[np.int64]:
+def table_of(buffers: list[Buffer]) -> NDArray[np.int64]:
     """Return per buffer: address, unit, itemsize, requests of an access, and per Op its group, or -1."""
     rows = []
     for buffer in buffers:
@@ -52,64 +76,6 @@ def _table(buffers: list[Buffer]) -> NDArray[np.int64]:
 def _group(space: str, op: Op) -> int:
     found = [i for i, (where, ops) in enumerate(GROUPS.values()) if where == space and op in ops]
     return found[0] if found else -1
-
-
-def _sectors_of(low: Any, high: Any, count: Any, seen: Any) -> Any:
-    """Return the distinct sectors of `count` accesses from byte `low` to `high`."""
-    found = 0
-    for lane in range(count):
-        for sector in range(low[lane] // SECTOR, high[lane] // SECTOR + 1):
-            known = False
-            for i in range(found - 1, -1, -1):
-                if seen[i] == sector:
-                    known = True
-                    break
-            if not known:
-                seen[found] = sector
-                found += 1
-    return found
-
-
-def _atomic_sectors_of(low: Any, count: Any) -> Any:
-    """Return the sectors, each as often as its most contended address is touched."""
-    total = 0
-    for lane in range(count):
-        sector, most, first = low[lane] // SECTOR, 0, True
-        for other in range(count):
-            if low[other] // SECTOR == sector:
-                first = first and other >= lane
-                times = 0
-                for third in range(count):
-                    times += low[third] == low[other]
-                most = max(most, times)
-        total += most if first else 0
-    return total
-
-
-def _wavefronts_of(low: Any, high: Any, count: Any, words: Any, filled: Any) -> Any:
-    """Return the distinct words of the bank that has most of them."""
-    filled[:] = 0
-    most = 0
-    for lane in range(count):
-        for word in range(low[lane] // WORD, high[lane] // WORD + 1):
-            bank = word % BANKS
-            known = False
-            for i in range(filled[bank]):
-                if words[bank, i] == word:
-                    known = True
-                    break
-            if not known:
-                words[bank, filled[bank]] = word
-                filled[bank] += 1
-                most = max(most, filled[bank])
-    return most
-
-
-sectors_of, atomic_sectors_of, wavefronts_of = (
-    cached(_sectors_of),
-    cached(_atomic_sectors_of),
-    cached(_wavefronts_of),
-)
 
 
 def _warp(
@@ -167,11 +133,9 @@ warp_requests = cached(_warp)
 
 def _count_all(
     block: Any, phase: Any, thread: Any, op: Any, buffer: Any, site: Any, index: Any, table: Any, sites: Any,
-    threads: Any, work: Any, totals: Any,
+    threads: Any, work: Any, scratch: Any, totals: Any,
 ) -> Any:  # fmt: skip
     """Add the counters of these rows to totals; return whether that could be done."""
-    scratch = (np.empty(WARP, np.int64), np.empty(64 * WARP, np.int64))
-    words, filled = np.empty((BANKS, 8 * WARP), np.int64), np.empty(BANKS, np.int64)
     begin = 0
     while begin < len(block):
         end = begin
@@ -192,37 +156,18 @@ def _count_all(
             )
             if used < 0:
                 return False
-            add_costs(used, work, table, scratch, words, filled, totals)
+            add_costs(used, work, table, scratch, totals)
         begin = end
     return True
 
 
-def _add_costs(used: Any, work: Any, table: Any, scratch: Any, words: Any, filled: Any, totals: Any) -> Any:
-    """Add what the requests of a warp cost to totals: (requests, sectors, bytes) or (instructions, wavefronts)."""
+def _add_costs(used: Any, work: Any, table: Any, scratch: Any, totals: Any) -> None:
+    """Add what the requests of a warp cost to totals."""
     size, variant, address = work[3], work[4], work[5]
-    high, seen = scratch
-    buffers = len(table)
     for slot in range(used):
-        count = size[slot]
-        if count == 0:
-            continue
-        op, number = variant[slot] % 4, variant[slot] // 4 % buffers
-        group = table[number, 5 + op]
-        if group < 0:
-            continue
-        itemsize, parts = table[number, 2], table[number, 3]
-        low = address[slot]
-        for lane in range(count):
-            high[lane] = low[lane] + itemsize - 1
-        if table[number, 4] == 0:
-            sectors = atomic_sectors_of(low, count) if op >= 2 else sectors_of(low, high, count, seen)
-            totals[group, 0] += parts
-            totals[group, 1] += parts * sectors
-            totals[group, 2] += count * itemsize
-        else:
-            waves = wavefronts_of(low, high, count, words, filled)
-            totals[group, 0] += 1
-            totals[group, 1] += 2 if itemsize == 4 * WORD and waves == 1 else waves
+        if size[slot] > 0:
+            op, number = variant[slot] % 4, variant[slot] // 4 % len(table)
+            add_cost(address[slot], size[slot], op, number, table, scratch, totals)
 
 
 add_costs = cached(_add_costs)

@@ -1,0 +1,76 @@
+"""What the window asks about launches that are large: whether to wait, whether to keep every access."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ..tracer.launch import Launch
+from ..tracer.pace import duration_text
+from ..tracer.plan import KEEP_ALL
+from ..tracer.trace import Trace
+
+if TYPE_CHECKING:
+    from .main_window import MainWindow
+
+BYTES = 60  # that the trace of one access and what is derived from it take, about
+
+
+class Asking:
+    """Asks in the window's notice; what was asked is forgotten once other launches are chosen."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self.window = window
+        self._slow: dict[int, tuple[Launch, float]] = {}  # by pane, with the seconds that it takes
+
+    def forget(self) -> None:
+        """Take back what was asked."""
+        self._slow.clear()
+        self.window.notice.clear("question")
+
+    def ask_patience(self, pane: int, launch: Launch, seconds: float, blocks: int) -> None:
+        """Ask what to do with a launch that takes long."""
+        self._slow[pane] = (launch, seconds)
+        takes = duration_text(sum(seconds for _, seconds in self._slow.values()))
+        what = f"All {blocks:,} blocks" if len(self._slow) == 1 else "All blocks of both launches"
+        self.window.notice.ask(
+            f"{what} take about {takes}: the counters would be of all of them, the picture of the first ones.",
+            [("One block", self._show_one_block), ("Count them all", self._count_all)],
+        )
+
+    def _count_all(self) -> None:
+        for pane, (launch, _) in self._slow.items():
+            self.window.stage.insist(pane, launch)
+        self._slow.clear()
+
+    def _show_one_block(self) -> None:
+        setups = self.window.stage.setups
+        self.window.change_setups(
+            tuple(
+                msgspec.structs.replace(setup, blocks=(0,)) if pane in self._slow else setup
+                for pane, setup in enumerate(setups)
+            )
+        )
+
+    def offer_all(self, pane: int, trace: Trace) -> None:
+        """Offer to keep every access of a launch of which some were left out, where that can be done."""
+        setup = self.window.stage.setups[pane]
+        left_out = len(trace) < trace.accesses <= KEEP_ALL.accesses and trace.error is None
+        if left_out and not setup.file and setup.keep != "all":
+            size = f"{trace.accesses * BYTES / 1e9:.1f} GB"
+            self.window.notice.ask(
+                f"{len(trace):,} of {trace.accesses:,} accesses are kept: the counters are of the whole launch, the "
+                f"picture of its first blocks. To keep all takes about {size} of memory.",
+                [("Keep all", self._keep_all)],
+            )
+
+    def _keep_all(self) -> None:
+        stage = self.window.stage
+        cut = [s is not None and len(s.trace) < s.trace.accesses for s in stage.sessions]
+        self.window.change_setups(
+            tuple(
+                msgspec.structs.replace(setup, keep="all") if some and not setup.file else setup
+                for setup, some in zip(stage.setups, cut, strict=True)
+            )
+        )

@@ -1,0 +1,89 @@
+"""What the window asks about large launches, and what the answers do."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tilescope.tracer.client import TakesLong, Worker
+from tilescope.tracer.launch import Limits
+from tilescope.tracer.plan import KEEP_ALL, launch_of, parse_spec
+from windows import PAIR, opened, settle, until
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Let launches of 24 rows or more take half an hour for whoever has no patience."""
+    trace = Worker.run
+
+    def run(self, launch, progress=None, output=None, patience=None):
+        if patience is not None and launch.arguments[0].shape[0] >= 24 and launch.blocks is None:
+            raise TakesLong(launch, 1800, 9)
+        return trace(self, launch, progress, output)
+
+    monkeypatch.setattr(Worker, "run", run)
+
+
+def enlarge(window, sides: int, rows: int) -> None:
+    """Choose so many rows in the last panes: other ones in each test, since traces are kept from one to the next."""
+    setups = window.stage.setups
+    larger = [msgspec.structs.replace(s, values=s.values | {"m": rows}) for s in setups[-sides:]]
+    window.change_setups((*setups[:-sides], *larger))
+    until(lambda: window.notice.kind == "question")
+    settle(window)
+
+
+def answer(window, text: str) -> None:
+    """Press a button of the question."""
+    next(b for b in window.notice.answers if b.text() == text).click()
+    settle(window)
+
+
+def test_one_block_can_be_shown_in_place_of_all(slow):
+    with opened(PAIR) as window:
+        enlarge(window, 1, 24)
+        assert "All 9 blocks take about 30 minutes" in window.notice.sentence.text()
+        assert window.stage.sessions[1].trace.buffers[0].shape == (16, 16)  # what was shown stays
+        answer(window, "One block")
+        assert [s.blocks for s in window.stage.setups] == [None, (0,)]
+        assert window.stage.sessions[1].trace.blocks.tolist() == [0]
+        assert not window.notice.isVisible()
+
+
+def test_all_can_be_counted(slow):
+    with opened(PAIR) as window:
+        enlarge(window, 2, 32)
+        until(lambda: "both launches take about 60 minutes" in window.notice.sentence.text())
+        answer(window, "Count them all")
+        until(lambda: all(len(s.trace.blocks) == 8 for s in window.stage.sessions))
+        assert all(s.trace.check.equal for s in window.stage.sessions)
+
+
+def test_another_choice_takes_the_question_back(slow):
+    with opened(PAIR) as window:
+        before = window.stage.setups
+        enlarge(window, 1, 40)
+        window.change_setups(before)
+        settle(window)
+        assert not window.notice.isVisible()
+
+
+def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
+    few = Limits(accesses=4000)
+    monkeypatch.setattr("tilescope.tracer.plan.KEEP_SOME", few)
+    with opened(("matmul-tiled:m=32,k=16,n=24,tile=8",)) as window:
+        trace = window.stage.sessions[0].trace
+        assert len(trace) < trace.accesses
+        assert f"{trace.accesses:,} accesses are kept" in window.notice.sentence.text()
+        assert "In all (exact): " in window.frame.panes[0].counters.notice
+        answer(window, "Keep all")
+        whole = window.stage.sessions[0].trace
+        assert len(whole) == whole.accesses == trace.accesses
+        assert not window.notice.isVisible()
+        assert "In all" not in window.frame.panes[0].counters.notice
+
+
+def test_all_is_kept_where_a_spec_says_so():
+    scenario, values, options = parse_spec("matmul-tiled:keep=all")
+    assert launch_of(scenario, values, **options).limits == KEEP_ALL
+    assert launch_of(scenario, values).limits == Limits()

@@ -1,0 +1,160 @@
+"""Launches that take long: how that is reckoned, said and asked."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tilescope.app import cli, report
+from tilescope.kernels.catalogue import find
+from tilescope.tracer import pace
+from tilescope.tracer.client import TakesLong, Worker
+from tilescope.tracer.events import Done, Job, Slow
+from tilescope.tracer.launch import encode
+from tilescope.tracer.pace import Pace, TooSlow, duration_text, left_text
+from tilescope.tracer.plan import launch_of
+from tilescope.tracer.worker import answer
+
+SPEC = "matmul-tiled:m=12,k=12,n=12,tile=8"
+
+
+class Clock:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def left_after(seconds: list[float], of: int) -> float | None:
+    """Return the seconds left after blocks that took so long each."""
+    clock = Clock()
+    reckoned, left = Pace(clock), None
+    for done, each in enumerate(seconds, 1):
+        clock.now += each
+        left = reckoned.left(done, of)
+    return left
+
+
+def test_the_rest_takes_as_long_as_the_middle_block():
+    assert left_after([5.0] + [0.1] * 40, 141) == pytest.approx(10)
+    assert left_after([1.0] * 7, 10) == pytest.approx(3)
+
+
+def test_nothing_is_said_too_early():
+    assert left_after([0.01] * 50, 1000) is None
+    assert left_after([1.5, 1.5], 1000) is None
+    assert left_text(None) == left_text(0.3) == ""
+
+
+def test_a_new_launch_is_reckoned_anew():
+    clock = Clock()
+    reckoned = Pace(clock)
+    for done in (20, 40, 60):
+        clock.now += 20
+        reckoned.left(done, 100)
+    assert reckoned.left(1, 100) is None
+
+
+def test_who_does_not_want_to_wait_is_told_how_long_it_takes():
+    clock = Clock()
+    reckoned = Pace(clock)
+    with pytest.raises(TooSlow) as told:
+        for done in range(1, 100):
+            clock.now += 1
+            reckoned.insist(30, done, 100)
+    assert told.value.seconds == pytest.approx(100)
+    assert told.value.blocks == 100
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "1 second"), (40, "40 seconds"), (89, "89 seconds"), (100, "2 minutes"), (5400, "2 hours"),
+     (9e6, "2,500 hours")],
+)  # fmt: skip
+def test_durations_as_one_says_them(seconds, text):
+    assert duration_text(seconds) == text
+
+
+def job(patience: float | None) -> Job:
+    """Return a job for the worker."""
+    made = launch_of(find("matmul-tiled"), {})
+    return Job(1, msgspec.Raw(encode(made).encode()), "nowhere", patience)
+
+
+def test_the_worker_leaves_a_launch_that_takes_long(monkeypatch):
+    monkeypatch.setattr(pace, "LOOKING", 0.0)
+    clock = Clock()
+    monkeypatch.setattr("tilescope.tracer.worker.Pace", lambda: Pace(clock))
+
+    def engine(launch, report):
+        for done in range(1, 1000):
+            clock.now += 0.5
+            report(done, 1000)
+        raise AssertionError("it was to be left")
+
+    ended = answer(job(10.0), engine, lambda event: None)
+    assert isinstance(ended, Slow)
+    assert ended.seconds == pytest.approx(500)
+
+
+def test_the_worker_waits_where_nobody_minds(monkeypatch, tmp_path):
+    monkeypatch.setattr(pace, "LOOKING", 0.0)
+    from tilescope.tracer.engine import run
+
+    made = launch_of(find("matmul-tiled"), {"m": 4, "k": 4, "n": 4, "tile": 8})
+    asked = Job(1, msgspec.Raw(encode(made).encode()), str(tmp_path / "trace"))
+    assert isinstance(answer(asked, run, lambda event: None), Done)
+
+
+@pytest.fixture
+def slow(monkeypatch) -> list[float | None]:
+    """Let every launch take half an hour for whoever has no patience; return how patient the callers were."""
+    asked: list[float | None] = []
+    trace = Worker.run
+
+    def run(self, launch, progress=None, output=None, patience=None):
+        asked.append(patience)
+        if patience is not None:
+            raise TakesLong(launch, 1800, 65536)
+        return trace(self, launch, progress, output)
+
+    monkeypatch.setattr(Worker, "run", run)
+    return asked
+
+
+def test_counters_that_take_long_need_a_yes(slow, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
+    assert cli.main(["counters", SPEC]) == 2
+    out, told = capsys.readouterr()
+    assert out == ""
+    assert told.count("\n") == 1
+    assert "takes about 30 minutes for its 65,536 blocks" in told
+    assert "--yes" in told
+    assert f"{SPEC},blocks=0" in told
+
+
+def test_after_a_yes_all_is_counted_and_nothing_kept(slow, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
+    assert cli.main(["counters", SPEC, "--yes"]) == 0
+    counted = capsys.readouterr().out
+    assert slow == [report.PATIENCE, None]
+    assert "None of the " in counted
+    assert "mean reads" not in counted
+    monkeypatch.undo()
+    monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path / "other"))
+    assert cli.main(["counters", SPEC]) == 0
+    usual = capsys.readouterr().out
+    assert usual.splitlines()[:8] == counted.splitlines()[:8]
+
+
+@pytest.mark.parametrize(("said", "status"), [("y", 0), ("", 2)])
+def test_on_a_terminal_it_is_asked(slow, capsys, monkeypatch, tmp_path, said, status):
+    monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda: said)
+    assert cli.main(["counters", SPEC]) == status
+    assert "Count them all? [y/N]" in capsys.readouterr().err

@@ -1,0 +1,75 @@
+"""The short way to the requests of regular traces gives what the long way gives; and mapped traces are the same."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engines import assert_same, nothing
+from launching import Array, launch
+from test_random_kernels import SIZE, kernels
+from tilescope.kernels.catalogue import find, scenarios
+from tilescope.tracer import ordering
+from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.launch import Schedule
+from tilescope.tracer.ordering import Sequence, sequence_of
+from tilescope.tracer.plan import launch_of
+from tilescope.tracer.regular import matrices_of
+from tilescope.tracer.storage import load, save
+from tilescope.tracer.trace import Trace
+
+KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
+
+
+def the_long_way(trace: Trace) -> Sequence:
+    """Return the sequence of a trace as if it were not regular."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ordering, "matrices_of", lambda trace: None)
+        return sequence_of(trace)
+
+
+def assert_alike(trace: Trace) -> None:
+    """Assert that both ways lead to the same sequence."""
+    short, long = sequence_of(trace), the_long_way(trace)
+    for field in fields(Sequence):
+        assert np.array_equal(getattr(short, field.name), getattr(long, field.name)), field.name
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_both_ways_order_requests_alike(name):
+    assert_alike(compiled.run(launch_of(find(name), {}, schedule=Schedule("sequential")), nothing))
+
+
+@settings(max_examples=60, deadline=None, print_blob=True)
+@given(source=kernels(), block=st.sampled_from([1, 8, 33, 70]))
+def test_of_random_kernels(source, block):
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
+        made = launch(Path(folder), source, arguments, (3, 1, 1), (block, 1, 1), "sequential")
+        traced = compiled.run(made, nothing)
+    if len(traced):
+        assert_alike(traced)
+
+
+@pytest.mark.parametrize(("size", "regular"), [(16, True), (20, False)])
+def test_lanes_that_did_different_things_are_not_regular(size, regular):
+    made = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
+    assert (matrices_of(compiled.run(made, nothing)) is not None) == regular
+
+
+def test_a_mapped_trace_is_the_same_and_outlives_its_file(tmp_path):
+    made = compiled.run(launch_of(find("matmul-tiled"), {"m": 128, "k": 64, "n": 64}), nothing)
+    for compress in (False, True):
+        path = tmp_path / "trace"
+        save(made, path, compress=compress)
+        mapped = load(path, mapped=True)
+        assert isinstance(mapped.index.base, np.memmap) == (not compress)
+        path.unlink()
+        assert_same(mapped, made, 0.0)
+        assert not mapped.index.flags.writeable

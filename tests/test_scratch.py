@@ -1,0 +1,42 @@
+"""Temporary folders: one for each worker, removed also after a crash."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tilescope.tracer import scratch
+from tilescope.tracer.client import Worker
+
+
+@pytest.fixture
+def parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(scratch, "large_folder", lambda: str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="goes by age there")
+def test_what_a_killed_process_left_is_removed_at_the_next_start(parent):
+    process = subprocess.Popen([sys.executable, "-c", "pass"])
+    process.wait()
+    dead = parent / f"{scratch.PREFIX}{process.pid}-abc"
+    dead.mkdir()
+    (dead / "1.trace").write_bytes(b"large")
+    alive = parent / f"{scratch.PREFIX}{os.getpid()}-abc"
+    foreign = parent / f"{scratch.PREFIX}notes"
+    for folder in (alive, foreign):
+        folder.mkdir()
+    made = scratch.new_folder()
+    assert not dead.exists()
+    assert all(folder.is_dir() for folder in (alive, foreign, made))
+
+
+def test_a_worker_that_is_closed_leaves_nothing(parent):
+    worker = Worker()
+    assert len(list(parent.iterdir())) == 1
+    worker.close()
+    assert list(parent.iterdir()) == []

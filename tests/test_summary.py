@@ -1,0 +1,165 @@
+"""Counters of launches of which nothing is kept, and where columns go that are too large for memory."""
+
+from __future__ import annotations
+
+import errno
+import json
+import tempfile
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engines import assert_same, nothing
+from launching import Array, Limits, launch
+from test_random_kernels import SIZE, kernels
+from tilescope.kernels.catalogue import find, scenarios
+from tilescope.tracer import simulator
+from tilescope.tracer.compiled import recording
+from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.columns import Growing
+from tilescope.tracer.counters import totals_of
+from tilescope.tracer.launch import Launch, Schedule
+from tilescope.tracer.plan import launch_of
+from tilescope.tracer.requests import requests_of
+from tilescope.tracer.storage import TraceFileError
+from tilescope.tracer.trace import Trace
+
+KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
+H200 = json.loads((Path(__file__).parent / "data" / "h200_counters.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let rows be counted when there are few, so that warps and phases are cut in the midst."""
+    monkeypatch.setattr(recording, "COUNTED", 64)
+
+
+def limited(made: Launch, accesses: int) -> Launch:
+    """Return a launch thread by thread of which so many accesses are kept."""
+    return msgspec.structs.replace(made, schedule=Schedule("sequential"), limits=Limits(accesses=accesses))
+
+
+def whole_and_summary(made: Launch) -> tuple[Trace, Trace]:
+    """Return the traces of a launch with all accesses and with none."""
+    return compiled.run(limited(made, 20_000_000), nothing), compiled.run(limited(made, 0), nothing)
+
+
+def assert_counted(whole: Trace, summary: Trace) -> None:
+    """Assert that a trace without accesses has the counters of the whole one."""
+    assert summary.totals == totals_of(whole, requests_of(whole))
+    assert len(summary) == len(summary.barriers.step) == 0
+    assert summary.accesses == len(whole)
+    assert summary.check == whole.check
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_summary_has_the_counters_of_the_whole_trace(name):
+    assert_counted(*whole_and_summary(launch_of(find(name), {})))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.usefixtures("few_rows")
+def test_wherever_the_rows_are_cut(name):
+    assert_counted(*whole_and_summary(launch_of(find(name), {})))
+
+
+@settings(max_examples=60, deadline=None, print_blob=True)
+@given(source=kernels(), block=st.sampled_from([1, 8, 33, 70]), rows=st.sampled_from([32, 256, 1 << 14]))
+def test_of_random_kernels(source, block, rows):
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recording, "COUNTED", rows)
+        arguments = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
+        made = launch(Path(folder), source, arguments, (2, 1, 1), (block, 1, 1), "sequential")
+        assert_counted(*whole_and_summary(made))
+
+
+WARPS = """
+@cuda.jit
+def kernel(a, out):
+    i = cuda.grid(1)
+    value = a[i]
+    for k in range(5):
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, 1 << k)
+        out[i] = value
+        cuda.syncwarp()
+        out[i] = a[(i + k) % 64]
+    cuda.syncthreads()
+    out[i] += a[63 - i]
+"""
+
+
+@pytest.mark.usefixtures("few_rows")
+def test_of_kernels_whose_warps_meet_between_barriers(tmp_path):
+    arrays = (Array((64,), "int32", "arange"), Array((64,), "int32"))
+    assert_counted(*whole_and_summary(launch(tmp_path, WARPS, arrays, block=(64, 1, 1))))
+
+
+@pytest.mark.parametrize("size", [(64, 64, 64), (5, 23, 7)])
+def test_summaries_agree_with_the_h200(size):
+    names = {"naive_row_on_x": "matmul-naive-row-on-x", "naive_col_on_x": "matmul-naive-col-on-x"}
+    for case, name in names.items():
+        measured = H200["launches"][f"{case} {'x'.join(map(str, size))}"]
+        made = launch_of(find(name), dict(zip("mkn", size, strict=True)))
+        totals = compiled.run(limited(made, 0), nothing).totals
+        for counter in ("requests", "sectors"):
+            for op in ("load", "store"):
+                assert totals[f"global_{op}_{counter}"] == measured[f"global_{op}_{counter}"]
+
+
+def test_the_simulator_counts_the_same_and_keeps_nothing(tmp_path):
+    made = launch_of(find("matmul-tiled"), {"m": 20, "k": 20, "n": 20, "tile": 8})
+    ours, theirs = (run(limited(made, 0), nothing) for run in (compiled.run, simulator.run))
+    assert ours.totals == theirs.totals
+    assert len(theirs) == 0
+    assert "counters of the whole launch" in theirs.notice
+    assert ours.notice == theirs.notice
+
+
+def test_a_phase_of_a_warp_that_fits_nowhere_is_stopped(tmp_path):
+    source = "@cuda.jit\ndef kernel(a):\n    while True:\n        a[0] += 1\n"
+    made = launch(tmp_path, source, (Array((1,)),), limits=Limits(accesses=0, memory=20_000_000))
+    ended = compiled.run(made, nothing)
+    assert ended.notice.startswith("Stopped after ")
+    assert "between two barriers" in ended.notice
+
+
+def test_columns_in_files_are_those_in_memory():
+    made = launch_of(find("matmul-tiled"), {"m": 40, "k": 40, "n": 40})
+    for accesses in (20_000_000, 100_000):
+        usual = compiled.run(limited(made, accesses), nothing)
+        little = Limits(accesses=accesses, memory=10_000)
+        assert_same(
+            compiled.run(msgspec.structs.replace(limited(made, accesses), limits=little), nothing), usual, 0.0
+        )
+
+
+def test_columns_grow_wider_in_memory_and_in_files():
+    for memory in (1 << 30, 300, 0):
+        growing = Growing(memory)
+        for top in (10, 1000, 100_000):
+            growing.append({"index": np.arange(top, dtype=np.min_scalar_type(top))})
+        found = growing.columns()["index"]
+        assert found.dtype == np.uint32
+        assert found.tolist() == [*range(10), *range(1000), *range(100_000)]
+        assert isinstance(found, np.memmap) == (memory < 1 << 30)
+
+
+def test_a_full_disk_ends_in_one_sentence(monkeypatch):
+    class Full:
+        def write(self, data):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: Full())
+    made = msgspec.structs.replace(launch_of(find("matmul-tiled"), {}), limits=Limits(memory=1000))
+    with pytest.raises(
+        TraceFileError, match=r"Can't keep .* No space left on device; free some space"
+    ) as told:
+        compiled.run(made, nothing)
+    assert "\n" not in str(told.value)

@@ -1,0 +1,51 @@
+"""Arrivals at barriers and warp operations: from the log of compiled code to columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..recorder import narrow
+from ..trace import Barriers
+from .columns import Growing
+
+Ints = NDArray[np.int64]
+SOME = 1 << 16
+NAMES = ("block", "thread", "phase", "where", "when", "reach")
+
+
+class Arrivals:
+    """Who came where, in order. `memory`: bytes of columns before they go to files."""
+
+    def __init__(self, memory: int) -> None:
+        self._kept = Growing(memory)
+        self._waiting: list[tuple[Ints, ...]] = []
+        self._count = 0  # of arrivals that wait
+
+    def add(self, block: Ints, thread: Ints, phase: Ints, where: Ints, when: Ints, reach: Ints) -> None:
+        """Add arrivals of threads in a phase at sites of the program; `when` counts the accesses made until then."""
+        if len(thread):
+            self._waiting.append((block, thread, phase, where, when, reach))
+            self._count += len(thread)
+            if self._count >= SOME:
+                self._keep()
+
+    def _keep(self) -> None:
+        """Make columns of the arrivals that wait: of many at once, since this takes longer than to record them."""
+        if self._waiting:
+            columns = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
+            self._kept.append({n: narrow(column) for n, column in zip(NAMES, columns, strict=True)})
+            self._waiting, self._count = [], 0
+
+    def barriers(self, site: Callable[[int], int]) -> Barriers:
+        """Return them as columns; `site` gives the number in the trace of a site of the program."""
+        self._keep()
+        if not len(self._kept):
+            return Barriers(*(np.empty(0, np.uint8) for _ in NAMES))
+        block, thread, phase, where, when, reach = (narrow(c) for c in self._kept.columns().values())
+        final = np.zeros(int(where.max()) + 1, np.int64)
+        for number in np.flatnonzero(np.bincount(where)).tolist():
+            final[number] = site(number)
+        return Barriers(block, thread, phase, narrow(final[where]), when, reach)

@@ -1,0 +1,79 @@
+"""The usual barrier: where all threads of a block that still run have come to it, compiled code goes on by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import types
+from numba.core.extending import intrinsic
+
+from .cells import I64, at
+from .drain import cached
+from .state import ARRIVAL, ARRIVALS, SWEEPS, Why, Word
+
+
+def _peek(typing: Any, address: Any, place: Any) -> Any:
+    """Load the 64-bit word at a place of the table at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(at(builder, args[0], I64, args[1]))
+
+    return types.int64(types.int64, types.int64), generate
+
+
+def _poke(typing: Any, address: Any, place: Any, value: Any) -> Any:
+    """Store a 64-bit word to a place of the table at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[2], at(builder, args[0], I64, args[1]))
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.int64), generate
+
+
+peek, poke = intrinsic(_peek), intrinsic(_poke)
+# Numba takes plain numbers from a module.
+_STEADY, _COUNT, _ORDER = int(Word.STEADY), int(Word.COUNT), int(Word.ORDER)
+_WHY, _WHERE, _WHEN = int(Word.WHY), int(Word.WHERE), int(Word.WHEN)
+_SWEEP, _SWEEPS, _BLOCK, _PHASE = int(Word.SWEEP), int(Word.SWEEPS), int(Word.BLOCK), int(Word.PHASE)
+_ARRIVED, _ARRIVALS, _BLOCKS, _PHASES = (
+    int(Word.ARRIVED),
+    int(Word.ARRIVALS),
+    int(Word.BLOCKS),
+    int(Word.PHASES),
+)
+_DX, _DY, _DZ = int(Word.DX), int(Word.DY), int(Word.DZ)
+_BARRIER = int(Why.BARRIER)
+
+
+def _goes_on(state: Any) -> Any:
+    """Begin the next phase of a block and return True where nothing else is to be decided and noted.
+
+    That is: every thread that still runs waits at a barrier without a vote, and there is room to note that.
+    """
+    count, order, why = peek(state, _COUNT), peek(state, _ORDER), peek(state, _WHY)
+    if peek(state, _STEADY) == 0:
+        return False
+    for i in range(count):
+        if peek(why, peek(order, i)) != _BARRIER:
+            return False
+    number, arrived = peek(state, _SWEEPS), peek(state, _ARRIVED)
+    if number >= SWEEPS - 1 or arrived + count > ARRIVALS:
+        return False
+    arrivals = peek(state, _ARRIVALS)
+    for i in range(count):
+        thread, at = peek(order, i), ARRIVAL * (arrived + i)
+        poke(arrivals, at, peek(state, _SWEEP) + thread)
+        poke(arrivals, at + 1, peek(peek(state, _WHERE), thread))
+        poke(arrivals, at + 2, peek(peek(state, _WHEN), thread))
+    poke(state, _ARRIVED, arrived + count)
+    phase = peek(state, _PHASE) + 1
+    poke(state, _PHASE, phase)
+    poke(peek(state, _BLOCKS), number, peek(state, _BLOCK))
+    poke(peek(state, _PHASES), number, phase)
+    poke(state, _SWEEPS, number + 1)
+    poke(state, _SWEEP, number * peek(state, _DX) * peek(state, _DY) * peek(state, _DZ))
+    return True
+
+
+goes_on = cached(_goes_on)
