@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from ..tracer.launch import EngineName, Schedule
+from ..tracer.plan import Keep
 
 Value = int | str
 Link = Literal["moment", "progress"]
@@ -21,7 +22,8 @@ class Setup(msgspec.Struct, frozen=True):
 
     resident: blocks that run at once; None is the scenario's own number, "all" as many as fit. blocks: linear
     numbers of those to run, None is all of them. file: the path of a trace, which then says all the rest;
-    rerun: but its kernel is run anew with this schedule, resident and blocks.
+    rerun: but its kernel is run anew with this schedule, resident and blocks. keep: whether all accesses are kept, also
+    where they are many.
     """
 
     scenario: str = ""
@@ -32,6 +34,7 @@ class Setup(msgspec.Struct, frozen=True):
     file: str = ""
     rerun: bool = False
     engine: EngineName = "compiled"
+    keep: Keep = "some"
 
 
 class Place(msgspec.Struct, frozen=True):

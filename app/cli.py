@@ -32,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
         status = _run(arguments)
-        sys.stdout.flush()
+        if not sys.stdout.closed:  # by a program that was run
+            sys.stdout.flush()
         return status
     except SystemExit:  # after --help and --version; the errors below need not be imported for it
         raise
@@ -191,14 +192,22 @@ def _list(arguments: list[str]) -> int:
 def _counters(arguments: list[str]) -> int:
     parser = Parser(prog="tilescope counters", description="Trace and print the counters as a table.")
     parser.add_argument("scenario", nargs="*", help=SPEC)
+    parser.add_argument("--yes", action="store_true", help="wait for launches that take long, without asking")
+    parser.add_argument(
+        "--by", choices=("line", "buffer", "block"), help="a table of each, a row for each line ..."
+    )
     chosen = parser.parse_args(arguments)
+    from .counter_tables import table_by
     from .report import counters_table, sessions
     from .window import DEFAULT_PAIR
 
     specs = chosen.scenario or DEFAULT_PAIR
     _check(specs)
-
-    print(counters_table(sessions(specs)))
+    compared = sessions(specs, wait=chosen.yes)
+    tables = (
+        [table_by(session, chosen.by) for session in compared] if chosen.by else [counters_table(compared)]
+    )
+    print("\n\n".join(tables))
     return 0
 
 

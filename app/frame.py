@@ -18,14 +18,15 @@ from .pane import Pane
 from .playhead import Playhead
 from .session import Session
 from .side import Side
+from .speech import speak_bar
 from .spreads import Spreads
 from .stage import Stage
 from .theme import Theme
 from .toolbar import SIDES, Toolbar
 from .transport import Transport
+from .types_job import TypesJob
 from .views.memory_scene import COLOUR_BY
 from .views.timeline import TimelineView
-from .views.vocabulary import spoken, vocabulary
 from .views.wording import place_text
 
 # Pixels at the normal text size below which there is too little room for everything.
@@ -47,7 +48,8 @@ class Frame(QWidget):
         self.timelines: list[TimelineView] = []
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
         self.side, self.transport = Side(theme), Transport(playhead, theme)
-        self.spreads = Spreads(stage.jobs, self)
+        self.spreads, self.types = Spreads(stage.jobs, self), TypesJob(self)
+        self.types.found.connect(self.side.show_findings)
         self._build()
         for view in self.side.views:
             view.moment_asked.connect(lambda moment: stage.seek(stage.focus, moment))
@@ -95,6 +97,7 @@ class Frame(QWidget):
         parts: list[Themed] = [self.toolbar, self.notice, self.side, self.transport]
         for part in (*parts, *self.panes, *self.timelines):
             part.set_theme(theme)
+        speak_bar(self.toolbar, self.theme)
         self.arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -206,10 +209,10 @@ class Frame(QWidget):
         if pane.session is not session:
             pane.load(session)
             self.timelines[i].load(session)
+            if session is not None:
+                self.types.ask(session)
         known = [session for session in self.stage.sessions if session]
-        top = max((_most_reads(session) for session in known), default=0)
-        for shown in self.panes:
-            shown.memory.reads_top = top  # one colour means the same count in both
+        self.side.compare(known)
         self._show_kinds(known)
         self._keep_room(known)
         self.spreads.serve(self.panes, self.stage.may_run)
@@ -218,7 +221,7 @@ class Frame(QWidget):
     def show_progress(self, i: int, done: int, total: int) -> None:
         """Show how far a pane's next session is."""
         if i < len(self.panes):
-            count = f"{done:,} of {total:,} blocks" if total else "…"
+            count = self.theme.say(f"{done:,} of {total:,} blocks") if total else "…"
             self.panes[i].veil.show_progress(f"Tracing {self.toolbar.side_name(i)}: {count}", done, total)
 
     def colour_by(self, choice: str) -> None:
@@ -246,12 +249,14 @@ class Frame(QWidget):
         stage = self.stage
         if stage.setups:
             self.toolbar.show_setups(stage.setups, stage.focus, self.toolbar.shared)
+            speak_bar(self.toolbar, self.theme)
         self.transport.show_link(stage.link_mode, len(self.panes) > 1)
         self.arrange()
 
     def draw(self) -> None:
         """Draw the moment in every view that can be seen."""
         stage = self.stage
+        self._share_scales()
         for i, moment in enumerate(stage.moments()[: len(self.panes)]):
             self.panes[i].render_moment(moment, stage.selections[i])
             self.panes[i].set_focused(i == stage.focus and len(self.panes) > 1)
@@ -263,6 +268,15 @@ class Frame(QWidget):
         if session is not None:
             self._show_position(session)
 
+    def _share_scales(self) -> None:
+        """Let a colour mean the same count in every pane."""
+        tops: dict[tuple[str, str], int] = {}
+        for pane, selection in zip(self.panes, self.stage.selections, strict=False):
+            for scale, top in pane.memory.own_tops(selection).items():
+                tops[scale] = max(top, tops.get(scale, 0))
+        for pane in self.panes:
+            pane.memory.tops = tuple(sorted(tops.items()))
+
     def _show_position(self, session: Session) -> None:
         stage = self.stage
         moment, block = stage.moments()[stage.focus], stage.selections[stage.focus].block
@@ -272,7 +286,7 @@ class Frame(QWidget):
             self.hint_at = moment if self.hint_at is None else self.hint_at
             self.hint = self.hint if moment == self.hint_at else ""
             place = self.hint or place
-        place = spoken(place, vocabulary(self.theme.words, session.scenario))
+        place = self.theme.speaking(session.scenario).say(place)
         self.transport.position.show_texts(f"moment {int(moment):,} of {session.end:,}", place)
 
     def _show_kinds(self, known: list[Session]) -> None:
@@ -288,10 +302,3 @@ class Frame(QWidget):
         phases = max((session.requests.span_start.shape[-1] for session in known), default=1)
         place = f"work-group {last} · phase {phases}"  # the longer of two words
         self.transport.position.keep_room_for(f"moment {end:,} of {end:,}", place)
-
-
-def _most_reads(session: Session) -> int:
-    """Return how often the element of global memory that is read most is read in the whole launch."""
-    spaces = [buffer.space for buffer in session.trace.buffers]
-    numbers = [number for number, space in enumerate(spaces) if space == "global"]
-    return max((int(session.memory.reads(n, session.end, 0, 0).max(initial=0)) for n in numbers), default=0)

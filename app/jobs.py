@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
 from ..kernels.catalogue import Scenario
 from ..tracer.cache import TraceCache
-from ..tracer.client import Cancelled, Worker, WorkerError
+from ..tracer.client import Cancelled, TakesLong, Worker, WorkerError
 from ..tracer.launch import Launch
 from ..tracer.storage import TraceFileError
 from ..tracer.trace import Trace
@@ -19,6 +19,7 @@ from .session import Session, build_session, session_of_file
 
 KEPT = 6  # sessions kept in memory, so that going back and forth between two scenarios costs nothing
 
+PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
 LEAVING = 2000  # milliseconds that closing waits for a thread that cannot be stopped
 
 
@@ -26,14 +27,16 @@ class Jobs(QObject):
     """Makes the sessions that the panes ask for; a pane's newer wish replaces its older one.
 
     ready: (pane, Session). progress: (pane, blocks done, blocks in all), 0 of 0 while nobody knows.
-    failed: (pane, one sentence).
+    failed: (pane, one sentence). slow: (pane, Launch, seconds, blocks): all of them would take so long.
     """
 
     ready = Signal(int, object)
     progress = Signal(int, int, int)
     failed = Signal(int, str)
+    slow = Signal(int, object, float, int)
     _made = Signal(str, object)
     _lost = Signal(str, str)
+    _late = Signal(str, object)
     _moved = Signal(str, int, int)
 
     def __init__(self, worker: Worker, cache: TraceCache | None, parent: QObject | None = None) -> None:
@@ -49,12 +52,13 @@ class Jobs(QObject):
         self._pool.setMaxThreadCount(2)
         self._made.connect(self._finish)
         self._lost.connect(self._fail)
+        self._late.connect(self._postpone)
         self._moved.connect(self._tell)
 
-    def trace(self, pane: int, launch: Launch, scenario: Scenario | None) -> None:
-        """Make the session of a launch for a pane."""
+    def trace(self, pane: int, launch: Launch, scenario: Scenario | None, *, patient: bool = False) -> None:
+        """Make the session of a launch for a pane; unless `patient`, one that takes long is left to be asked about."""
         key = launch.key()
-        self._ask(pane, key, lambda: self._traced(key, launch, scenario))
+        self._ask(pane, key, lambda: self._traced(key, launch, scenario, None if patient else PATIENCE))
 
     def open(self, pane: int, path: str) -> None:
         """Make the session of a trace file for a pane."""
@@ -98,6 +102,9 @@ class Jobs(QObject):
         try:
             self._made.emit(key, make().prepared())
             why = ""
+        except TakesLong as long:
+            why = ""
+            self._late.emit(key, long)
         except Cancelled:
             why = "The tracing was cancelled."
         except (WorkerError, TraceFileError) as error:
@@ -108,7 +115,7 @@ class Jobs(QObject):
             if why:
                 self._lost.emit(key, why)
 
-    def _traced(self, key: str, launch: Launch, scenario: Scenario | None) -> Session:
+    def _traced(self, key: str, launch: Launch, scenario: Scenario | None, patience: float | None) -> Session:
         trace = self.cache.get(launch) if self.cache else None
         if trace is None:
             with self._one_at_a_time:
@@ -116,7 +123,9 @@ class Jobs(QObject):
                     raise Cancelled
                 self._tracing = key
                 try:
-                    trace = self.worker.run(launch, lambda done, total: self._moved.emit(key, done, total))
+                    trace = self.worker.run(
+                        launch, lambda done, total: self._moved.emit(key, done, total), patience=patience
+                    )
                 finally:
                     self._tracing = ""
             if self.cache:
@@ -149,6 +158,11 @@ class Jobs(QObject):
         self._under_way.discard(key)
         for pane in self._served(key):
             self.failed.emit(pane, sentence)
+
+    def _postpone(self, key: str, long: TakesLong) -> None:
+        self._under_way.discard(key)
+        for pane in self._served(key):
+            self.slow.emit(pane, long.launch, long.seconds, long.blocks)
 
     def _served(self, key: str) -> list[int]:
         """Return the panes that wanted this, whose wish is now fulfilled."""

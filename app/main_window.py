@@ -14,12 +14,14 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWin
 from ..tracer.launch import Launch
 from . import files, settings
 from .actions import build_menu
+from .asking import Asking
 from .bookmark import Bookmark, History, Setup
 from .frame import Frame
 from .jobs import Jobs
 from .look import Look
 from .playhead import SPEEDS, Playhead
 from .session import Session
+from .speech import speak_actions
 from .stage import Arrival, Stage, at_first_load
 from .theme import Theme
 from .toolbar import SIDES
@@ -47,6 +49,7 @@ class MainWindow(QMainWindow):
         self.stage = Stage(self.playhead, jobs, self)
         self.frame = Frame(self.playhead, self.stage, self.look.theme)
         self.notice, self.toolbar, self.side = self.frame.notice, self.frame.toolbar, self.frame.side
+        self.asking = Asking(self)
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)
         self.setCentralWidget(self.frame)
@@ -68,6 +71,7 @@ class MainWindow(QMainWindow):
         stage.waiting.connect(self.frame.show_progress)
         stage.problem.connect(self.notice.error)
         stage.consent.connect(self._ask_consent)
+        stage.slow.connect(self.asking.ask_patience)
         stage.turned.connect(self.frame.show_setups)
         self.playhead.changed.connect(self._tick)
         self.look.changed.connect(self._dress)
@@ -95,10 +99,14 @@ class MainWindow(QMainWindow):
     def _dress(self, theme: Theme) -> None:
         self.setFont(theme.font())
         self.frame.set_theme(theme)
+        speak_actions(self.commands.values(), theme.say)
         self._refresh()
 
     def _load(self, i: int) -> None:
-        self.frame.load(i, self.stage.sessions[i])
+        session = self.stage.sessions[i]
+        if session is not None and session is not self.frame.panes[i].session:
+            self.asking.offer_all(i, session.trace)
+        self.frame.load(i, session)
         self.frame.show_setups()
 
     def _tick(self) -> None:
@@ -176,6 +184,7 @@ class MainWindow(QMainWindow):
             return
         self.history.leave(here)
         self.notice.clear("error")
+        self.asking.forget()
         self.frame.show_setups()
 
     def travel(self, way: int) -> None:
@@ -267,6 +276,7 @@ class MainWindow(QMainWindow):
         self._remember()
         self.stage.jobs.close()
         self.frame.spreads.close()
+        self.frame.types.close()
         event.accept()
 
     def restore(self) -> None:

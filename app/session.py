@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from ..kernels.catalogue import CatalogueError, Scenario, find
 from ..tracer.counters import Counters, counters_of
 from ..tracer.counting import Counting, counting_of
+from ..tracer.finding import rank
 from ..tracer.findings import Finding, findings_of
 from ..tracer.launch import Launch, decode
 from ..tracer.memory import Memory, memory_of
 from ..tracer.requests import Requests, requests_of
 from ..tracer.storage import TraceFileError, load
 from ..tracer.trace import Trace
+from ..tracer.types_findings import Operation, float64_findings
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,19 @@ class Session:
         wanted = column.dtype.type(block)  # of another type, NumPy would convert the whole column
         return np.arange(np.searchsorted(column, wanted), np.searchsorted(column, wanted, "right"))
 
+    def learn(self, operations: tuple[Operation, ...]) -> bool:
+        """Take in what type inference found of the kernel; return whether there are more findings now."""
+        late = float64_findings(self.trace, self.requests, operations)
+        if not late or any(finding.kind == late[0].kind for finding in self.findings):
+            return False
+        found = sorted([*self.findings, *late], key=lambda f: rank(f.severity, f.kind, f.moment))
+        vars(self)["findings"] = tuple(found)
+        return True
+
     def prepared(self) -> Session:
         """Return this session with what takes a while computed: for a thread that nobody waits for."""
-        _ = self.findings, self.counting
+        _ = self.findings, self.counting, self._block_by_block
+        self.memory.prepare()
         return self
 
 

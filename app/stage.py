@@ -24,7 +24,8 @@ class Stage(QObject):
 
     changed: draw again. loaded: this pane has another session. waiting: (pane, blocks done, blocks in all).
     settled: nothing is being made any more. problem: one sentence. consent: (pane, launch) whose source
-    came with a file and is run after `trust`. turned: another pane is in focus.
+    came with a file and is run after `trust`. slow: (pane, launch, seconds, blocks) that takes long and is run after
+    `insist`. turned: another pane is in focus.
     """
 
     changed = Signal()
@@ -32,6 +33,7 @@ class Stage(QObject):
     waiting = Signal(int, int, int)
     settled = Signal()
     problem = Signal(str)
+    slow = Signal(int, object, float, int)
     consent = Signal(int, object)
     turned = Signal()
 
@@ -52,6 +54,7 @@ class Stage(QObject):
         jobs.ready.connect(self._take)
         jobs.progress.connect(self.waiting)
         jobs.failed.connect(self._miss)
+        jobs.slow.connect(self._postpone)
 
     def ends(self) -> list[int]:
         """Return the last moment of each pane, 0 for one that has no session yet."""
@@ -127,6 +130,16 @@ class Stage(QObject):
         self.loaded.emit(pane)
         self.problem.emit(sentence)
         self._arrive(pane)
+
+    def _postpone(self, pane: int, launch: Launch, seconds: float, blocks: int) -> None:
+        self.loaded.emit(pane)
+        self._arrive(pane)
+        self.slow.emit(pane, launch, seconds, blocks)
+
+    def insist(self, pane: int, launch: Launch) -> None:
+        """Run a launch however long it takes."""
+        self._awaited.add(pane)
+        self.jobs.trace(pane, launch, scenario_of(launch), patient=True)
 
     def cancel(self) -> bool:
         """Stop making sessions, go back to the setups of what is shown; return whether any was being made."""
@@ -244,6 +257,7 @@ def _launch(setup: Setup) -> Launch:
         resident=setup.resident,
         blocks=setup.blocks,
         engine=setup.engine,
+        keep=setup.keep,
     )
 
 

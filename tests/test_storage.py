@@ -177,7 +177,7 @@ def traces(draw: st.DrawFn) -> Trace:
         rng.integers(0, 2**32, rows, np.uint32).view(np.float32),
         Barriers(
             rng.choice(blocks, arrivals).astype(np.uint64), below(threads, arrivals),
-            np.zeros(arrivals, np.uint8), below(5, arrivals), below(2**40, arrivals),
+            np.zeros(arrivals, np.uint8), below(5, arrivals), below(2**40, arrivals), below(2, arrivals),
         ),
         tuple(Buffer(f"b{i}", "global", "int8", (n,), (1,), 0, 1, n) for i, n in enumerate(sizes)),
         tuple(Site("f", "f.py", line, line) for line in range(5)),
@@ -320,6 +320,16 @@ def test_newer_file_is_told_whatever_else_it_holds(tmp_path: Path):
         members.writestr("something/new", b"")
     with pytest.raises(
         TraceFileError, match=rf"newer Tilescope.*format {VERSION + 1}.*up to {VERSION}.*update"
+    ):
+        load(path)
+
+
+def test_a_file_of_the_first_format_is_told_to_be_traced_again(tmp_path: Path):
+    path = tmp_path / "t"
+    save(small(tmp_path), path)
+    rewritten(path, lambda arrays: arrays["meta"].update(version=1))
+    with pytest.raises(
+        TraceFileError, match=rf"older Tilescope.*format 1.*reads {VERSION}.*trace the kernel"
     ):
         load(path)
 
