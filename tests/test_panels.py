@@ -132,12 +132,14 @@ def test_a_part_of_a_launch_is_never_shown_as_a_total():
     )
 
 
-def test_a_capped_trace_shows_its_own_notice(tiled):
+def test_a_capped_trace_shows_its_own_notice_and_the_counters_of_all(tiled):
+    totals = {"global_load_sectors": 7000, "global_store_sectors": 70, "global_load_requests": 90}
     capped = dataclasses.replace(
-        tiled.trace, accesses=10**9, totals={"x": 1}, notice="Only the first rows are kept."
+        tiled.trace, accesses=10**9, totals=totals, notice="Only the first rows are kept."
     )
     view = shown(CountersView, dataclasses.replace(tiled, trace=capped))
-    assert (view.mark, view.notice) == ("part", "Only the first rows are kept.")
+    assert view.mark == "part" and view.notice.startswith("Only the first rows are kept. In all (exact): ")
+    assert "7,070 global sectors" in view.notice and "90 global requests" in view.notice
 
 
 # Source

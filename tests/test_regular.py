@@ -46,7 +46,7 @@ def test_both_ways_order_requests_alike(name):
     assert_alike(compiled.run(launch_of(find(name), {}, schedule=Schedule("sequential")), nothing))
 
 
-@settings(max_examples=60, deadline=None, print_blob=True)
+@settings(max_examples=30, deadline=None, print_blob=True)
 @given(source=kernels(), block=st.sampled_from([1, 8, 33, 70]))
 def test_of_random_kernels(source, block):
     with tempfile.TemporaryDirectory() as folder:

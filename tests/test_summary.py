@@ -67,7 +67,7 @@ def test_wherever_the_rows_are_cut(name):
     assert_counted(*whole_and_summary(launch_of(find(name), {})))
 
 
-@settings(max_examples=60, deadline=None, print_blob=True)
+@settings(max_examples=30, deadline=None, print_blob=True)
 @given(source=kernels(), block=st.sampled_from([1, 8, 33, 70]), rows=st.sampled_from([32, 256, 1 << 14]))
 def test_of_random_kernels(source, block, rows):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
