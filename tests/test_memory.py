@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tilescope.kernels import catalogue
 from tilescope.tracer import track
-from tilescope.tracer.flights import destinations_of
+from tilescope.tracer.flights import Destinations
 from tilescope.tracer.launch import Schedule
 from tilescope.tracer.memory import INTO_RESULT, INTO_SHARED, NOWHERE, Memory, memory_of
 from tilescope.tracer.plan import launch_of
@@ -155,7 +155,8 @@ def test_elements_fly_to_where_their_thread_puts_them(programs: Programs, kind: 
 def test_elements_of_blocks_far_apart_fly_as_those_of_neighbours(programs: Programs, kind: str):
     trace = trace_of(programs, kind, 2)
     far = replace(trace, block=trace.block.astype(np.int64) * 1_000_003)
-    assert destinations_of(far).tolist() == destinations_of(trace).tolist()
+    rows = np.arange(len(trace))
+    assert Destinations(far).of(rows).tolist() == Destinations(trace).of(rows).tolist()
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])

@@ -93,7 +93,7 @@ def additions_of(trace: Trace, requests: Requests, buffer: int) -> Additions:
     newest, kept = _kept(rows[order], cell[order], depth[order])
     survives = _reached(order[newest], before)
     chosen = order[adds[order]]
-    request = requests.request[rows[chosen]]
+    request = requests.request[rows[chosen]].astype(np.int64)
     together, most = _meetings(request, cell[chosen], moment[chosen])
     return Additions(
         buffer, size, rows[chosen], load[chosen], cell[chosen], _samples(trace, rows[chosen], buffer),

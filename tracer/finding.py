@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .runs import Ints
+from .runs import AnyInts
 from .trace import Buffer, Dim3, Trace, unravel
 
 KINDS = (
@@ -41,7 +41,7 @@ class Finding:
     remedy: str
     count: int
     sites: tuple[int, ...]
-    rows: Ints
+    rows: AnyInts
     example: tuple[int, ...]
     threads: tuple[tuple[int, int], ...]
     moment: int

@@ -7,71 +7,111 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .runs import Ints, run_numbers, run_starts, stable_order
+from .runs import AnyInts, Ints
 from .trace import Op, Trace
 
-SPARSE = 16  # numbers of threads for each access, from which a table of them all would be too large
 
-
-def destinations_of(trace: Trace) -> Ints:
-    """Return per access the row of the store that its element goes to, -1 where there is none.
+class Destinations:
+    """The stores that loaded elements go to.
 
     Only loads have one: the thread's next store of the same value to shared memory in the same phase, or else
-    the thread's last store to global memory in the launch.
+    the thread's last store to global memory in the launch. Tables hold the stores alone, which are few.
     """
-    shared = _is_in(trace, "shared") & (trace.op == Op.STORE)
-    result = _homes(trace)
-    if shared.any():
-        near = _next_stores(trace, shared)
-        result = np.where(near >= 0, near, result)
-    result[trace.op != Op.LOAD] = -1
-    return result
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._homes = _Homes(trace)
+        self._next = _NextStores(trace)
+
+    def of(self, rows: AnyInts) -> Ints:
+        """Return the row of the store that the element of each of some accesses goes to, -1 where there is none."""
+        result = np.full(len(rows), -1)
+        loads = np.flatnonzero(self._trace.op[rows] == Op.LOAD)
+        near = self._next.of(rows[loads])
+        result[loads] = np.where(near >= 0, near, self._homes.of(rows[loads]))
+        return result
 
 
-def _is_in(trace: Trace, space: str) -> NDArray[np.bool_]:
-    """Return whether each access is to memory of this space."""
-    result: NDArray[np.bool_] = np.array([b.space == space for b in trace.buffers], bool)[trace.buffer]
-    return result
+class _Homes:
+    """The last store to global memory of each thread that makes one."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        stores = _stores(trace, "global")
+        self._thread, last = np.unique(_threads(trace, stores)[::-1], return_index=True)
+        self._row = stores[::-1][last]
+
+    def of(self, rows: AnyInts) -> Ints:
+        """Return per access the row of its thread's last store, -1 where there is none."""
+        return _looked_up(self._thread, self._row, _threads(self._trace, rows))
 
 
-def _threads(trace: Trace) -> Ints:
-    """Return a number for the thread of each access."""
-    return trace.block.astype(np.int64) * trace.threads + trace.thread
+class _NextStores:
+    """The stores to shared memory, sorted by what tells them apart: thread and phase, value, row."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace, stores = trace, _stores(trace, "shared")
+        self._phases = int(trace.phase.max(initial=0)) + 1
+        self._turns, turn = np.unique(self._turns_of(stores), return_inverse=True)
+        self._values = np.zeros(1, np.int64) if trace.value is None else np.unique(trace.value[stores])
+        self._keys, key = np.unique(self._pairs(turn, stores), return_inverse=True)
+        self._entries = np.sort(key * len(trace) + stores)
+
+    def of(self, rows: AnyInts) -> Ints:
+        """Return per access the next store of its thread, phase and value, -1 where there is none."""
+        result = np.full(len(rows), -1)
+        turn = _looked_up(self._turns, np.arange(len(self._turns)), self._turns_of(rows))
+        some = np.flatnonzero(turn >= 0)
+        if len(some):
+            pair = self._pairs(turn[some], rows[some])
+            key = _looked_up(self._keys, np.arange(len(self._keys)), pair)
+            at = np.searchsorted(self._entries, key * len(self._trace) + rows[some])
+            key_there, row = np.divmod(
+                self._entries[np.minimum(at, len(self._entries) - 1)], len(self._trace)
+            )
+            result[some] = np.where((key >= 0) & (at < len(self._entries)) & (key_there == key), row, -1)
+        return result
+
+    def _turns_of(self, rows: AnyInts) -> Ints:
+        turn: Ints = _threads(self._trace, rows) * self._phases + self._trace.phase[rows]
+        return turn
+
+    def _pairs(self, turn: Ints, rows: AnyInts) -> Ints:
+        """Return a number for a turn and a value; values that no store has make one that no store has."""
+        value = np.zeros(len(rows), np.int64)
+        if self._trace.value is not None:
+            value = _places(self._values, self._trace.value[rows])
+        pair: Ints = turn * (len(self._values) + 1) + value
+        return pair
 
 
-def _homes(trace: Trace) -> Ints:
-    """Return per access the row of its thread's last store to global memory, -1 where there is none."""
-    stores = np.flatnonzero(_is_in(trace, "global") & (trace.op == Op.STORE))
-    thread = _threads(trace)
-    if int(thread.max(initial=0)) > SPARSE * len(thread):
-        thread = _numbers(thread)
-    home = np.full(int(thread.max(initial=0)) + 1, -1)
-    home[thread[stores]] = stores  # of several stores of a thread NumPy keeps the last
-    return home[thread]
+def _stores(trace: Trace, space: str) -> Ints:
+    """Return the stores to memory of this space."""
+    there = np.array([b.space == space for b in trace.buffers], bool)
+    if not trace.tally[there, Op.STORE].any():
+        return np.empty(0, np.int64)
+    stores = np.flatnonzero(trace.op == Op.STORE)
+    found: Ints = stores[there[trace.buffer[stores]]]
+    return found
 
 
-def _next_stores(trace: Trace, store: NDArray[np.bool_]) -> Ints:
-    """Return per access the next row in `store` of its thread, phase and value, -1 where there is none."""
-    turn = _threads(trace) * (int(trace.phase.max()) + 1) + trace.phase
-    rows = np.flatnonzero((store | (trace.op == Op.LOAD)) & np.isin(turn, turn[store]))
-    key = _numbers(turn[rows])
-    if trace.value is not None:
-        key = _pair(key, _numbers(trace.value[rows]))
-    order = stable_order(key)
-    key, rows = key[order], rows[order]
-    run = np.append(run_numbers(run_starts(key), len(key)), -1)
-    places = np.where(store[rows], np.arange(len(rows)), len(rows))
-    following = np.minimum.accumulate(places[::-1])[::-1]
-    result = np.full(len(turn), -1)
-    result[rows] = np.where(run[following] == run[:-1], np.append(rows, -1)[following], -1)
-    return result
+def _threads(trace: Trace, rows: AnyInts) -> Ints:
+    """Return a number for the thread of each of some accesses."""
+    return trace.block[rows].astype(np.int64) * trace.threads + trace.thread[rows]
 
 
-def _numbers(column: NDArray[Any]) -> Ints:
-    """Number the different entries of a column; nan equals nan here."""
-    return np.unique(column, return_inverse=True)[1]
+def _places(ascending: NDArray[Any], wanted: NDArray[Any]) -> Ints:
+    """Return where ascending entries hold each wanted one, their number where none does; nan equals nan here."""
+    if not len(ascending):
+        return np.zeros(len(wanted), np.int64)
+    place = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+    there = ascending[place]
+    same = (there == wanted) | ((there != there) & (wanted != wanted))
+    return np.where(same, place, len(ascending))
 
 
-def _pair(major: Ints, minor: Ints) -> Ints:
-    """Return one number for each pair of numbers."""
-    return major * (int(minor.max()) + 1) + minor
+def _looked_up(ascending: Ints, entries: Ints, wanted: Ints) -> Ints:
+    """Return the entry of each wanted number, -1 for one that is not there."""
+    place = _places(ascending, wanted)
+    found: Ints = np.append(entries, -1)[place]
+    return found

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from .coalescing import BANKS, SECTOR, WORD
 from .requests import Requests
-from .runs import Ints, run_starts
+from .runs import Ints, offsets, run_starts
 from .trace import Op, Trace
+
+CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to stay in a processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,16 +66,33 @@ def wasted_of(trace: Trace, requests: Requests) -> tuple[Ints, Ints]:
 
 def _elements(trace: Trace, requests: Requests, wanted: NDArray[np.bool_]) -> Ints:
     """Return how many distinct elements each wanted request touches, 0 for the others."""
-    rows = requests.order[np.repeat(wanted, requests.lanes)]
-    span = int(trace.index.max(initial=0)) + 1
-    key = np.sort(requests.request[rows] * span + trace.index[rows])
-    return np.bincount(key[run_starts(key)] // span, minlength=len(requests))
+    elements = np.zeros(len(requests), np.int64)
+    for low in range(0, len(requests), CHUNK):
+        some = low + np.flatnonzero(wanted[low : low + CHUNK])
+        if len(some):
+            elements[some] = _distinct(trace, requests, some)
+    return elements
+
+
+def _distinct(trace: Trace, requests: Requests, some: Ints) -> Ints:
+    """Return how many distinct elements each of some requests touches."""
+    lanes = requests.lanes[some]
+    start = offsets(lanes)[:-1]
+    rows = requests.order[np.repeat(requests.start[some] - start, lanes) + np.arange(lanes.sum())]
+    index, first = trace.index[rows], np.zeros(len(rows), bool)
+    first[start] = True
+    if ((index[1:] < index[:-1]) & ~first[1:]).any():
+        span = int(index.max()) + 1
+        index = np.sort(np.repeat(np.arange(len(some)) * span, lanes) + index)
+    first[1:] |= index[1:] != index[:-1]
+    distinct: Ints = np.add.reduceat(first, start, dtype=np.int64)
+    return distinct
 
 
 def once_each(trace: Trace, requests: Requests, wanted: NDArray[np.bool_]) -> Ints:
     """Return one access (row of the trace) for each element that each wanted request touches, by request."""
     rows = requests.order[np.repeat(wanted, requests.lanes)]
     span = int(trace.index.max(initial=0)) + 1
-    key = requests.request[rows] * span + trace.index[rows]
+    key = requests.request[rows].astype(np.int64) * span + trace.index[rows]
     order = np.argsort(key, kind="stable")
     return rows[order[run_starts(key[order])]]

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .flights import destinations_of
+from .flights import Destinations
 from .requests import Requests
-from .runs import Ints, run_starts, stable_order
+from .runs import Ints, offsets
 from .trace import Op, Trace, poison
-from .track import Cells, Track
+from .track import Cells, Timed, Track
 
 # Where a loaded element goes.
 NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2
+ANY = -1  # thread
+CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to stay in a processor's cache
 Flights = tuple[NDArray[np.uint8], Ints, Ints]
 
 
@@ -34,7 +35,6 @@ class Memory:
         self._requests = requests
         self._first = np.searchsorted(requests.moment, np.arange(requests.end + 2))
         self._cells: dict[int, Cells] = {}
-        self._copies: dict[int, dict[int, Ints]] = {}
         self._tracks: dict[tuple[int, int], Track] = {}
         self._ranges: dict[int, tuple[float, float]] = {}
 
@@ -78,9 +78,9 @@ class Memory:
     def flights(self, rows: NDArray[np.integer[Any]]) -> Flights:
         """Return where the elements of these accesses go: (kind, buffer, access index in it), an array each.
 
-        kind is NOWHERE (buffer and index are -1), INTO_SHARED or INTO_RESULT; see `flights.destinations_of`.
+        kind is NOWHERE (buffer and index are -1), INTO_SHARED or INTO_RESULT; see `flights.Destinations`.
         """
-        target = self._destinations[rows]
+        target = self._destinations.of(rows)
         found = target >= 0
         buffer = np.where(found, self._trace.buffer[target].astype(np.int64), -1)
         index = np.where(found, self._trace.index[target].astype(np.int64), -1)
@@ -107,14 +107,12 @@ class Memory:
         _ = self._destinations
         for number, buffer in enumerate(self._trace.buffers):
             self.value_range(number)
-            if buffer.space in ("shared", "local"):
-                self._rows(number)
-            else:
+            if buffer.space not in ("shared", "local"):
                 self._track(number, 0, 0)
 
     @cached_property
-    def _destinations(self) -> Ints:
-        return destinations_of(self._trace)
+    def _destinations(self) -> Destinations:
+        return Destinations(self._trace)
 
     @cached_property
     def _is_shared(self) -> NDArray[np.bool_]:
@@ -123,13 +121,13 @@ class Memory:
     def _range(self, buffer: int) -> tuple[float, float]:
         trace, dtype = self._trace, self._dtype(buffer)
         held = [_written(trace.initial[buffer].ravel())] if buffer in trace.initial else []
-        if trace.value is not None and dtype.kind != "V":
-            held.append(_cast(trace.value[(trace.buffer == buffer) & (trace.op != Op.LOAD)], dtype))
+        if trace.value is not None and dtype.kind != "V" and trace.tally[buffer, Op.STORE :].any():
+            written = np.flatnonzero(trace.op != Op.LOAD)
+            held.append(_cast(trace.value[written[trace.buffer[written] == buffer]], dtype))
         if not held or dtype.kind == "V":
             return 0.0, 0.0
-        numbers = np.concatenate([np.abs(h) if h.dtype.kind == "c" else h for h in held])
-        finite = numbers[np.isfinite(numbers)]
-        return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+        ends = [end for h in held for end in _ends(np.abs(h) if h.dtype.kind == "c" else h)]
+        return min(ends, default=0.0), max(ends, default=0.0)
 
     def _dtype(self, buffer: int) -> np.dtype[Any]:
         return np.dtype(self._trace.buffers[buffer].dtype)
@@ -152,8 +150,8 @@ class Memory:
         """Return the track of the copy of a buffer that this thread sees."""
         copy = self._copy(buffer, block, thread)
         if (buffer, copy) not in self._tracks:
-            rows = self._rows(buffer).get(copy, np.empty(0, np.int64))
-            self._tracks[buffer, copy] = self._new_track(buffer, rows)
+            reads, writes = (self._timed(buffer, block, thread, writing) for writing in (False, True))
+            self._tracks[buffer, copy] = Track(len(self.cells(buffer)), reads, writes)
         return self._tracks[buffer, copy]
 
     def _copy(self, buffer: int, block: int, thread: int) -> int:
@@ -162,31 +160,28 @@ class Memory:
             return block * self._trace.threads + thread
         return block if space == "shared" else 0
 
-    def _new_track(self, buffer: int, rows: Ints) -> Track:
+    def _timed(self, buffer: int, block: int, thread: int, writing: bool) -> Timed:
+        """Return the reads or writes of one copy of a buffer in the order of moments, with the rows of writes."""
+        asked, made = self._requests, self._requests_to(buffer, block)
+        made = made[asked.op[made] != (Op.LOAD if writing else Op.STORE)]
+        thread = thread if self._trace.buffers[buffer].space == "local" else ANY
+        parts = (self._part(buffer, made[low : low + CHUNK], thread) for low in range(0, len(made), CHUNK))
+        return Timed.of(parts, int(asked.lanes[made].sum()), with_rows=writing)
+
+    def _part(self, buffer: int, some: Ints, thread: int) -> tuple[Ints, Ints, Ints]:
+        """Return (cell, moment, row) of the accesses that some requests make, of one thread or of any."""
+        asked, lanes = self._requests, self._requests.lanes[some]
+        rows = asked.order[np.repeat(asked.start[some] - offsets(lanes)[:-1], lanes) + np.arange(lanes.sum())]
         cell = self.cells(buffer).of(self._trace.index[rows])
-        rows, cell = rows[cell >= 0], cell[cell >= 0]
-        moment = self._requests.moment[self._requests.request[rows]]
-        return Track(len(self.cells(buffer)), cell, self._trace.op[rows], moment, rows)
+        here = (cell >= 0) & ((thread == ANY) | (self._trace.thread[rows] == thread))
+        return cell[here], np.repeat(asked.moment[some], lanes)[here], rows[here]
 
-    def _rows(self, buffer: int) -> dict[int, Ints]:
-        """Return the accesses to each copy of a buffer that has any, in the order of (moment, step)."""
-        if buffer not in self._copies:
-            self._copies[buffer] = self._sorted_rows(buffer)
-        return self._copies[buffer]
-
-    def _sorted_rows(self, buffer: int) -> dict[int, Ints]:
-        trace, space = self._trace, self._trace.buffers[buffer].space
-        rows = np.flatnonzero(trace.buffer == buffer)
-        rows = rows[stable_order(self._requests.moment[self._requests.request[rows]])]
-        if space not in ("shared", "local"):
-            return {0: rows}
-        owner = trace.block[rows].astype(np.int64)
-        if space == "local":
-            owner = owner * trace.threads + trace.thread[rows]
-        order = stable_order(owner)
-        owner, rows = owner[order], rows[order]
-        bounds = [*run_starts(owner).tolist(), len(rows)]
-        return {int(owner[low]): rows[low:high] for low, high in pairwise(bounds)}
+    def _requests_to(self, buffer: int, block: int) -> Ints:
+        """Return the requests to a buffer, those of one block where each block has a copy."""
+        mine = self._requests.buffer == buffer
+        if self._trace.buffers[buffer].space in ("shared", "local"):
+            mine &= self._requests.block == block
+        return np.flatnonzero(mine)
 
 
 def memory_of(trace: Trace, requests: Requests) -> Memory:
@@ -197,6 +192,16 @@ def memory_of(trace: Trace, requests: Requests) -> Memory:
 def _written(content: NDArray[Any]) -> NDArray[Any]:
     """Return content without the poison of whole numbers, that of others being no finite value."""
     return content[content != poison(content.dtype)] if content.dtype.kind in "iu" else content
+
+
+def _ends(numbers: NDArray[Any]) -> list[float]:
+    """Return the least and the largest finite number, nothing where there is none."""
+    with np.errstate(invalid="ignore"):
+        ends = [float(numbers.min()), float(numbers.max())] if len(numbers) else []
+    if np.isfinite(ends).all():
+        return ends  # as nearly always: millions of numbers need not be copied
+    finite = numbers[np.isfinite(numbers)]
+    return [float(finite.min()), float(finite.max())] if len(finite) else []
 
 
 def _cast(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -17,7 +17,7 @@ import numpy as np
 from .clocks import UNKNOWN, Clock, Clocks, flag_of
 from .meetings import Race, differ
 from .order_events import BARRIER, FENCING, MEETING, events_of, has_fences
-from .pieces import Mask, Touches, places_of, tally_of
+from .pieces import Mask, Touches, places_of
 from .runs import Ints
 from .trace import FENCE_BLOCK, WARP, Op, Trace
 
@@ -30,7 +30,7 @@ def orders_otherwise(trace: Trace, group: list[int]) -> bool:
 
     That is fences, atomics on these buffers whose results are used, and warp barriers that leave lanes out.
     """
-    used = tally_of(trace)[:, Op.ATOMIC]
+    used = trace.tally[:, Op.ATOMIC]
     if used[group].any() or (used.any() and has_fences(trace)):
         return True
     reach, thread = trace.warp_barriers.reach, trace.warp_barriers.thread.astype(np.int64)

@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .runs import AnyInts, Ints
-from .trace import Op, Trace
+from .runs import AnyInts, Ints, run_starts
+from .trace import Trace
 
 Mask = NDArray[np.bool_]
+PART = 1 << 18  # accesses looked at at once: few enough to stay in a processor's cache
 SPARE = 1 << 16  # entries that a table may have beyond those that its keys could fill four times over
 
 
@@ -38,7 +40,7 @@ class Touches:
 
 def groups_of(trace: Trace, spaces: Iterable[str]) -> list[list[int]]:
     """Return the buffers of these spaces that are accessed, in groups whose bytes overlap."""
-    buffers, used = trace.buffers, tally_of(trace).sum(axis=1)
+    buffers, used = trace.buffers, trace.tally.sum(axis=1)
     chosen = [b for b in range(len(buffers)) if buffers[b].space in spaces and used[b]]
     groups: list[list[int]] = []
     end: tuple[str, int] = ("", 0)
@@ -60,18 +62,21 @@ def _end(trace: Trace, number: int) -> int:
     )
 
 
-def tally_of(trace: Trace) -> Ints:
-    """Return how many accesses of each `Op` each buffer has, shape (buffers, 4)."""
-    count = len(trace.buffers) * len(Op)
-    return np.bincount(trace.buffer.astype(np.int64) * len(Op) + trace.op, minlength=count).reshape(
-        -1, len(Op)
-    )
+def parts_of(trace: Trace) -> list[slice]:
+    """Return the rows of whole blocks, about PART in each part; one part where blocks take turns."""
+    block = trace.block
+    if len(trace) <= PART or not (block[1:] >= block[:-1]).all():
+        return [slice(0, len(trace))]
+    starts = run_starts(block)
+    cuts = starts[run_starts(starts // PART)].tolist()
+    return [slice(low, high) for low, high in pairwise([*cuts, len(trace)])]
 
 
-def touches_of(trace: Trace, group: Sequence[int]) -> Touches:
-    """Return the pieces that accesses to a group of overlapping buffers touch."""
-    rows = np.flatnonzero(np.isin(np.arange(len(trace.buffers)), group)[trace.buffer])
-    index = trace.index[rows].astype(np.int64)
+def touches_of(trace: Trace, group: Sequence[int], part: slice) -> Touches:
+    """Return the pieces that accesses to a group of overlapping buffers touch, in some rows (part)."""
+    rows = np.flatnonzero(_is_one_of(trace.buffer[part], group))
+    index = trace.index[part][rows].astype(np.int64)
+    rows += part.start
     if len(group) == 1:
         return Touches(rows, index, max(1, trace.buffers[group[0]].size))
     buffers = [trace.buffers[b] for b in group]
@@ -81,6 +86,19 @@ def touches_of(trace: Trace, group: Sequence[int]) -> Touches:
     piece = (index * _of(trace, "unit")[number] + _of(trace, "address")[number] - base) // size
     rows, piece = _spread(rows, piece, _of(trace, "itemsize")[number] // size)
     return Touches(rows, piece, (max(_end(trace, b) for b in group) - base) // size)
+
+
+def _is_one_of(buffer: AnyInts, group: Sequence[int]) -> Mask:
+    found: Mask = buffer == group[0]
+    for other in group[1:]:
+        found |= buffer == other
+    return found
+
+
+def joined(parts: Sequence[Touches]) -> Touches:
+    """Return the touches of several parts of one group as one."""
+    rows, piece = (np.concatenate([getattr(p, name) for p in parts]) for name in ("rows", "piece"))
+    return Touches(rows, piece, parts[0].count)
 
 
 def _of(trace: Trace, name: str) -> Ints:

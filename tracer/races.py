@@ -19,8 +19,9 @@ from .barrier_findings import Absences
 from .grid_barriers import grid_epochs, has_grid_barriers
 from .meetings import Race, Scene, contested, merged, races_in
 from .ordered_races import ordered_races, orders_otherwise
-from .pieces import Mask, Touches, dense, groups_of, places_of, tally_of, touches_of
+from .pieces import Mask, Touches, dense, groups_of, places_of
 from .runs import Ints
+from .suspects import suspects_of
 from .trace import FENCE_BLOCK, WARP, Op, Trace
 
 
@@ -31,12 +32,12 @@ def races_of(trace: Trace, absences: Absences) -> list[Race]:
     Accesses of a thread that missed a barrier and ran on (see Absences) are not held against those of its own
     block: the barrier is what is wrong there.
     """
-    written = tally_of(trace)[:, Op.STORE :].sum(axis=1)
+    written = trace.tally[:, Op.STORE :].sum(axis=1)
     found: dict[tuple[int, tuple[int, int]], Race] = {}
     for group in groups_of(trace, ("global", "shared")):
-        if np.any(written[group]):
+        if np.any(written[group]) and len((suspects := suspects_of(trace, group)).rows):
             find = _followed if orders_otherwise(trace, group) else _by_phases
-            for race in find(trace, touches_of(trace, group), absences):
+            for race in find(trace, suspects, absences):
                 key = (race.buffer, race.sites)
                 found[key] = merged(found[key], race) if key in found else race
     wrong = {(race.buffer, site) for race in found.values() if race.harmful for site in race.sites}
@@ -62,10 +63,7 @@ def _followed(trace: Trace, touches: Touches, absences: Absences) -> list[Race]:
 
 
 def _scenes(trace: Trace, touches: Touches, absences: Absences) -> Iterator[Scene]:
-    """Return the touches that may meet others, from the widest scope to the narrowest.
-
-    A first pass, which a clean launch leaves with few touches, spares the rest most of the work.
-    """
+    """Return the touches that may meet others, from the widest scope to the narrowest."""
     if trace.buffers[int(trace.buffer[touches.rows[0]])].space == "global":
         thread = _place(trace, touches) * trace.threads + trace.thread[touches.rows]
         key, size = dense(_grid_key(trace, touches))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from .clock import moments_of, phases_of
 from .coalescing import CHUNK, costs_of
 from .ordering import sequence_of
+from .regular import small
 from .runs import Ints, offsets, stable_order
 from .trace import WARP, Op, Trace
 
@@ -40,7 +42,7 @@ class Requests:
     of a piece; 0 outside global memory), wavefronts (most distinct 4-byte words in one of 32 banks, at least
     two for 16-byte elements; 0 outside shared memory).
     request: per access of the trace, its request. order: accesses sorted by request, then lane;
-    accesses of request r are order[start[r]:start[r + 1]].
+    accesses of request r are order[start[r]:start[r + 1]]. Both are of 32 bits where these suffice.
     span_start, span_end: shape (blocks in the order of trace.blocks, phases): that phase of that block is
     made of moments span_start < m <= span_end (equal where the phase made no access).
     """
@@ -56,8 +58,8 @@ class Requests:
     lanes: NDArray[np.int64]
     sectors: NDArray[np.int64]
     wavefronts: NDArray[np.int64]
-    request: NDArray[np.int64]
-    order: NDArray[np.int64]
+    request: NDArray[Any]
+    order: NDArray[Any]
     start: NDArray[np.int64]
     span_start: NDArray[np.int64]
     span_end: NDArray[np.int64]
@@ -82,7 +84,7 @@ def requests_of(trace: Trace) -> Requests:
     lanes = sequence.lanes[by_moment]
     start = offsets(lanes)
     moved = offsets(sequence.lanes)[by_moment] - start[:-1]
-    order, request = np.empty((2, len(trace)), np.int64)
+    order, request = np.empty((2, len(trace)), small(len(trace)))
     for low in range(0, len(lanes), CHUNK):
         high = min(low + CHUNK, len(lanes))
         mine, number = slice(start[low], start[high]), np.repeat(np.arange(low, high), lanes[low:high])
@@ -91,7 +93,7 @@ def requests_of(trace: Trace) -> Requests:
     return _filled(trace, moment[by_moment], request, order, start)
 
 
-def _filled(trace: Trace, moment: Ints, request: Ints, order: Ints, start: Ints) -> Requests:
+def _filled(trace: Trace, moment: Ints, request: NDArray[Any], order: NDArray[Any], start: Ints) -> Requests:
     """Return the requests with every column, from their order, moments and accesses."""
     head = order[start[:-1]]
     columns = (trace.block, trace.thread, trace.phase, trace.site, trace.buffer)

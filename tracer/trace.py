@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -226,6 +227,15 @@ class Trace:
     def is_part(self) -> bool:
         """Whether only some of the grid's blocks ran, or only some accesses were kept."""
         return len(self.blocks) < math.prod(self.grid) or self.accesses > len(self)
+
+    @cached_property
+    def tally(self) -> NDArray[np.int64]:
+        """How many accesses of each `Op` each buffer has, shape (buffers, 4)."""
+        count, size = np.zeros(len(self.buffers) * len(Op), np.int64), 1 << 18
+        for low in range(0, len(self), size):
+            buffer, op = self.buffer[low : low + size].astype(np.int64), self.op[low : low + size]
+            count += np.bincount(buffer * len(Op) + op, minlength=len(count))
+        return count.reshape(-1, len(Op))
 
     @property
     def nbytes(self) -> int:

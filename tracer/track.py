@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .runs import AnyInts, Ints, stable_order
-from .trace import Buffer, Op
+from .runs import AnyInts, Ints, run_starts, stable_order
+from .trace import Buffer
 
 SPACING = 1 << 15
 
@@ -68,67 +70,98 @@ def _is_plain(buffer: Buffer) -> bool:
     return all(length <= 1 or stride == step for length, stride, step in pairs)
 
 
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """Accesses in the order of moments: the cell of each, and its row of the trace where rows are wanted.
+
+    moments ascend, and accesses from `start` of one to that of the next are made at it, as often as it is there.
+    """
+
+    cell: NDArray[np.int32]
+    rows: NDArray[np.int32]
+    moments: NDArray[np.int32]
+    start: Ints
+
+    @classmethod
+    def of(cls, parts: Iterable[tuple[Ints, Ints, AnyInts]], most: int, *, with_rows: bool) -> Timed:
+        """Return the accesses of successive parts (cells, ascending moments, rows), at most so many in all."""
+        cells, all_rows = np.empty((2, most), np.int32)  # what is not written to takes no memory
+        moments, starts, done = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
+        for cell, moment, rows in parts:
+            first = run_starts(moment)
+            moments.append(moment[first])
+            starts.append(first + done)
+            cells[done : done + len(cell)] = cell
+            if with_rows:
+                all_rows[done : done + len(cell)] = rows
+            done += len(cell)
+        cells, all_rows = (
+            c if done == most else c[:done].copy() for c in (cells, all_rows[: most * with_rows])
+        )
+        start = np.concatenate([*starts, [done]])
+        return cls(cells, all_rows, np.concatenate(moments).astype(np.int32), start)
+
+    def upto(self, moment: int) -> int:
+        """Return how many of the accesses have been made at a moment."""
+        return int(self.start[np.searchsorted(self.moments, moment, side="right")])
+
+    def where(self, mask: NDArray[np.bool_]) -> Timed:
+        """Return some of the accesses."""
+        start = np.concatenate(([0], np.cumsum(mask)))[self.start]
+        return Timed(self.cell[mask], self.rows[mask], self.moments, start)
+
+
 class Track:
     """Counts of reads and last writers per cell, at any moment.
 
-    What was so after each SPACING accesses is kept (or more, in a buffer of more cells), so that a jump
-    replays no more than that. `rows` are accesses in the order of (moment, step). The last writer is that of
-    the largest step, so that the end holds what the launch left: lanes of a request ran at steps of their own,
-    and one that comes at a later moment may have run before.
+    What was so after each SPACING accesses is kept (or more, in a buffer of many cells), so that a jump
+    replays no more than that. The last writer is that of the largest step, so that the end holds what the
+    launch left: lanes of a request ran at steps of their own, and one that comes at a later moment may have
+    run before.
     """
 
-    def __init__(self, cells: int, cell: Ints, op: NDArray[np.uint8], moment: Ints, rows: Ints) -> None:
-        self.cells = cells
-        self.spacing = max(SPACING, cells)
-        read, write = op != Op.STORE, np.flatnonzero(op != Op.LOAD)
-        write = write[_newest(cell[write], rows[write])]
-        self._read_cell, self._read_moment = cell[read].astype(np.int32), moment[read].astype(np.int32)
-        self._write_cell, self._write_moment = cell[write].astype(np.int32), moment[write].astype(np.int32)
-        self._write_row = rows[write].astype(np.int32)
+    def __init__(self, cells: int, reads: Timed, writes: Timed) -> None:
+        self.cells, self.spacing = cells, max(SPACING, 2 * cells)
+        self._reads, self._writes = reads, writes.where(_newest(writes.cell, writes.rows))
         self._counts = [np.zeros(cells, np.int32)]
-        for low in range(0, len(self._read_cell) - self.spacing, self.spacing):
+        for low in range(0, len(reads.cell) - self.spacing, self.spacing):
             self._counts.append(self._counts[-1] + self._count(low, low + self.spacing))
         self._last = [np.full(cells, -1, np.int32)]
-        for low in range(0, len(self._write_cell) - self.spacing, self.spacing):
+        for low in range(0, len(self._writes.cell) - self.spacing, self.spacing):
             self._last.append(self._replay(self._last[-1], low, low + self.spacing))
 
     def reads(self, moment: int) -> NDArray[np.int32]:
         """Return how often each cell was read."""
-        upto = _upto(self._read_moment, moment)
+        upto = self._reads.upto(moment)
         kept = min(upto // self.spacing, len(self._counts) - 1)
         low, counts = kept * self.spacing, self._counts[kept]
         if upto - low > self.cells // 16:
             return counts + self._count(low, upto)
         result = counts.copy()
-        np.add.at(result, self._read_cell[low:upto], 1)  # few: all cells need not be looked at once more
+        np.add.at(result, self._reads.cell[low:upto], 1)  # few: all cells need not be looked at once more
         return result
 
     def last(self, moment: int) -> NDArray[np.int32]:
         """Return the row of the last write to each cell, -1 where there was none."""
-        upto = _upto(self._write_moment, moment)
+        upto = self._writes.upto(moment)
         kept = min(upto // self.spacing, len(self._last) - 1)
         return self._replay(self._last[kept], kept * self.spacing, upto)
 
     def _count(self, low: int, high: int) -> NDArray[np.int32]:
-        return np.bincount(self._read_cell[low:high], minlength=self.cells).astype(np.int32)
+        return np.bincount(self._reads.cell[low:high], minlength=self.cells).astype(np.int32)
 
     def _replay(self, last: NDArray[np.int32], low: int, high: int) -> NDArray[np.int32]:
         """Return the last writers after some more writes; of several to one cell NumPy keeps the last."""
         result = last.copy()
-        result[self._write_cell[low:high]] = self._write_row[low:high]
+        result[self._writes.cell[low:high]] = self._writes.rows[low:high]
         return result
 
 
-def _newest(cell: Ints, rows: Ints) -> NDArray[np.bool_]:
+def _newest(cell: AnyInts, rows: AnyInts) -> NDArray[np.bool_]:
     """Return which of some writes have a larger row than all before them to the same cell."""
     newest = np.ones(len(rows), bool)
     if len(rows) and (rows[1:] < rows[:-1]).any():
         order = stable_order(cell)
-        lifted = cell[order] * (int(rows.max()) + 1) + rows[order]
+        lifted = cell[order].astype(np.int64) * (int(rows.max()) + 1) + rows[order]
         newest[order] = np.maximum.accumulate(lifted) == lifted
     return newest
-
-
-def _upto(moments: NDArray[np.int32], moment: int) -> int:
-    """Return how many of these ascending moments have come."""
-    return int(np.searchsorted(moments, np.int32(moment), side="right"))

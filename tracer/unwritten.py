@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .finding import Finding, access_element, counted, line_text, thread_text
 from .grid_barriers import grid_epochs
 from .meetings import Writers
-from .pieces import Mask, Touches, dense, groups_of, places_of, tally_of, touches_of
+from .pieces import Mask, Touches, dense, groups_of, parts_of, places_of, touches_of
 from .requests import Requests
 from .runs import Ints
 from .trace import Op, Trace, poison
@@ -31,10 +31,13 @@ REMEDY = {
 def unwritten_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """Return an error for each buffer and site that reads elements which nobody wrote before, in step order."""
     found: list[Finding] = []
-    reading = tally_of(trace)[:, [Op.LOAD, Op.ATOMIC, Op.REDUCTION]].sum(axis=1)
+    reading = trace.tally[:, [Op.LOAD, Op.ATOMIC, Op.REDUCTION]].sum(axis=1)
+    whole, parts = [slice(0, len(trace))], parts_of(trace)
     for group in groups_of(trace, ("shared", "local", "global")):
         if np.any(reading[group]) and (empty := _empty(trace, group)) is not None:
-            rows, later = _unwritten(trace, touches_of(trace, group), empty)
+            some = whole if trace.buffers[group[0]].space == "global" else parts
+            each = [_unwritten(trace, touches_of(trace, group, part), empty) for part in some]
+            rows, later = (np.concatenate(columns) for columns in zip(*each, strict=True))
             found += _findings(trace, requests, rows, later)
     return found
 
@@ -42,7 +45,10 @@ def unwritten_findings(trace: Trace, requests: Requests) -> list[Finding]:
 def _unwritten(trace: Trace, touches: Touches, empty: Mask) -> tuple[Ints, Mask]:
     """Return the reads of pieces that began empty and were not written before, and whether they were later."""
     rows = touches.rows
-    key, size = dense(_copy(trace, rows) * touches.count + touches.piece)
+    if not len(rows):
+        return rows, np.empty(0, bool)
+    copy = _copy(trace, rows)
+    key, size = dense((copy - copy.min()) * touches.count + touches.piece)
     op, step = trace.op[rows], trace.step[rows].astype(np.int64)
     written = np.flatnonzero(op != Op.LOAD)[::-1]
     first = np.full(size, NEVER)

@@ -14,9 +14,9 @@ import numpy as np
 from .coalescing import SECTOR
 from .finding import Finding, counted, line_text
 from .least import Least, least_of, plain_global
-from .pieces import Mask, dense, places_of
+from .pieces import PART, Mask, dense, parts_of, places_of
 from .requests import Requests
-from .runs import Ints
+from .runs import AnyInts, Ints
 from .trace import WARP, Op, Trace
 
 FEW, MANY = 1.25, 2.0  # times the least: from here on a note, a warning
@@ -130,11 +130,19 @@ def reloaded(trace: Trace, requests: Requests, least: Least) -> Iterator[Finding
 
 def _needed(trace: Trace, buffer: int) -> int:
     """Return how many elements of a buffer each block loads, added up."""
-    rows = np.flatnonzero((trace.buffer == buffer) & (trace.op == Op.LOAD))
-    key, size = dense(places_of(trace, trace.block[rows]) * trace.buffers[buffer].size + trace.index[rows])
+    return sum(_different(trace, buffer, part) for part in parts_of(trace))
+
+
+def _different(trace: Trace, buffer: int, part: slice) -> int:
+    """Return how many elements of a buffer each block loads, added up over some rows (part) of whole blocks."""
+    rows = part.start + np.flatnonzero((trace.buffer[part] == buffer) & (trace.op[part] == Op.LOAD))
+    if not len(rows):
+        return 0
+    place = places_of(trace, trace.block[rows])
+    key, size = dense((place - place.min()) * trace.buffers[buffer].size + trace.index[rows])
     seen = np.zeros(size, bool)
     seen[key] = True
-    return int(seen.sum())
+    return int(np.count_nonzero(seen))
 
 
 def block_size(trace: Trace) -> list[Finding]:
@@ -191,11 +199,22 @@ def _finding(
 ) -> Finding:  # fmt: skip
     """Return a finding about some requests, of which one is shown."""
     example = requests.order[requests.start[shown] : requests.start[shown + 1]].tolist()
-    involved = np.zeros(len(requests), bool)
-    involved[chosen] = True
-    rows = np.flatnonzero(involved[requests.request])
+    rows = _rows_of(requests, chosen)
     sites = tuple(dict.fromkeys([int(requests.site[shown]), *np.unique(requests.site[chosen]).tolist()]))
     threads = tuple((int(trace.block[r]), int(trace.thread[r])) for r in example)
     return Finding(
         kind, severity, message, remedy, count, sites, rows, tuple(example), threads, int(requests.moment[shown])
     )  # fmt: skip
+
+
+def _rows_of(requests: Requests, chosen: Ints) -> AnyInts:
+    """Return the accesses of the chosen requests, ascending, in as few bits as `requests.order` has."""
+    involved = np.zeros(len(requests), bool)
+    involved[chosen] = True
+    rows = np.empty(int(requests.lanes[chosen].sum()), requests.order.dtype)
+    done = 0
+    for low in range(0, len(requests.request), PART):
+        some = np.flatnonzero(involved[requests.request[low : low + PART]])
+        rows[done : done + len(some)] = low + some
+        done += len(some)
+    return rows

@@ -1,0 +1,83 @@
+"""Findings and memory of a launch looked at part by part, against all of it at once."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported, here or by a test
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tilescope.tracer import least, memory, pieces, suspects, waste
+from tilescope.tracer.findings import findings_of
+from tilescope.tracer.memory import memory_of
+from tilescope.tracer.requests import requests_of
+from tilescope.tracer.trace import Trace
+from traces import BUFFERS, Programs, programs, trace_of
+
+KIND = st.sampled_from(["lockstep", "sequential", "random"])
+examples = settings(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def told(trace: Trace) -> list[tuple[Any, ...]]:
+    """Return all that is said of a trace, as plain data."""
+    return [
+        (f.kind, f.severity, f.message, f.count, f.sites, f.rows.tolist(), f.example, f.threads, f.moment)
+        for f in findings_of(trace, requests_of(trace))
+    ]
+
+
+def pictures(trace: Trace) -> list[list[Any]]:
+    """Return what every buffer holds and how often it was read, in every block at some moments."""
+    requests = requests_of(trace)
+    held, found = memory_of(trace, requests), []
+    for moment in range(0, requests.end + 1, 3):
+        for buffer in range(len(BUFFERS)):
+            for block in trace.blocks.tolist():
+                found.append(held.reads(buffer, moment, block, 1).tolist())
+                found.append(held.written(buffer, moment, block, 1).tolist())
+    return found
+
+
+def in_small_parts(change: pytest.MonkeyPatch) -> None:
+    """Let each part hold as little as it can: one block, a few accesses, two requests."""
+    for module in (pieces, suspects, waste):
+        change.setattr(module, "PART", 3)
+    for other in (least, memory):
+        change.setattr(other, "CHUNK", 2)
+
+
+@examples
+@given(programs(), KIND, st.integers(1, 2))
+def test_a_launch_looked_at_in_small_parts_has_the_same_findings(
+    programs: Programs, kind: str, resident: int
+):
+    trace = trace_of(programs, kind, resident)
+    whole, drawn = told(trace), pictures(trace)
+    with pytest.MonkeyPatch.context() as change:
+        in_small_parts(change)
+        assert told(trace) == whole
+        assert pictures(trace) == drawn
+
+
+def test_parts_are_whole_blocks_where_blocks_run_one_after_the_other(monkeypatch: pytest.MonkeyPatch):
+    from tilescope.kernels.catalogue import find
+    from tilescope.tracer.launch import Schedule
+    from tilescope.tracer.plan import launch_of
+    from tilescope.tracer.simulator import run
+
+    launch = launch_of(
+        find("matmul-tiled"), {"m": 32, "k": 8, "n": 16, "tile": 8}, schedule=Schedule("sequential")
+    )
+    trace = run(launch, lambda done, of: None)
+    in_small_parts(monkeypatch)
+    parts = pieces.parts_of(trace)
+    assert len(parts) == len(trace.blocks) == 8
+    assert [np.unique(trace.block[part]).tolist() for part in parts] == [[block] for block in range(8)]
+    assert sum(part.stop - part.start for part in parts) == len(trace)

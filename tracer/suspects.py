@@ -1,0 +1,62 @@
+"""Suspects: the few touches that races can be among, found in passes over one part of a launch after the other.
+
+A clean launch has none, which spares the rest of the work; a large one is never held in memory as a whole.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .meetings import contested
+from .pieces import PART, SPARE, Mask, Touches, dense, joined, parts_of, places_of, touches_of
+from .runs import Ints
+from .trace import Op, Trace
+
+
+def suspects_of(trace: Trace, group: list[int]) -> Touches:
+    """Return the touches of pieces that one thread writes and another touches; of shared memory in one phase."""
+    if trace.buffers[group[0]].space == "shared":
+        return joined([_in_phases(trace, touches_of(trace, group, part)) for part in parts_of(trace)])
+    parts = [slice(low, min(low + PART, len(trace))) for low in range(0, len(trace), PART)]
+    count = touches_of(trace, group, slice(0, 0)).count
+    if count > 4 * len(trace) + SPARE:  # a table would be too large
+        return touches_of(trace, group, slice(0, len(trace)))
+    met = _met(trace, group, parts, count)
+    if not met.any():
+        return touches_of(trace, group, slice(0, 0))
+    found = (touches_of(trace, group, part) for part in parts)
+    return joined([touches.where(met[touches.piece]) for touches in found])
+
+
+def _in_phases(trace: Trace, touches: Touches) -> Touches:
+    """Return the touches of shared memory, of whole blocks, on which threads of a block meet in a phase."""
+    if not len(touches.rows):
+        return touches
+    turn, size = dense(_turns(trace, touches.rows))
+    written = np.zeros(size, bool)
+    written[turn[trace.op[touches.rows] != Op.LOAD]] = True
+    some = written[turn]
+    touches, turn = touches.where(some), turn[some]
+    key, size = dense(turn * touches.count + touches.piece)
+    return touches.where(contested(key, size, trace.thread[touches.rows], trace.op[touches.rows]))
+
+
+def _turns(trace: Trace, rows: Ints) -> Ints:
+    """Return a number for the block and phase of each of some accesses."""
+    place, phase = places_of(trace, trace.block[rows]), trace.phase[rows]
+    turn: Ints = (place - place.min()) * (int(phase.max()) + 1) + phase
+    return turn
+
+
+def _met(trace: Trace, group: list[int], parts: list[slice], count: int) -> Mask:
+    """Return which pieces are written, and touched by more than one thread."""
+    written, several, one = np.zeros(count, bool), np.zeros(count, bool), np.full(count, -1)
+    for part in parts:
+        touches = touches_of(trace, group, part)
+        rows, piece = touches.rows, touches.piece
+        written[piece[trace.op[rows] != Op.LOAD]] = True
+        thread = places_of(trace, trace.block[rows]) * trace.threads + trace.thread[rows]
+        new = one[piece] < 0
+        one[piece[new]] = thread[new]
+        several[piece[one[piece] != thread]] = True
+    return written & several
