@@ -9,7 +9,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 
 from ..kernels.catalogue import groups
-from ..tracer.requests import KINDS
 from . import steps
 from .bookmark import PictureChoice, SideChoice
 from .controls import Themed
@@ -50,6 +49,7 @@ class Frame(QWidget):
         self.side, self.transport = Side(theme), Transport(playhead, theme)
         self.spreads, self.types = Spreads(stage.jobs, self), TypesJob(self)
         self.types.found.connect(self.side.show_findings)
+        stage.jobs.examined.connect(self._show_findings)
         self._build()
         for view in self.side.views:
             view.moment_asked.connect(lambda moment: stage.seek(stage.focus, moment))
@@ -203,20 +203,28 @@ class Frame(QWidget):
         self.across.setSizes([3 * width] * len(self.panes) + [2 * width])
 
     def load(self, i: int, session: Session | None) -> None:
-        """Show a pane's session, or again the one before where there is no new one."""
+        """Show a pane's session, or again the one before where there is no new one; `show_setups` comes next."""
         pane = self.panes[i]
-        pane.veil.hide()
+        pane.veil.lift()
         if pane.session is not session:
             pane.load(session)
             self.timelines[i].load(session)
-            if session is not None:
+            if session is not None and session.is_examined:
                 self.types.ask(session)
         known = [session for session in self.stage.sessions if session]
         self.side.compare(known)
-        self._show_kinds(known)
-        self._keep_room(known)
+        self.transport.serve(known)
         self.spreads.serve(self.panes, self.stage.may_run)
-        self.arrange()
+
+    def _show_findings(self, session: Session) -> None:
+        """Show the findings of a session, now that they are known, and ask for those that come later."""
+        self.side.show_findings(session)
+        self.types.ask(session)
+        if self.colour == "races":
+            self.side.compare([session for session in self.stage.sessions if session])
+            for pane in self.panes:
+                pane.memory.reload()
+            self.draw()
 
     def show_progress(self, i: int, done: int, total: int) -> None:
         """Show how far a pane's next session is."""
@@ -288,17 +296,3 @@ class Frame(QWidget):
             place = self.hint or place
         place = self.theme.speaking(session.scenario).say(place)
         self.transport.position.show_texts(f"moment {int(moment):,} of {session.end:,}", place)
-
-    def _show_kinds(self, known: list[Session]) -> None:
-        made = {kind for session in known for kind in set(session.requests.kind.tolist())}
-        barriers = any(len(session.trace.barriers.step) for session in known)
-        self.transport.show_kinds([KINDS[kind] for kind in sorted(made)] + ["waiting"] * barriers)
-
-    def _keep_room(self, known: list[Session]) -> None:
-        """Let the position have room for the largest numbers that can occur."""
-        end = max((session.end for session in known), default=0)
-        lasts = [place_text(int(s.trace.blocks[-1]), s.trace.grid) for s in known if len(s.trace.blocks)]
-        last = max(lasts, key=len, default="")
-        phases = max((session.requests.span_start.shape[-1] for session in known), default=1)
-        place = f"work-group {last} · phase {phases}"  # the longer of two words
-        self.transport.position.keep_room_for(f"moment {end:,} of {end:,}", place)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
 from ..kernels.catalogue import Scenario
 from ..tracer.cache import TraceCache
@@ -21,6 +22,7 @@ KEPT = 6  # sessions kept in memory, so that going back and forth between two sc
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
 LEAVING = 2000  # milliseconds that closing waits for a thread that cannot be stopped
+CALM = 50  # milliseconds after the last session came, which belong to drawing it
 
 
 class Jobs(QObject):
@@ -28,12 +30,18 @@ class Jobs(QObject):
 
     ready: (pane, Session). progress: (pane, blocks done, blocks in all), 0 of 0 while nobody knows.
     failed: (pane, one sentence). slow: (pane, Launch, seconds, blocks): all of them would take so long.
+    examined: a Session that some pane got has its findings now; they come once no pane waits for a picture.
+    unfit: one sentence, why there are none. rested: nothing is being made or examined any more.
     """
 
     ready = Signal(int, object)
     progress = Signal(int, int, int)
     failed = Signal(int, str)
     slow = Signal(int, object, float, int)
+    examined = Signal(object)
+    unfit = Signal(str)
+    rested = Signal()
+    _told = Signal(object, str)
     _made = Signal(str, object)
     _lost = Signal(str, str)
     _late = Signal(str, object)
@@ -46,14 +54,21 @@ class Jobs(QObject):
         self._wishes: dict[int, str] = {}
         self._wanted: frozenset[str] = frozenset()  # replaced as a whole: the threads read it
         self._under_way: set[str] = set()
+        self._shown: dict[int, Session] = {}  # what each pane got last
+        self._examining: set[Session] = set()
+        self._later: list[Callable[[], None]] = []  # for a thread, once no pane waits for a picture
+        self.calm = QTimer(self, singleShot=True, interval=CALM)
+        self.calm.timeout.connect(self._start_later)
         self._tracing = ""
         self._one_at_a_time = threading.Lock()
-        self._pool = QThreadPool(self)
+        self._pool, self._aside = QThreadPool(self), QThreadPool(self)
         self._pool.setMaxThreadCount(2)
+        self._aside.setMaxThreadCount(1)
         self._made.connect(self._finish)
         self._lost.connect(self._fail)
         self._late.connect(self._postpone)
         self._moved.connect(self._tell)
+        self._told.connect(self._end_examining)
 
     def trace(self, pane: int, launch: Launch, scenario: Scenario | None, *, patient: bool = False) -> None:
         """Make the session of a launch for a pane; unless `patient`, one that takes long is left to be asked about."""
@@ -74,9 +89,11 @@ class Jobs(QObject):
         """End the worker and wait a little for the threads; return whether none is left."""
         self._wishes.clear()
         self._update()
+        self.calm.stop()
         self.worker.close()
-        self._pool.clear()
-        return self._pool.waitForDone(LEAVING)
+        for pool in (self._pool, self._aside):
+            pool.clear()
+        return all(pool.waitForDone(LEAVING) for pool in (self._pool, self._aside))
 
     def _ask(self, pane: int, key: str, make: Callable[[], Session]) -> None:
         self._wishes[pane] = key
@@ -129,7 +146,7 @@ class Jobs(QObject):
                 finally:
                     self._tracing = ""
             if self.cache:
-                self.cache.put(launch, trace)
+                self._later.append(partial(self.cache.put, launch, trace))
         return build_session(launch, trace, scenario)
 
     def aside(self, launch: Launch) -> Trace:
@@ -152,17 +169,59 @@ class Jobs(QObject):
         while len(self._sessions) > KEPT:
             self._sessions.popitem(last=False)
         for pane in self._served(key):
+            self._shown[pane] = session
             self.ready.emit(pane, session)
+        if session in self._shown.values() and not session.is_examined:
+            self._examining.add(session)
+            self._later.append(partial(self._examine, session))
+        self._rest()
+
+    def _rest(self) -> None:
+        """Do what can wait a little later, since a session may be drawn just now."""
+        if self._later and not self._under_way:
+            self.calm.start()
+
+    def _start_later(self) -> None:
+        """Do now what could wait, unless another session is being made: the end of that one comes back here."""
+        while self._later and not self._under_way:
+            self._aside.start(Task(self._later.pop(0)))
+
+    def _examine(self, session: Session) -> None:
+        """In a thread: find out what is worth telling about a session that is still shown."""
+        why = "The findings could not be worked out; the terminal says why."
+        try:
+            if session in tuple(self._shown.values()):
+                session.examined()
+            why = ""
+        except MemoryError:
+            why = "There is not enough memory to look for findings in this trace; choose a smaller size."
+        finally:
+            self._told.emit(session, why)
+
+    def _end_examining(self, session: Session, why: str) -> None:
+        self._examining.discard(session)
+        if session.is_examined:
+            self.examined.emit(session)
+        if why:
+            self.unfit.emit(why)
+        if self.is_idle():
+            self.rested.emit()
+
+    def is_idle(self) -> bool:
+        """Return whether no session is being made or examined."""
+        return not (self._under_way or self._examining)
 
     def _fail(self, key: str, sentence: str) -> None:
         self._under_way.discard(key)
         for pane in self._served(key):
             self.failed.emit(pane, sentence)
+        self._rest()
 
     def _postpone(self, key: str, long: TakesLong) -> None:
         self._under_way.discard(key)
         for pane in self._served(key):
             self.slow.emit(pane, long.launch, long.seconds, long.blocks)
+        self._rest()
 
     def _served(self, key: str) -> list[int]:
         """Return the panes that wanted this, whose wish is now fulfilled."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWindow, QWidget
 
 from ..tracer.launch import Launch
-from . import files, settings
+from . import files, remembered, settings
 from .actions import build_menu
+from .arrivals import Arrival, at_first_load
 from .asking import Asking
 from .bookmark import Bookmark, History, Setup
 from .frame import Frame
@@ -22,7 +22,7 @@ from .look import Look
 from .playhead import SPEEDS, Playhead
 from .session import Session
 from .speech import speak_actions
-from .stage import Arrival, Stage, at_first_load
+from .stage import Stage
 from .theme import Theme
 from .toolbar import SIDES
 from .user_program import UserProgram
@@ -68,6 +68,7 @@ class MainWindow(QMainWindow):
         stage, toolbar, transport = self.stage, self.toolbar, self.frame.transport
         stage.changed.connect(self._refresh)
         stage.loaded.connect(self._load)
+        stage.arrived.connect(self.draw)  # before Qt paints what was loaded, so that it is painted once
         stage.waiting.connect(self.frame.show_progress)
         stage.problem.connect(self.notice.error)
         stage.consent.connect(self._ask_consent)
@@ -179,12 +180,12 @@ class MainWindow(QMainWindow):
 
         before = len(self.frame.panes)
         self.frame.make_panes(len(setups), self.escape)
+        self.asking.forget()  # before the new setups may ask something
         if not stage.show(setups, here.places, arrive if playhead.end else at_first_load):
             self.frame.make_panes(before, self.escape)
             return
         self.history.leave(here)
         self.notice.clear("error")
-        self.asking.forget()
         self.frame.show_setups()
 
     def travel(self, way: int) -> None:
@@ -273,35 +274,8 @@ class MainWindow(QMainWindow):
         self.stage.cancel()
         if self.program is not None:
             self.program.close()
-        self._remember()
+        remembered.remember(self)
         self.stage.jobs.close()
         self.frame.spreads.close()
         self.frame.types.close()
         event.accept()
-
-    def restore(self) -> None:
-        """Take the place on the screen that the window had last."""
-        room = self.screen().availableSize() * 0.95
-        self.resize(room.boundedTo(QSize(1600, 900)))
-        if self.settings.geometry:
-            self.restoreGeometry(QByteArray(self.settings.geometry))
-        for splitter, state in zip(
-            (self.frame.across, self.frame.down), self.settings.splitters, strict=False
-        ):
-            splitter.restoreState(QByteArray(state))
-            self.frame.foot_moved = True
-
-    def _remember(self) -> None:
-        if self.settings_file is None:
-            return
-        self.settings = msgspec.structs.replace(
-            self.settings,
-            bookmark=self.bookmark(),
-            geometry=bytes(self.saveGeometry().data()),
-            splitters=tuple(
-                bytes(splitter.saveState().data()) for splitter in (self.frame.across, self.frame.down)
-            ),
-        )
-        complaint = settings.save(self.settings_file, self.settings)
-        if complaint:
-            print(complaint, file=sys.stderr)

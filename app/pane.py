@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -29,6 +29,8 @@ from .views.histogram import HistogramView
 from .views.memory import MemoryView
 from .views.pitfall import pitfall_text
 from .views.view import View
+
+VEILED_AFTER = 200  # milliseconds: what comes sooner is not announced by a flicker
 
 
 class Pane(QFrame):
@@ -95,7 +97,7 @@ class Pane(QFrame):
     def load(self, session: Session | None) -> None:
         """Show another session in place of the one before."""
         self.session = session
-        self.veil.hide()
+        self.veil.lift()
         self.title.setText(_title(session))
         self._show_lesson()
         self._show_verdict()
@@ -202,6 +204,8 @@ class Veil(QFrame):
             inside.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
         box = QVBoxLayout(self)
         box.addWidget(card, 0, Qt.AlignmentFlag.AlignCenter)
+        self._soon = QTimer(self, singleShot=True, interval=VEILED_AFTER)
+        self._soon.timeout.connect(self._drop)
         self.hide()
 
     def show_progress(self, text: str, done: int, total: int) -> None:
@@ -210,9 +214,17 @@ class Veil(QFrame):
         self.text.setText(f"{text}\n{left}".strip())
         self.bar.setRange(0, total)
         self.bar.setValue(done)
-        if self.isHidden():
-            self.raise_()
-            self.show()
+        if self.isHidden() and not self._soon.isActive():
+            self._soon.start()
+
+    def lift(self) -> None:
+        """Show what lies below, now or where it was to be covered soon."""
+        self._soon.stop()
+        self.hide()
+
+    def _drop(self) -> None:
+        self.raise_()
+        self.show()
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""

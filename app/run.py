@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from ..tracer.cache import TraceCache
 from ..tracer.client import Worker
-from . import files, folders
+from . import files, folders, remembered
 from .jobs import Jobs
 from .main_window import MainWindow
 from .window import first_bookmark
@@ -39,7 +39,7 @@ def run(worker: Worker, specs: Sequence[str], program: str, interrupted: Sequenc
     made = application()
     jobs = Jobs(worker, TraceCache(folders.cache_folder()))
     window = MainWindow(jobs, folders.config_folder() / "window.json")
-    window.restore()
+    remembered.restore(window)
     if not window.show_bookmark(first_bookmark(specs, window.settings.bookmark)):
         window.show_bookmark(first_bookmark((), None))
     window.show()

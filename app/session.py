@@ -80,10 +80,20 @@ class Session:
         vars(self)["findings"] = tuple(found)
         return True
 
+    @property
+    def is_examined(self) -> bool:
+        """Whether its findings are known, so that asking for them takes no time."""
+        return "findings" in vars(self)
+
     def prepared(self) -> Session:
-        """Return this session with what takes a while computed: for a thread that nobody waits for."""
-        _ = self.findings, self.counting, self._block_by_block
+        """Return this session with what its pictures need computed: for a thread that nobody waits for."""
+        _ = self.counting, self._block_by_block
         self.memory.prepare()
+        return self
+
+    def examined(self) -> Session:
+        """Return this session with its findings known: for a thread, once its pictures are drawn."""
+        _ = self.findings
         return self
 
 

@@ -101,13 +101,14 @@ class Side(QFrame):
         self.source.heat = choice if choice in HEATS else REQUESTS
 
     def _show_count(self, session: Session) -> None:
-        """Write on the tab of the findings how many there are."""
+        """Write on the tab of the findings how many there are, once that is known."""
         self._name_tabs(self.theme, session)
         count = count_of(session)
         place, total = TABS.index("findings"), sum(count.values())
         self.bar.setTabText(place, f"Findings {total}" if total else "Findings")
         told = [plural(number, severity) for severity, number in count.items() if number]
-        self.bar.setTabToolTip(place, ", ".join(told) or "nothing to tell")
+        nothing = "nothing to tell" if session.is_examined else "looking for what is worth telling"
+        self.bar.setTabToolTip(place, ", ".join(told) or nothing)
         self._fit_tabs(self.theme)
 
     def _name_tabs(self, theme: Theme, session: Session | None = None) -> None:

@@ -15,8 +15,8 @@ from .bookmark import Bookmark
 from .pictures import PictureError, picture_of, write_png
 
 if TYPE_CHECKING:
+    from .arrivals import Arrival
     from .main_window import MainWindow
-    from .stage import Arrival
 
 Size = tuple[int, int]
 
@@ -40,7 +40,7 @@ def snapshot(
     worker = Worker()
     worker.start()
     _prepare(scale)
-    from .stage import at_first_load, at_moment, at_phase
+    from .arrivals import at_first_load, at_moment, at_phase
     from .window import first_bookmark
 
     mark = msgspec.structs.replace(first_bookmark(specs, None), theme=theme, text_scale=text_size)
@@ -85,6 +85,9 @@ def _window(worker: Worker, mark: Bookmark, arrival: Arrival, size: Size) -> Mai
     loop = QEventLoop()
     window.stage.settled.connect(loop.quit)
     if window.show_bookmark(mark, arrival) and not window.stage.is_settled():
+        loop.exec()
+    window.stage.jobs.rested.connect(loop.quit)
+    while not window.stage.jobs.is_idle():
         loop.exec()
     window.frame.spreads.ended.connect(loop.quit)
     while not window.frame.spreads.is_idle():

@@ -11,18 +11,18 @@ from ..kernels.catalogue import CatalogueError, find
 from ..tracer.launch import Launch
 from ..tracer.plan import kernel_source, launch_of
 from . import steps
+from .arrivals import Arrival, at_first_load
 from .bookmark import Link, Place, Setup
 from .jobs import Jobs
 from .playhead import Playhead, clock_of, link
 from .session import Selection, Session, scenario_of
-
-Arrival = Callable[["Stage"], float]
 
 
 class Stage(QObject):
     """The panes without their widgets.
 
     changed: draw again. loaded: this pane has another session. waiting: (pane, blocks done, blocks in all).
+    arrived: after `loaded`, time and selections are where the sessions shall be looked at first.
     settled: nothing is being made any more. problem: one sentence. consent: (pane, launch) whose source
     came with a file and is run after `trust`. slow: (pane, launch, seconds, blocks) that takes long and is run after
     `insist`. turned: another pane is in focus.
@@ -31,6 +31,7 @@ class Stage(QObject):
     changed = Signal()
     loaded = Signal(int)
     waiting = Signal(int, int, int)
+    arrived = Signal()
     settled = Signal()
     problem = Signal(str)
     slow = Signal(int, object, float, int)
@@ -55,6 +56,7 @@ class Stage(QObject):
         jobs.progress.connect(self.waiting)
         jobs.failed.connect(self._miss)
         jobs.slow.connect(self._postpone)
+        jobs.unfit.connect(self.problem)
 
     def ends(self) -> list[int]:
         """Return the last moment of each pane, 0 for one that has no session yet."""
@@ -119,6 +121,7 @@ class Stage(QObject):
             self.selections[pane] = Selection(place.block, place.thread)
         self.playhead.set_end(max(self.ends(), default=0))
         self.playhead.seek(self._arrival(self))
+        self.arrived.emit()
         if not self._awaited:
             self.settled.emit()
 
@@ -271,39 +274,3 @@ def _rescheduled(launch: Launch, setup: Setup) -> Launch:
 def _alike(one: Session, other: Session) -> bool:
     """Return whether the same numbers name blocks and threads at the same places in both grids."""
     return (one.trace.grid, one.trace.block_dim) == (other.trace.grid, other.trace.block_dim)
-
-
-def at_first_load(stage: Stage) -> float:
-    """Arrive where every pane has made its first load: a picture that shows something at once."""
-    ends = stage.ends()
-    clocks = [
-        clock_of(steps.first_load(session), pane, ends, stage.link_mode)
-        for pane, session in enumerate(stage.sessions)
-        if session is not None
-    ]
-    return max(clocks, default=0.0)
-
-
-def at_phase(phase: int) -> Arrival:
-    """Arrive in the middle of a phase of the last pane's block; beyond the last phase at the end."""
-
-    def arrival(stage: Stage) -> float:
-        session = stage.sessions[-1]
-        if session is None:
-            return 0.0
-        start, end = steps.phase_span(session, stage.selections[-1].block, phase)
-        return at_moment((start + end + 1) // 2)(stage)
-
-    return arrival
-
-
-def at_moment(moment: float) -> Arrival:
-    """Arrive at a moment of the last pane; from its end on, at the end of all."""
-
-    def arrival(stage: Stage) -> float:
-        ends = stage.ends()
-        if moment >= ends[-1]:
-            return float(max(ends))
-        return clock_of(moment, len(ends) - 1, ends, stage.link_mode)
-
-    return arrival

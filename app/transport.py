@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
+from ..tracer.requests import KINDS
 from .bookmark import Link
 from .controls import Chip, Combo, Themed, button, paint_icon
 from .flow import FlowLayout
 from .legend import LegendItem
 from .playhead import SPEEDS, Playhead
 from .position import Position
+from .session import Session
 from .theme import Theme
+from .views.wording import place_text
 
 # name, icon, tip, and the command that the window carries out
 STEPS = (
@@ -86,6 +89,18 @@ class Transport(QFrame):
         if self.speed.findData(speed) < 0:
             self.speed.addItem(f"{speed:g} / s", speed)
         self.speed.choose(speed)
+
+    def serve(self, sessions: Sequence[Session]) -> None:
+        """Say what the colours of these sessions mean, and keep room for the largest numbers of the position."""
+        made = {kind for session in sessions for kind in set(session.requests.kind.tolist())}
+        barriers = any(len(session.trace.barriers.step) for session in sessions)
+        self.show_kinds([KINDS[kind] for kind in sorted(made)] + ["waiting"] * barriers)
+        end = max((session.end for session in sessions), default=0)
+        lasts = [place_text(int(s.trace.blocks[-1]), s.trace.grid) for s in sessions if len(s.trace.blocks)]
+        last = max(lasts, key=len, default="")
+        phases = max((session.requests.span_start.shape[-1] for session in sessions), default=1)
+        place = f"work-group {last} · phase {phases}"  # the longer of two words
+        self.position.keep_room_for(f"moment {end:,} of {end:,}", place)
 
     def show_kinds(self, kinds: Iterable[str]) -> None:
         """Say what these kinds look like."""

@@ -15,7 +15,8 @@ from sessions import application, matmul, picture
 from tilescope.app.session import Selection, build_session
 from tilescope.app.theme import Theme
 from tilescope.app.views.explain import ExplainView
-from tilescope.app.views.findings import FindingsView, count_of
+from tilescope.app.views.findings import LOOKING, FindingsView, count_of
+from tilescope.app.views.heat import heat_of
 from tilescope.app.views.thread import ThreadView
 from tilescope.tracer.findings import SEVERITIES, place_of
 from tilescope.tracer.launch import decode
@@ -41,7 +42,8 @@ def kernel(a, out):
 def kernel_session(folder, source, count=64, **options):
     arrays = (Array((count,), fill="arange"), Array((count,), fill="zeros"))
     made = trace(folder, source, arrays, block=(count, 1, 1), **options)
-    return build_session(launch(folder, source, arrays, block=(count, 1, 1), **options), made, None)
+    session = build_session(launch(folder, source, arrays, block=(count, 1, 1), **options), made, None)
+    return session.examined()
 
 
 @pytest.fixture
@@ -51,14 +53,14 @@ def racing(tmp_path):
 
 @pytest.fixture(scope="module")
 def faulty():
-    return matmul("matmul-tiled-early-return")
+    return matmul("matmul-tiled-early-return").examined()
 
 
 def shown(session, size=(420, 640), theme=LIGHT):
     application()
     view = FindingsView(theme)
     view.resize(*size)
-    view.load(session)
+    view.load(session.examined() if session else None)  # those of sessions.py are shared and may be fresh
     view.render_moment(3, Selection())
     view.grab()  # lays it out
     return view
@@ -269,8 +271,15 @@ def test_an_access_outside_its_array_is_told_wherever_its_thread_is(tmp_path):
     assert np.sum(session.trace.outside.thread == 63) == 1
 
 
-def test_a_window_can_show_a_trace_whose_findings_nobody_computed_before(racing):
-    fresh = build_session(racing.launch, racing.trace, None)
-    assert "findings" not in vars(fresh)
-    assert [f.message for f in fresh.prepared().findings] == [f.message for f in racing.findings]
-    assert "findings" in vars(fresh)
+def test_a_session_is_shown_before_its_findings_are_known(racing):
+    fresh = build_session(racing.launch, racing.trace, None).prepared()
+    assert not fresh.is_examined
+    view = FindingsView(LIGHT)
+    view.load(fresh)
+    assert (listed(view), view.empty.text()) == ([], LOOKING)
+    assert heat_of(fresh, "races").rows.tolist() == []
+    assert not fresh.is_examined
+    view.load(fresh.examined())
+    assert [f.message for f in fresh.findings] == [f.message for f in racing.findings]
+    assert listed(view) == listed(shown(racing)) != []
+    assert len(heat_of(fresh, "races").rows)

@@ -10,6 +10,7 @@ from launching import Array, trace
 from tilescope.app.bookmark import Bookmark, Setup
 from tilescope.app.session import Selection
 from tilescope.app.types_job import TypesJob
+from tilescope.app.views.findings import LOOKING
 from tilescope.tracer.findings import place_of
 from tilescope.tracer.storage import save
 from windows import opened, settle, until
@@ -80,6 +81,31 @@ def test_the_line_of_the_chosen_finding_is_in_sight(window, kind):
     window.stage.step(1)
     window.draw()
     assert editor.pointed == line  # it stays while the time goes on
+
+
+def test_the_picture_comes_before_the_findings(window):
+    known = []
+    window.stage.jobs.calm.setInterval(60_000)
+    window.stage.loaded.connect(lambda pane: known.append(window.stage.sessions[pane].is_examined))
+    setup = window.stage.setups[0]
+    window.change_setups((setup, Setup("count-racing", {})))
+    until(lambda: len(known) == 2)
+    window.stage.set_focus(1)
+    window.draw()
+    place = window.side.bar.currentIndex()
+    assert (known[1], window.side.bar.tabText(place)) == (False, "Findings")
+    assert window.side.findings.empty.text() == LOOKING
+    window.stage.jobs.calm.start(0)
+    settle(window)
+    assert window.side.bar.tabText(place) == f"Findings {len(window.focused_session().findings)}"
+    assert window.side.findings.list.count() == len(window.focused_session().findings) > 0
+
+
+def test_where_races_are_is_coloured_once_it_is_known(window):
+    window.frame.colour_by("races")
+    window.change_setups((Setup("count-racing", {}),))
+    settle(window)
+    assert window.frame.panes[0].memory.own_tops(window.stage.selections[0])["races", "global"] > 1
 
 
 def test_float64_arithmetic_is_added_when_it_is_known(window):

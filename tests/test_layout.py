@@ -153,6 +153,8 @@ def test_codes_tell_unread_read_unwritten_and_valued_cells_apart():
     reads = cells.read_codes(np.array([[0, 1, 2, 64, 99]]), 64)
     assert reads.tolist()[0][:2] == [cells.UNREAD, cells.FIRST]
     assert reads[0, 2] > cells.FIRST and reads[0, 3] == reads[0, 4] == cells.LAST
+    few = cells.read_codes(np.array([[0, 1, 2, 64, 99] + [0] * 40]), 64)
+    assert few.tolist() == [reads.tolist()[0] + [cells.UNREAD] * 40]
     values, known = np.array([np.nan, 1.0, 2.0, 3.0]), np.array([False, True, True, True])
     blank = np.array([False, True, False, False])
     codes = cells.value_codes(values, known, blank, cells.Range(1, 3))

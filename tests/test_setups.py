@@ -102,7 +102,7 @@ def test_escape_cancels_and_goes_back_to_what_is_shown():
         until(
             lambda: fresh.frame.panes[0].veil.bar.maximum() > 0 or fresh.frame.panes[1].veil.bar.maximum() > 0
         )
-        assert fresh.frame.panes[0].veil.isVisible()
+        until(fresh.frame.panes[0].veil.isVisible)
         press(fresh, "Escape")
         assert [pane.veil.isVisible() for pane in fresh.frame.panes] == [False, False]
         assert (fresh.stage.setups, fresh.stage.sessions) == (before, shown)

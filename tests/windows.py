@@ -57,8 +57,9 @@ def opened(
 
 
 def settle(window: MainWindow) -> None:
-    """Wait until nothing is being made and everything is drawn."""
+    """Wait until nothing is being made, everything is drawn, and the findings are known."""
     until(window.stage.is_settled)
+    until(window.stage.jobs.is_idle)
     QApplication.processEvents()
 
 

@@ -15,8 +15,10 @@ Report = Callable[[int, int], None]
 
 
 def has_races(trace: Trace) -> bool:
-    """Return whether what a launch does depends on the order of its threads."""
-    return any(race.harmful for race in races_of(trace, absences_of(trace)))
+    """Return whether what a compiled launch does depends on the order of its threads."""
+    from .compiled.alone import keep_apart
+
+    return not keep_apart(trace) and any(race.harmful for race in races_of(trace, absences_of(trace)))
 
 
 def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_races) -> Trace:

@@ -6,7 +6,7 @@ import inspect
 import linecache
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import util
 from pathlib import Path
@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from .imports import texts_beside
 from .launch import Array, Launch
 from .trace import poison
+
+PIECE = 1 << 16  # numbers drawn at a time, which stay in a processor's cache
 
 
 class LoadError(Exception):
@@ -141,7 +143,7 @@ def _generated(array: Array) -> NDArray[Any]:
     if array.fill == "arange":
         return np.arange(int(np.prod(array.shape))).reshape(array.shape).astype(dtype)
     if array.fill == "normal":
-        return np.random.default_rng(array.seed).standard_normal(array.shape).astype(dtype)
+        return _drawn(np.random.default_rng(array.seed).standard_normal, array.shape, dtype)
     value = {"zeros": 0, "ones": 1, "twos": 2, "threes": 3, "fours": 4, "empty": poison(dtype)}[array.fill]
     return np.full(array.shape, value, dtype)
 
@@ -151,8 +153,19 @@ def _random(array: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
     generator = np.random.default_rng(array.seed)
     if dtype.kind in "iub":
         return generator.integers(0, 10, array.shape).astype(dtype)
+    if dtype.kind != "c":
+        return _drawn(generator.random, array.shape, dtype)
     real = generator.random(array.shape)
-    return (real + 1j * generator.random(array.shape) if dtype.kind == "c" else real).astype(dtype)
+    return (real + 1j * generator.random(array.shape)).astype(dtype)
+
+
+def _drawn(draw: Callable[[int], NDArray[Any]], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return numbers drawn one after the other, cast piece by piece: large arrays are made in half the time."""
+    made = np.empty(int(np.prod(shape)), dtype)
+    for low in range(0, len(made), PIECE):
+        part = made[low : low + PIECE]
+        part[:] = draw(len(part))
+    return made.reshape(shape)
 
 
 def _from_file(array: Array) -> NDArray[Any]:

@@ -63,7 +63,12 @@ def read_codes(reads: NDArray[np.integer], top: int) -> Codes:
     counts = np.arange(max(1, top) + 1)
     steps = (np.maximum(counts, 1) - 1) * (LAST - FIRST) // max(1, top - 1)
     table: Codes = np.where(counts > 0, FIRST + steps, UNREAD).astype(np.uint8)
-    codes: Codes = table[np.clip(reads, 0, max(1, top))]  # looked up: a matrix may have millions of cells
+    if np.count_nonzero(reads) > reads.size // 4:
+        looked_up: Codes = table[np.clip(reads, 0, max(1, top))]
+        return looked_up
+    codes: Codes = np.full(reads.shape, UNREAD, np.uint8)
+    read = np.flatnonzero(reads)  # a matrix may have millions of cells, of which a block reads a few
+    codes.ravel()[read] = table[np.minimum(reads.ravel()[read], max(1, top))]
     return codes
 
 

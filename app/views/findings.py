@@ -31,6 +31,7 @@ from .wording import plural
 
 NONE = "No findings: no error was found, and nothing is wasted that could be told."
 NO_MATCH = "No finding passes the filter."
+LOOKING = "Looking for what is worth telling …"
 
 
 class FindingsView(View):
@@ -88,10 +89,10 @@ class FindingsView(View):
         self._column.addWidget(self._area)
 
     def load(self, session: Session | None) -> None:
-        """Take a session; its findings are computed here, where that was not done before."""
+        """Take a session, and its findings where they are known; load it again when they are."""
         chosen_before = self.chosen() if session is self.session else None
         super().load(session)
-        kinds = Counter(found.kind for found in session.findings) if session else Counter()
+        kinds = Counter(found.kind for found in known_of(session))
         items: list[tuple[str, object]] = [("All kinds", "")]
         items += [(f"{kind.capitalize()} {kinds[kind]}", kind) for kind in KINDS if kinds[kind]]
         chosen = self.kind.currentData()
@@ -136,7 +137,7 @@ class FindingsView(View):
 
     def _show(self) -> None:
         """List what passes the filter."""
-        found = self.session.findings if self.session else ()
+        found = known_of(self.session)
         shown = [place for place, finding in enumerate(found) if self._passes(finding)]
         self.list.delegate.theme = self.card.theme = self.theme
         self.list.show_findings(self.session, shown)
@@ -144,7 +145,8 @@ class FindingsView(View):
         self.empty.setVisible(not shown)
         self.kind.setVisible(bool(found))
         self.text.setVisible(bool(found))
-        self.empty.setText("" if not self.session else NO_MATCH if found else NONE)
+        nothing = NONE if self.session and self.session.is_examined else LOOKING
+        self.empty.setText("" if not self.session else NO_MATCH if found else nothing)
         self._show_card()
         count = self.count()
         for name, button in self.severities.items():
@@ -193,7 +195,12 @@ class FindingsView(View):
         self.moment_asked.emit(float(moment))
 
 
+def known_of(session: Session | None) -> tuple[Finding, ...]:
+    """Return the findings of a session, none while they are not known: nobody waits for them here."""
+    return session.findings if session and session.is_examined else ()
+
+
 def count_of(session: Session | None) -> dict[str, int]:
-    """Return how many findings of each severity a session has."""
-    found = Counter(finding.severity for finding in session.findings) if session else Counter()
+    """Return how many findings of each severity a session is known to have."""
+    found = Counter(finding.severity for finding in known_of(session))
     return {name: found[name] for name in SEVERITIES}

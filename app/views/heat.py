@@ -47,7 +47,10 @@ def waste_of(session: Session) -> tuple[Ints, Ints]:
 
 
 def heat_of(session: Session, what: str) -> Heat:
-    """Return a figure of HEATS of a session; it is computed once."""
+    """Return a figure of HEATS of a session; it is computed once. Races are nowhere until they are known."""
+    if what == "races" and not session.is_examined:
+        none = np.empty(0, np.int64)
+        return Heat(none, none, none, none)
     kept = _heats.setdefault(session, {})
     if what not in kept:
         kept[what] = _raced(session) if what == "races" else _wasted(session, what)

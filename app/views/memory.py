@@ -99,6 +99,10 @@ class MemoryView(View):
         self.zoom = Zoom()
         self._describe()
 
+    def reload(self) -> None:
+        """Draw the session anew, more of which is known now, as it is in view."""
+        self.set_theme(self.theme)
+
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Draw this moment; with a fraction, loads are on their way."""
         super().render_moment(moment, selection)

@@ -3,7 +3,8 @@
 python window.py start SECONDS   from SECONDS (of time.time(), when the process was asked for) to a painted
                                  window, and to its first animated frame
 python window.py scrub STEP      moments set STEP apart (0: at random), until the window has painted them
-python window.py change 0        another size or tile, nothing cached but compiled kernels, until all is painted
+python window.py change 0        another size or tile, nothing cached but compiled kernels, until all is painted; and
+                                 the processor seconds of the window's process and of its GUI thread for one
 """
 
 from __future__ import annotations
@@ -101,16 +102,20 @@ def scrub(step: float) -> dict[str, float]:
 
 
 def change(_: float) -> dict[str, Any]:
-    """Return the seconds from another choice to its painting, and the longest that the window stood still meanwhile."""
+    """Return the seconds from another choice to its painting, the longest that the window stood still, and its work."""
     window = main_window()
     window.stage.jobs.cache = None
     wait_until(lambda: all(window.stage.sessions) and window.stage.is_settled())
     sizes = [{"m": 64 - i, "k": 64, "n": 64} for i in range(9)]
-    known = [_changed(window, values) for values in sizes][1:]  # the first one may still paint the start
+    _changed(window, sizes[0])  # which may still paint the start
+    process, gui = time.process_time(), time.thread_time()
+    known = [_changed(window, values) for values in sizes[1:]]
+    process, gui = time.process_time() - process, time.thread_time() - gui
     new = [_changed(window, {"m": 64, "tile": tile, "block": tile}) for tile in (8, 32)]
     window.close()
     return {
         "compiled": [seconds for seconds, _ in known], "compiled still": max(still for _, still in known),
+        "processor": process / len(known), "processor gui": gui / len(known),
         "new": [seconds for seconds, _ in new], "new still": max(still for _, still in new),
     }  # fmt: skip
 
