@@ -11,6 +11,12 @@ from tilescope.tracer.plan import KEEP_ALL, launch_of, parse_spec
 from windows import PAIR, opened, settle, until
 
 
+@pytest.fixture(autouse=True)
+def no_traces_of_others(monkeypatch, tmp_path):
+    """Keep traces in a cache of each test's own: what is in one already is not asked about."""
+    monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
+
+
 @pytest.fixture
 def slow(monkeypatch):
     """Let launches of 24 rows or more take half an hour for whoever has no patience."""
@@ -25,7 +31,7 @@ def slow(monkeypatch):
 
 
 def enlarge(window, sides: int, rows: int) -> None:
-    """Choose so many rows in the last panes: other ones in each test, since traces are kept from one to the next."""
+    """Choose so many rows in the last panes."""
     setups = window.stage.setups
     larger = [msgspec.structs.replace(s, values=s.values | {"m": rows}) for s in setups[-sides:]]
     window.change_setups((*setups[:-sides], *larger))
