@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -108,7 +108,7 @@ class Memory:
         for number, buffer in enumerate(self._trace.buffers):
             self.value_range(number)
             if buffer.space not in ("shared", "local"):
-                self._track(number, 0, 0)
+                self._track(number, 0, 0).reads(0)
 
     @cached_property
     def _destinations(self) -> Destinations:
@@ -150,7 +150,8 @@ class Memory:
         """Return the track of the copy of a buffer that this thread sees."""
         copy = self._copy(buffer, block, thread)
         if (buffer, copy) not in self._tracks:
-            reads, writes = (self._timed(buffer, block, thread, writing) for writing in (False, True))
+            reads = partial(self._timed, buffer, block, thread, writing=False)
+            writes = self._timed(buffer, block, thread, writing=True)
             self._tracks[buffer, copy] = Track(len(self.cells(buffer)), reads, writes)
         return self._tracks[buffer, copy]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -120,15 +121,24 @@ class Track:
     run before.
     """
 
-    def __init__(self, cells: int, reads: Timed, writes: Timed) -> None:
+    def __init__(self, cells: int, reads: Callable[[], Timed], writes: Timed) -> None:
         self.cells, self.spacing = cells, max(SPACING, 2 * cells)
-        self._reads, self._writes = reads, writes.where(_newest(writes.cell, writes.rows))
-        self._counts = [np.zeros(cells, np.int32)]
-        for low in range(0, len(reads.cell) - self.spacing, self.spacing):
-            self._counts.append(self._counts[-1] + self._count(low, low + self.spacing))
+        self._read = reads  # not called where nobody asks for them, as for a buffer coloured by value
+        self._writes = writes.where(_newest(writes.cell, writes.rows))
         self._last = [np.full(cells, -1, np.int32)]
         for low in range(0, len(self._writes.cell) - self.spacing, self.spacing):
             self._last.append(self._replay(self._last[-1], low, low + self.spacing))
+
+    @cached_property
+    def _reads(self) -> Timed:
+        return self._read()
+
+    @cached_property
+    def _counts(self) -> list[NDArray[np.int32]]:
+        counts = [np.zeros(self.cells, np.int32)]
+        for low in range(0, len(self._reads.cell) - self.spacing, self.spacing):
+            counts.append(counts[-1] + self._count(low, low + self.spacing))
+        return counts
 
     def reads(self, moment: int) -> NDArray[np.int32]:
         """Return how often each cell was read."""

@@ -15,7 +15,7 @@ from .bins import Adding, Bars, Ints
 from .box import Box
 from .histogram_places import LANES, Plot, bin_middle, lane_box
 from .memory_paint import HEAT, draw_hatch, on_panel, pen
-from .memory_text import LEFT, MIDDLE, RIGHT, veil, width_of, write
+from .memory_text import LEFT, MIDDLE, RIGHT, draw_veil, width_of, write
 from .timeline_paint import tick_step
 from .wording import count_text
 
@@ -130,7 +130,7 @@ def draw_title(painter: QPainter, stage: Stage, bars: Bars, theme: Theme) -> Non
     left = title.adjusted(0, 0, -wide - theme.px(8), 0)
     name = min(width_of(array, bold), left.width())
     for box in (right, QRectF(left.left(), left.top(), name, left.height())):
-        painter.fillRect(box, veil(theme))
+        draw_veil(painter, box, theme)
     write(painter, right, total, theme.font(12), theme.colour("muted"), RIGHT | MIDDLE)
     write(painter, left, array, bold, theme.colour("text"), MIDDLE)
 

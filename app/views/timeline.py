@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Hashable
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from ...tracer.trace import WARP
 from ..session import Selection, Session
 from ..theme import Theme
+from .patterns import Pixels
 from .timeline_image import codes, lanes
 from .timeline_paint import Picture, Places, Range, beside_rows, places_in, still_picture
 from .timeline_pick import block_at, phase_start, told, told_of_block, told_of_phase, warp_at
@@ -45,6 +47,7 @@ class TimelineView(View):
         self.setAccessibleName("Timeline")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._picture: Picture | None = None
+        self._strips: dict[Hashable, Pixels] = {}
         self._pixmaps: OrderedDict[tuple[object, ...], QPixmap] = OrderedDict()  # the latest of each block
         self._zoom: Range | None = (
             None  # relative to the block's start, so that it means the same in any block
@@ -66,7 +69,7 @@ class TimelineView(View):
     def load(self, session: Session | None) -> None:
         """Take a session and show the selected block from its start to its end."""
         super().load(session)
-        self._zoom, self._picture = None, None
+        self._zoom, self._picture, self._strips = None, None, {}
         self._lane = (
             lanes(session.requests.span_start.min(1), session.requests.span_end.max(1)) if session else None
         )
@@ -137,7 +140,7 @@ class TimelineView(View):
             block = block_track(self.session, self.selection.block)
             what = codes(self.session, block)
         title = self.session.title or trace.kernel
-        self._picture = Picture(self.session, block, what, self._lane, warp, title)
+        self._picture = Picture(self.session, block, what, self._lane, warp, title, self._strips)
 
     def _still(self) -> QPixmap:
         """Return the picture of what stands still, made once for each block and range, since scrubs come back."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPixmap
 
 from ..session import Session
 from ..theme import Theme
-from .patterns import image
+from .patterns import Pixels, image
 from .timeline_image import Codes, rows_pixels, strip_pixels
 from .tracks import BlockTrack, Ints
 from .wording import count_text, phase_text, place_text, plural
@@ -53,6 +54,7 @@ class Picture:
     lane: Ints
     warp: int
     title: str
+    strips: dict[Hashable, Pixels]  # of the session at some sizes: the same for every block
 
 
 def beside_rows(theme: Theme) -> int:
@@ -123,7 +125,10 @@ def _draw_strip(painter: QPainter, picture: Picture, at: Places, theme: Theme, r
     requests, strip = picture.session.requests, at.strip
     start, end = requests.span_start.min(1), requests.span_end.max(1)
     moments = max(1, requests.end)
-    pixels = strip_pixels(start, end, picture.lane, moments, _device(strip, ratio), theme, ratio)
+    key = _device(strip, ratio), theme, ratio
+    if key not in picture.strips:
+        picture.strips[key] = strip_pixels(start, end, picture.lane, moments, *key)
+    pixels = picture.strips[key]
     painter.drawImage(
         QRectF(strip.topLeft(), QPointF(strip.right(), strip.top() + len(pixels) / ratio)), image(pixels)
     )
