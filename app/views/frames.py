@@ -10,6 +10,7 @@ import numpy as np
 
 from ...tracer.memory import Memory
 from ...tracer.requests import Requests
+from ...tracer.runs import run_starts
 from ...tracer.trace import Trace
 from .sheet import Ints, Sheet
 
@@ -41,7 +42,7 @@ def frames_of(trace: Trace, memory: Memory, rows: Ints, sheets: Mapping[int, She
     buffers = trace.buffer[rows]
     whole, phased = {}, {}
     for number, sheet in sheets.items():
-        mine = rows[buffers == number]
+        mine = rows[np.flatnonzero(buffers == number)]
         elements = memory.places(number, trace.index[mine])
         if len(inside := np.flatnonzero(elements >= 0)):
             parts = _parts(trace.phase[mine[inside]].astype(np.int64), *sheet.cells(elements[inside]))
@@ -52,12 +53,15 @@ def frames_of(trace: Trace, memory: Memory, rows: Ints, sheets: Mapping[int, She
 
 def _parts(phases: Ints, row: Ints, col: Ints) -> tuple[tuple[int, Part], ...]:
     """Return the bounding box of the cells of each phase."""
-    order = np.argsort(phases, kind="stable")
-    numbers, first = np.unique(phases[order], return_index=True)
-    low = [np.minimum.reduceat(a[order], first) for a in (row, col)]
-    high = [np.maximum.reduceat(a[order], first) + 1 for a in (row, col)]
+    if (phases[1:] < phases[:-1]).any():
+        order = np.argsort(phases, kind="stable")
+        phases, row, col = phases[order], row[order], col[order]
+    first = run_starts(phases)
+    numbers = phases[first].tolist()
+    low = [np.minimum.reduceat(a, first) for a in (row, col)]
+    high = [np.maximum.reduceat(a, first) + 1 for a in (row, col)]
     corners = np.stack([*low, *high], axis=1).tolist()
-    return tuple((int(n), Part(*c)) for n, c in zip(numbers, corners, strict=True))
+    return tuple((n, Part(*c)) for n, c in zip(numbers, corners, strict=True))
 
 
 def _around(parts: list[Part]) -> Part:
