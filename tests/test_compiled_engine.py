@@ -34,7 +34,7 @@ REFUSED = {
     "np.add(a, 1, out)": "line 6: add of",
     "x = a if a[0] else 3\nout[0] = x": "line",
     "out[0] = a[1.5]": "line 6: load of",
-    "out[0], a.x = 1, 2": "line 6: an assignment to an attribute",
+    "out[0], a.x = 1, 2": "line 6: the attribute x",
 }
 
 

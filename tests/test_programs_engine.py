@@ -193,9 +193,9 @@ def test_what_can_not_be_compiled_is_not_run_twice(script, tmp_path, line, why):
 FALLBACKS = {
     "exec": ("exec('def f(a):\\n    a[0] = 1')\nkernel = cuda.jit(f)", "f has no source"),
     "debug": ("@cuda.jit(debug=True)\ndef kernel(a):\n    a[0] = 1", "debug=True"),
-    "record": (
-        "@cuda.jit\ndef kernel(a):\n    pass\na = np.zeros(2, [('x', int)])",
-        "a is an array of 1 dimensions of [('x', '<i8')]",
+    "dates": (
+        "@cuda.jit\ndef kernel(a):\n    pass\na = np.zeros(2, 'M8[D]')",
+        "a is an array of 1 dimensions of datetime64[D]",
     ),
     "lambda": ("kernel = cuda.jit(lambda a: None)", "has no source of its own"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -34,37 +35,41 @@ class Allocation:
         fields = self.cells.dtype.fields
         assert fields is not None, "only records have fields"
         dtype, offset = fields[name][:2]
-        return self._part(name, dtype, offset)
+        return self._part(name, dtype, offset, self.cells[name])
 
     def component(self, name: str) -> Allocation:
         """Return the memory of the `real` or `imag` parts of these complex numbers."""
-        dtype = self.cells.real.dtype
-        return self._part(name, dtype, dtype.itemsize if name == "imag" else 0)
+        cells = getattr(self.cells, name)
+        return self._part(name, cells.dtype, cells.itemsize if name == "imag" else 0, cells)
 
-    def _part(self, name: str, dtype: np.dtype[Any], offset: int) -> Allocation:
+    def _part(self, name: str, dtype: np.dtype[Any], offset: int, cells: NDArray[Any]) -> Allocation:
         if name not in self.fields:
-            whole = self.recorder.buffers[self.buffer]
-            cells, unit, shape, strides = _field_cells(self, dtype, offset, whole)
-            address, text = whole.address + offset, f"{whole.name}.{name}"
-            buffer = Buffer(text, whole.space, dtype.base.str, shape, strides, address, unit, len(cells))
-            self.fields[name] = Allocation(cells, self.recorder.add_buffer(buffer), self.scheduler)
+            part = field_buffer(self.recorder.buffers[self.buffer], name, dtype, offset)
+            if dtype.subdtype is not None:
+                for _ in dtype.shape:
+                    cells = cells[..., 0]
+                cells = np.lib.stride_tricks.as_strided(cells, (part.size,), (part.unit,))
+            number = self.recorder.add_part(self.buffer, name, part)
+            self.fields[name] = Allocation(cells, number, self.scheduler)
         return self.fields[name]
 
 
-def _field_cells(
-    memory: Allocation, dtype: np.dtype[Any], offset: int, whole: Buffer
-) -> tuple[NDArray[Any], int, tuple[int, ...], tuple[int, ...]]:
-    """Return (cells, unit, shape, strides) of a field; an array inside a record indexes its own elements."""
+def field_buffer(whole: Buffer, name: str, dtype: np.dtype[Any], offset: int) -> Buffer:
+    """Return the buffer of a field of the elements of another, `offset` bytes from the start of each.
+
+    A field that is an array indexes its own elements; raises TypeError where records lie so that it can't.
+    """
+    address, text = whole.address + offset, f"{whole.name}.{name}"
     if dtype.subdtype is None:
-        cells = np.ndarray(len(memory.cells), dtype, memory.cells, offset, (memory.unit,))
-        return cells, memory.unit, whole.shape, whole.strides
+        return Buffer(
+            text, whole.space, dtype.str, whole.shape, whole.strides, address, whole.unit, whole.size
+        )
     size, inner = dtype.base.itemsize, dtype.shape
-    if memory.unit % size:
-        raise TypeError(f"{whole.name}: an array in a record of {memory.unit} bytes, no multiple of {size}")
-    count = (len(memory.cells) * memory.unit - offset) // size
-    cells = np.ndarray(count, dtype.base, memory.cells, offset)
-    inner_strides = np.empty(inner, dtype.base).strides
-    return cells, size, whole.shape + inner, whole.strides + inner_strides
+    if whole.unit % size:
+        raise TypeError(f"{whole.name}: an array in a record of {whole.unit} bytes, no multiple of {size}")
+    strides = whole.strides + np.empty(inner, dtype.base).strides
+    count = (max(0, whole.size - 1) * whole.unit) // size + math.prod(inner)
+    return Buffer(text, whole.space, dtype.base.str, whole.shape + inner, strides, address, size, count)
 
 
 def take_turn(scheduler: Scheduler) -> Any:

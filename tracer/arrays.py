@@ -277,7 +277,7 @@ class RecordingArray:
 
 
 class RecordArray(RecordingArray):
-    """An array of records, or one record, whose fields are attributes too.
+    """An array of records, whose fields are attributes too.
 
     A class of its own, since a class with `__getattr__` pays for every attribute that it looks up.
     """
@@ -293,9 +293,22 @@ class RecordArray(RecordingArray):
         self._field_view(name)._fill(value, _frame(1))
 
 
+class Record(RecordArray):
+    """One record, in which a field may be called what an array calls something else: `T`, `size`, `load`."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name: str) -> Any:
+        if name[0] != "_" and name in (self._ary.dtype.names or ()):
+            return self._field(name, _frame(1))
+        return super().__getattribute__(name)
+
+
 def recording(ary: NDArray[Any], memory: Allocation) -> RecordingArray:
     """Return a recording array over (a view into) a memory."""
-    return (RecordingArray if ary.dtype.names is None else RecordArray)(ary, memory)
+    if ary.dtype.names is None:
+        return RecordingArray(ary, memory)
+    return (RecordArray if ary.ndim else Record)(ary, memory)
 
 
 class _Elements:
@@ -323,8 +336,7 @@ def alias(view: NDArray[Any], memory: Allocation) -> RecordingArray:
         size = view.dtype.itemsize
         count = len(memory.cells) * memory.unit // size
         cells = np.ndarray(count, view.dtype, memory.cells)
-        number = recorder.add_buffer(
-            Buffer(whole.name, whole.space, view.dtype.str, (count,), (size,), whole.address, size, count)
-        )
+        seen = Buffer(whole.name, whole.space, view.dtype.str, (count,), (size,), whole.address, size, count)
+        number = recorder.add_part(memory.buffer, key, seen)
         memory.fields[key] = Allocation(cells, number, memory.scheduler)
     return recording(view, memory.fields[key])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .arrays import RecordingArray
 from .atomics import Atomic
 from .execution import Run
-from .recorder import assigned_name
+from .positions import assigned_name
 from .scheduler import Block, Index3
 from .trace import FENCE, FENCE_BLOCK, OF_BLOCK, OF_GRID, WARP
 from .warp import ALL, Meet, warp_operations

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from .allocation import Allocation
 from .arrays import RecordingArray, alias, recording
 from .launch import Launch
-from .recorder import Recorder, TooLarge, assigned_name, position
+from .positions import assigned_name, position
+from .recorder import Recorder, TooLarge
 from .results import totals_of_columns
 from .scheduler import Block, Scheduler, Stop, Thread
 from .trace import Buffer, Dim3, KernelError, poison, unravel
@@ -143,7 +144,7 @@ class Run:
         return owner[seen]  # type: ignore[no-any-return]  # a RecordingArray
 
     def _declare(self, key: Any, shape: Any, dtype: np.dtype[Any], frame: FrameType) -> RecordingArray:
-        fresh = np.full(shape, poison(dtype), dtype) if dtype.names is None else _raw(shape, dtype)
+        fresh = poisoned(shape, dtype)
         if key not in self._declared:
             name = assigned_name(frame.f_code, frame.f_lasti, f"{key[0]}_{len(self._declared)}")
             self._declared[key] = self._buffer(name, key[0], fresh, fresh.size)
@@ -226,7 +227,10 @@ def _root(ary: NDArray[Any]) -> NDArray[Any]:
     return root.view(ary.dtype) if root.dtype != ary.dtype else root
 
 
-def _raw(shape: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+def poisoned(shape: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return an array as a kernel finds memory that nobody has written: poison, or in records bytes of 0xA5."""
+    if dtype.names is None:
+        return np.full(shape, poison(dtype), dtype)
     fresh = np.empty(shape, dtype)
     fresh.view(np.uint8).fill(0xA5)
     return fresh

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-import dis
-import linecache
 from collections.abc import Callable
-from functools import lru_cache
-from itertools import islice
 from types import CodeType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .positions import position, result_unused
 from .trace import OF_BLOCK, Barriers, Buffer, MissingLanes, Op, Outside, Site
 from .warp import Meeting, lanes
 
@@ -54,6 +50,7 @@ class Recorder:
         self.kept: list[Columns] = []
         self.pending: list[Columns] = []
         self.capped = False
+        self._part_numbers: dict[tuple[int, str], int] = {}
         self._contexts: list[tuple[int, int, int]] = []
         self._context_rows: NDArray[np.int64] = np.empty((0, 3), np.int64)
         self._context_base = 0
@@ -70,6 +67,12 @@ class Recorder:
         """Return the number of a new buffer."""
         self.buffers.append(buffer)
         return len(self.buffers) - 1
+
+    def add_part(self, whole: int, name: str, buffer: Buffer) -> int:
+        """Return the number of a field or view of a buffer: one, however many blocks and threads have their own."""
+        if (whole, name) not in self._part_numbers:
+            self._part_numbers[whole, name] = self.add_buffer(buffer)
+        return self._part_numbers[whole, name]
 
     def arrive(
         self, context: int, code: CodeType, instruction: int, reach: int = OF_BLOCK, *, warp: bool = False
@@ -260,53 +263,3 @@ def narrow(column: NDArray[Any]) -> NDArray[Any]:
     """Return a column of non-negative integers in the smallest unsigned dtype that holds it."""
     top = int(column.max()) if len(column) else 0
     return column.astype(np.min_scalar_type(top), copy=False)
-
-
-@lru_cache(maxsize=4096)
-def position(code: CodeType, instruction: int) -> tuple[int, int]:
-    """Return (line from 1, column from 0) of an instruction's expression.
-
-    Positions, unlike instruction numbers, stay when CPython specialises an instruction. A Python
-    started without column information (-X no_debug_ranges) gives the instruction's number for a column.
-    """
-    line, _, column, _ = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
-    line = line or code.co_firstlineno
-    if column is None:
-        return line, instruction
-    text = linecache.getline(code.co_filename, line).encode()
-    return line, len(text[:column].decode(errors="ignore")) if text else column
-
-
-@lru_cache(maxsize=4096)
-def result_unused(code: CodeType, instruction: int) -> bool:
-    """Return whether the value that a call leaves is thrown away: its next instruction is POP_TOP."""
-    later = [s for s in dis.get_instructions(code) if s.offset > instruction]
-    return bool(later) and later[0].opname == "POP_TOP"
-
-
-@lru_cache(maxsize=64)
-def _targets(file: str) -> dict[tuple[int, int], str]:
-    """Return the variable that each expression of a file is assigned to, by (line, byte column)."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        return {}
-    found: dict[tuple[int, int], str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                _match(target, node.value, found)
-    return found
-
-
-def _match(target: ast.expr, value: ast.expr, found: dict[tuple[int, int], str]) -> None:
-    if isinstance(target, ast.Name):
-        found[value.lineno, value.col_offset] = target.id
-    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
-        for t, v in zip(target.elts, value.elts, strict=False):
-            _match(t, v, found)
-
-
-def assigned_name(code: CodeType, instruction: int, otherwise: str) -> str:
-    """Return the variable that the expression at this instruction is assigned to."""
-    return _targets(code.co_filename).get(position(code, instruction), otherwise)

@@ -48,8 +48,7 @@ class Element:
         strides = cgutils.unpack_tuple(builder, struct.strides)
         for part, length, stride in zip(parts, shape, strides, strict=True):
             self._step(part, length, stride)
-        shift = kind.unit.bit_length() - 1
-        self.place = builder.ashr(builder.sub(self.address, struct.start), I64(shift))
+        self.place = self._place(builder.sub(self.address, struct.start), kind.unit)
 
     def _step(self, part: Any, length: Any, stride: Any) -> None:
         """A negative index wraps once, as in Python: Numba compiles that rule for the GPU too."""
@@ -58,14 +57,31 @@ class Element:
         self.inside = b.and_(self.inside, b.icmp_unsigned("<", wrapped, length))
         self.address = b.add(self.address, b.mul(wrapped, stride))
 
-    def pointer(self, otherwise: Any) -> Any:
+    def _place(self, distance: Any, unit: int) -> Any:
+        """Return how many units lie in a distance, of whole ones: records may have any size."""
+        if unit & (unit - 1):
+            return self.builder.sdiv(distance, I64(unit))
+        return self.builder.ashr(distance, I64(unit.bit_length() - 1))
+
+    def data(self, state: Any) -> Any:
+        """Return the element as it lies in memory, or poison where it is outside."""
+        poison = self.builder.add(load_word(self.builder, state, Word.POISON), I64(self.kind.code * 16))
+        return self.builder.load(self._pointer(poison), align=self._align)
+
+    def put(self, state: Any, data: Any) -> None:
+        """Store what is to lie in memory, unless the element is outside."""
+        trash = load_word(self.builder, state, Word.TRASH)
+        self.builder.store(data, self._pointer(trash), align=self._align)
+
+    @property
+    def _align(self) -> int | None:
+        """Fields of records may lie anywhere."""
+        return None if self.kind.unit == self.kind.itemsize else 1
+
+    def _pointer(self, otherwise: Any) -> Any:
         """Return a pointer to the element, or to an address where it is outside."""
         data = data_type(self.context, self.kind)
         return at(self.builder, self.builder.select(self.inside, self.address, otherwise), data)
-
-    def poison(self, state: Any) -> Any:
-        """Return the address of poison of this dtype."""
-        return self.builder.add(load_word(self.builder, state, Word.POISON), I64(self.kind.code * 16))
 
     def record(self, state: Any, site: Any, value: Any) -> None:
         """Write a row for this access, whose value is given as data of the dtype; for a miss, tell the driver."""
@@ -100,6 +116,20 @@ def _element(context: Any, builder: Any, kinds: Any, cells: Any, index: Any) -> 
     return Element(context, builder, kind, cells, numbers(context, builder, index_kind, index))
 
 
+def loaded(element: Element, state: Any, site: Any) -> Any:
+    """Load an element, record that, and return its value."""
+    data = element.data(state)
+    element.record(state, site, data)
+    return from_data(element.context, element.builder, element.kind, data)
+
+
+def stored(element: Element, state: Any, value: Any, site: Any) -> None:
+    """Store a value of the element's type, and record that."""
+    data = to_data(element.context, element.builder, element.kind, value)
+    element.put(state, data)
+    element.record(state, site, data)
+
+
 def data_type(context: Any, kind: Cells) -> Any:
     """Return the LLVM type of an element in memory; numba has none for half precision on CPUs."""
     return ir.IntType(16) if kind.dtype == types.float16 else context.get_data_type(kind.dtype)
@@ -125,17 +155,14 @@ def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
         return _of_tuple(typing, state, cells, index, site)
     if not isinstance(cells, Cells):
         return None
-    if not is_element(cells, index):
-        from .views import view_typer
+    if cells.is_record or not is_element(cells, index):
+        from .records import part_typer
 
-        return view_typer(state, cells, index, site)
+        return part_typer(state, cells, index, site)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state, value, place, site = args
-        element = _element(context, builder, (cells, index), value, place)
-        data = builder.load(element.pointer(element.poison(state)))
-        element.record(state, site, data)
-        return from_data(context, builder, cells, data)
+        return loaded(_element(context, builder, (cells, index), value, place), state, site)
 
     return cells.value(state, cells, index, site), generate
 
@@ -166,19 +193,17 @@ def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: An
     """Store a value to an element, converted to its type, and record it."""
     if not isinstance(cells, Cells):
         return None
-    if not is_element(cells, index):
-        from .views import fill_typer
+    if cells.is_record or not is_element(cells, index):
+        from .records import assign_typer
 
-        return fill_typer(state, value, cells, index, site)
+        return assign_typer(state, value, cells, index, site)
     if not typing.can_convert(value, cells.value):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state, given, array, place, site = args
         element = _element(context, builder, (cells, index), array, place)
-        data = to_data(context, builder, cells, context.cast(builder, given, value, cells.value))
-        builder.store(data, element.pointer(load_word(builder, state, Word.TRASH)))
-        element.record(state, site, data)
+        stored(element, state, context.cast(builder, given, value, cells.value), site)
         return context.get_dummy_value()
 
     return types.none(state, value, cells, index, site), generate

@@ -65,7 +65,8 @@ class Arguments:
         return made
 
     def _array(self, name: str, value: NDArray[Any]) -> Any:
-        if value.dtype not in CODES or not value.flags.aligned or not value.flags.writeable or not value.ndim:
+        known = value.dtype in CODES or value.dtype.names is not None
+        if not known or not value.flags.aligned or not value.flags.writeable or not value.ndim:
             raise NotCompilable(
                 f"{name} is an array of {value.ndim} dimensions of {value.dtype}, {_flags(value)}."
             )

@@ -8,9 +8,8 @@ from typing import Any
 from numba.core import types
 from numba.core.extending import intrinsic
 
-from .access import Element, from_data, is_element, numbers, to_data
-from .cells import Cells, load_word
-from .state import Word
+from .access import Element, from_data, is_element, numbers, stored
+from .cells import Cells
 
 # What an operation makes of the old value and the one given; the meaning that each has on the GPU.
 CHANGES: dict[str, Callable[[Any, Any], Any]] = {
@@ -79,7 +78,7 @@ def _replaced(seen: Any, old: Any, value: Any) -> Any:
 
 def _fits(typing: Any, cells: Any, index: Any, value: Any) -> bool:
     """Return whether an atomic operation of one element by a value can be compiled."""
-    if not isinstance(cells, Cells) or not is_element(cells, index):
+    if not isinstance(cells, Cells) or cells.is_record or not is_element(cells, index):
         return False
     return isinstance(value, types.Number | types.Boolean) and bool(typing.can_convert(value, cells.value))
 
@@ -88,10 +87,8 @@ def _updated(context: Any, builder: Any, kinds: Any, values: Any, change: Callab
     """Replace an element by `change` of it, record that, and return the old value."""
     (kind, index_kind), (state, array, place, site) = kinds, values
     element = Element(context, builder, kind, array, numbers(context, builder, index_kind, place))
-    old = from_data(context, builder, kind, builder.load(element.pointer(element.poison(state))))
-    data = to_data(context, builder, kind, change(old))
-    builder.store(data, element.pointer(load_word(builder, state, Word.TRASH)))
-    element.record(state, site, data)
+    old = from_data(context, builder, kind, element.data(state))
+    stored(element, state, change(old), site)
     return old
 
 

@@ -20,7 +20,7 @@ from numba.core.extending import (
 )
 from numba.np import numpy_support
 
-from .state import CODES, PARTS_FROM, REGION_SHIFT, SITE_BITS, Word
+from .state import CODES, PARTS_FROM, RECORD, REGION_SHIFT, SITE_BITS, Word
 
 I64, I32 = ir.IntType(64), ir.IntType(32)
 
@@ -28,25 +28,32 @@ I64, I32 = ir.IntType(64), ir.IntType(32)
 class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
     """An array, or a view into one: where it is, in which buffer, its shape and strides (in bytes).
 
-    part: of the real parts of complex numbers 1, of the imaginary ones 2, of anything else 0.
+    unit: bytes from one element of its memory to the next, by default those of an element; of a field of records,
+    theirs. part: of the real parts of complex numbers 1, of the imaginary ones 2, of anything else 0.
     """
 
-    def __init__(self, dtype: Any, ndim: int, part: int = 0) -> None:
+    def __init__(self, dtype: Any, ndim: int, unit: int = 0, part: int = 0) -> None:
         self.dtype, self.ndim, self.part = dtype, ndim, part
         self.numpy = numpy_support.as_dtype(dtype)
-        super().__init__(name=f"Cells({dtype}, {ndim}{', part ' * bool(part)}{part or ''})")
+        self.unit = unit or self.itemsize
+        apart = "" if self.unit == self.itemsize else f", {self.unit} apart, part {part}"
+        super().__init__(name=f"Cells({dtype}, {ndim}{apart})")
+
+    def of(self, ndim: int) -> Cells:
+        """Return the type of a view of so many dimensions."""
+        return Cells(self.dtype, ndim, self.unit, self.part)
+
+    @property
+    def is_record(self) -> bool:
+        """Whether its elements are records."""
+        return isinstance(self.dtype, types.Record)
 
     @property
     def code(self) -> int:
-        """The dtype's place in DTYPES."""
+        """The dtype's place in DTYPES, or RECORD."""
         if self.part:
             return PARTS_FROM + self.part - 1 + 2 * (self.itemsize == 8)
-        return CODES[self.numpy]
-
-    @property
-    def unit(self) -> int:
-        """Bytes from one element of its memory to the next."""
-        return self.itemsize * 2 if self.part else self.itemsize
+        return RECORD if self.is_record else CODES[self.numpy]
 
     @property
     def value(self) -> Any:
@@ -177,10 +184,11 @@ def argument(dtype: Any, ndim: int, place: int) -> Any:
     return intrinsic(typer)
 
 
-def declared(dtype: Any, shape: tuple[int, ...] | None, place: int, each: int) -> Any:
-    """Return what gives compiled code a declared array: its place in the table of memory, bytes of each thread's own.
+def declared(dtype: Any, shape: tuple[int, ...] | None, place: int, first: int, each: int) -> Any:
+    """Return what gives compiled code a declared array.
 
-    A shape of None is that of dynamic shared memory.
+    place: in the table of memory. first: of its regions, after those of the arguments. each: bytes of each thread's
+    own. A shape of None is that of dynamic shared memory.
     """
     kind = cells_type(dtype, 1 if shape is None else len(shape))
 
@@ -195,7 +203,7 @@ def declared(dtype: Any, shape: tuple[int, ...] | None, place: int, each: int) -
             lengths = (
                 [I64(n) for n in shape] if shape is not None else [_dynamic(builder, state, kind.itemsize)]
             )
-            number = builder.add(load_word(builder, state, Word.DECLARED_FROM), I64(place))
+            number = builder.add(load_word(builder, state, Word.DECLARED_FROM), I64(first))
             region = builder.trunc(builder.shl(number, I64(REGION_SHIFT)), I32)
             return build(context, builder, kind, where, where, region, lengths, strides)
 

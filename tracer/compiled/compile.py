@@ -108,7 +108,9 @@ def _memory(program: Program) -> dict[str, Any]:
     made = {}
     for number, array in enumerate(program.declared):
         each = array.nbytes if array.space == "local" else 0
-        made[f"_ts_declared_{number}"] = cells.declared(array.dtype, array.shape, number, each)
+        made[f"_ts_declared_{number}"] = cells.declared(
+            array.dtype, array.shape, number, program.first_region(number), each
+        )
     return made
 
 

@@ -42,9 +42,8 @@ def _array(rewriter: Writer, path: str, given: dict[str, ast.expr], node: ast.Ca
     if not all(isinstance(n, int | np.integer) and n >= 0 for n in shape):
         rewriter.refuse(node, f"a shape of {shape}")
     dtype = as_dtype(_static(rewriter, given, "dtype", node))
-    if dtype not in CODES:
-        rewriter.refuse(node, f"an array of {dtype or 'records'}")
-    assert dtype is not None
+    if dtype is None or (dtype not in CODES and dtype.names is None):
+        return rewriter.refuse(node, f"an array of {dtype or given['dtype']}")  # type: ignore[no-any-return]
     dynamic = path == "shared.array" and shape == (0,)
     lengths = None if dynamic else tuple(map(int, shape))
     return Declared(rewriter.targets.get(id(node), ""), SPACES[path], dtype, lengths)
@@ -62,7 +61,7 @@ def _static(rewriter: Writer, given: dict[str, ast.expr], name: str, node: ast.C
 def _constant(rewriter: Writer, given: dict[str, ast.expr], node: ast.Call) -> Declared:
     content = _static(rewriter, given, "shape", node)
     content = np.asarray(content)
-    if content.dtype not in CODES or not content.flags.c_contiguous:
+    if (content.dtype not in CODES and content.dtype.names is None) or not content.flags.c_contiguous:
         rewriter.refuse(node, f"a constant array of {content.dtype}")
     return Declared(
         rewriter.targets.get(id(node), "constant"), "constant", content.dtype, content.shape, content
@@ -72,7 +71,7 @@ def _constant(rewriter: Writer, given: dict[str, ast.expr], node: ast.Call) -> D
 def as_dtype(dtype: Any) -> np.dtype[Any] | None:
     """Return the NumPy dtype of a numba type (numba's or numba-cuda's), or of what NumPy takes for one."""
     if type(dtype).__module__.startswith("numba"):
-        dtype = str(dtype)
+        dtype = getattr(dtype, "dtype", None) or str(dtype)  # that of records is NumPy's
     try:
         found: np.dtype[Any] = np.dtype(dtype)
         return found

@@ -26,6 +26,7 @@ _KINDS: dict[type, str] = {
     ast.Import: "an import", ast.ImportFrom: "an import", ast.Delete: "del", ast.Global: "global",
     ast.Nonlocal: "nonlocal", ast.NamedExpr: ":=",
 }  # fmt: skip
+_OF_ARRAYS = ("shape", "strides", "ndim", "itemsize", "nbytes", "dtype")
 _VIEWS = ("transpose", "ravel", "reshape", "view")
 _STAYS = (
     ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.Constant, ast.Name, ast.Attribute,
@@ -115,9 +116,15 @@ class Expressions(Writer, ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         known = self._known(node, node.attr)
-        if known is None:
+        if known is not None:
+            return known
+        if node.attr in _OF_ARRAYS:
             return self.generic_visit(node)  # type: ignore[no-any-return]
-        return known
+        return self.field(self.visit(node.value), node)
+
+    def field(self, record: ast.expr, node: ast.Attribute) -> ast.expr:
+        """Return the call that gives an attribute, which may be a field of records."""
+        return self.call("_ts_field", [record, ast.Constant(node.attr), self.site(node, Op.LOAD)], node)
 
     def _known(self, node: ast.expr, stem: str) -> ast.expr | None:
         try:
@@ -146,13 +153,22 @@ class Expressions(Writer, ast.NodeTransformer):
         try:
             value = self.names.value(node.func)
         except Unknown:
-            return self._method(node) or self.generic_visit(node)
+            return self._method(node) or self._unknown(node)
         if isinstance(value, CudaPath):
             return self._cuda_call(value, node)
         if hasattr(value, "py_func"):
             return self._device_call(value.py_func, node)
         if value is round and len(node.args) > 1:
             self.refuse(node, "round to a number of digits, where numba and Python differ")
+        return self.generic_visit(node)  # type: ignore[no-any-return]
+
+    def _unknown(self, node: ast.Call) -> ast.expr:
+        """Return the call of what is known when it is compiled: a method, or a function that is passed on."""
+        if isinstance(node.func, ast.Attribute):
+            node.func.value = self.visit(node.func.value)
+            node.args = [self.visit(a) for a in node.args]
+            node.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+            return node
         return self.generic_visit(node)  # type: ignore[no-any-return]
 
     def _method(self, node: ast.Call) -> ast.expr | None:

@@ -14,7 +14,7 @@ def _part(number: int) -> Any:
     """Return what gives compiled code the real (1) or imaginary (2) parts of an array."""
 
     def typer(typing: Any, cells: Any) -> Any:
-        kind = Cells(cells.dtype.underlying_float, cells.ndim, number)
+        kind = Cells(cells.dtype.underlying_float, cells.ndim, cells.unit, number)
         offset = I64(kind.itemsize if number == 2 else 0)
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

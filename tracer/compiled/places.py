@@ -25,9 +25,9 @@ def loop_place(node: ast.For) -> ast.expr | ast.For:
 def position_of(node: ast.expr | ast.For) -> tuple[int, int]:
     """Return the (line, byte offset) that CPython gives the instruction of an expression.
 
-    A method called over several lines is where its name stands.
+    An attribute, or a method called, over several lines is where its name stands.
     """
-    method = node.func if isinstance(node, ast.Call) else None
+    method = node.func if isinstance(node, ast.Call) else node
     if isinstance(method, ast.Attribute) and method.end_lineno != method.lineno:
         return method.end_lineno or 0, (method.end_col_offset or 0) - len(method.attr)
     return node.lineno, node.col_offset

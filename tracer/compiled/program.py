@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..trace import Site
-from .state import SITES
+from .state import SITES, regions_of
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,11 @@ class Declared:
     dtype: np.dtype[Any]
     shape: tuple[int, ...] | None
     content: Any = field(default=None, repr=False)
+
+    @property
+    def regions(self) -> int:
+        """The regions that it takes."""
+        return regions_of(self.dtype)
 
     @property
     def nbytes(self) -> int:
@@ -72,6 +77,10 @@ class Program:
             self._declared[key] = len(self.declared)
             self.declared.append(array)
         return self._declared[key]
+
+    def first_region(self, place: int) -> int:
+        """Return the first region of a declared array, counted from those of the arguments; of all, how many."""
+        return sum(array.regions for array in self.declared[:place])
 
     def name(self, value: Any, stem: str, fact: str) -> str:
         """Return the global name of a value; `fact` says all of it that can differ."""

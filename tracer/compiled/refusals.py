@@ -29,6 +29,8 @@ def _call(text: str) -> str:
     name, _, arguments = text.partition("(")
     name = name.removeprefix("_ts_").removeprefix("_")
     given = arguments.removesuffix(")")
+    if name in ("attribute", "set_attribute"):
+        return f"the attribute {given.split(', ')[-2]}"
     given = (
         given.removeprefix("int64, ") if name in ("load", "store") else given
     )  # the state, which they all take

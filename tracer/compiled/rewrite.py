@@ -114,22 +114,27 @@ class Rewriter(Expressions):
             pairs = zip(target.elts, names, strict=True)
             parts = [s for t, n in pairs for s in self.assign(t, located(ast.Name(n.id, ast.Load()), target))]
             return [unpack, *parts]
-        if not isinstance(target, ast.Name):
-            self.refuse(target, "an assignment to an attribute")
+        if isinstance(target, ast.Attribute):
+            place = [self.visit(target.value), ast.Constant(target.attr)]
+            call = self.call("_ts_set_field", [value, *place, self.site(target, Op.STORE, Op.LOAD)], target)
+            return [located(ast.Expr(call), target)]
         return [located(ast.Assign([self.visit(target)], value), target)]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         target = node.target
         if isinstance(target, ast.Name):
             return located(ast.AugAssign(self.visit(target), node.op, self.expression(node.value)), node)
-        if not isinstance(target, ast.Subscript):
-            return self.refuse(target, "an assignment to an attribute")
-        array, index = (self._once(self.visit(part)) for part in (target.value, target.slice))
-        load = self.call("_ts_load", [array, index, self.site(target, Op.LOAD)], target)
+        array = self._once(self.visit(target.value))
+        if isinstance(target, ast.Attribute):
+            name, load = "_ts_set_field", self.field(array, target)
+            index: ast.expr = ast.Constant(target.attr)
+        else:
+            name, index = "_ts_store", self._once(self.visit(target.slice))
+            load = self.load(array, index, target)
         load = self.put(load) if self.stops(node.value) else load
         value = located(ast.BinOp(load, node.op, self.expression(node.value)), node)
         site = self.site(target, Op.STORE, Op.LOAD)
-        return located(ast.Expr(self.call("_ts_store", [value, array, index, site], target)), node)
+        return located(ast.Expr(self.call(name, [value, array, index, site], target)), node)
 
     def _once(self, value: ast.expr) -> ast.expr:
         """Return an expression that can stand twice, though the one given may access memory."""

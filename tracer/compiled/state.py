@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum, auto
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,14 @@ DTYPES = tuple(
 )  # fmt: skip
 PARTS_FROM = 14
 CODES = {dtype: code for code, dtype in enumerate(DTYPES[:PARTS_FROM])}
+RECORD = len(DTYPES)  # stands where a code stands, for records, which are accessed field by field
+
+
+def regions_of(dtype: np.dtype[Any]) -> int:
+    """Return how many regions an array takes: of records one, and then those of each field."""
+    fields = (dtype.fields or {}).values()
+    return 1 + sum(regions_of(field[0].base) for field in fields)
+
 
 # A key says what makes an access: site in the low bits, then the code of the dtype, then the region.
 SITE_BITS, CODE_BITS = 16, 5

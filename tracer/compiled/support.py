@@ -11,6 +11,7 @@ from .access import load, store
 from .arithmetic import ARITHMETIC
 from .atomics import UPDATES
 from .halves import HALVES
+from .records import attribute, set_attribute
 from .state import Word
 from .steady import goes_on
 from .ticks import tick
@@ -23,7 +24,7 @@ SUPPORT: dict[str, Any] = {
     "_ts_thread": threads.reader(Word.THREAD), "_ts_count": threads.reader(Word.COUNT),
     "_ts_goes_on": goes_on, "_ts_tick": tick,
 }  # fmt: skip
-SUPPORT |= {"_ts_len": len, "_ts_range": range}
+SUPPORT |= {"_ts_len": len, "_ts_range": range, "_ts_field": attribute, "_ts_set_field": set_attribute}
 SUPPORT |= UPDATES | ARITHMETIC | HALVES
 SUPPORT |= {
     "_ts_bring_value": threads.bring(Word.OUT), "_ts_bring_mask": threads.bring(Word.MASK),

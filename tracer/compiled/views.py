@@ -25,7 +25,7 @@ def view_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
     if not known or len(parts) > cells.ndim:
         return None
     kept = cells.ndim - sum(isinstance(p, types.Integer) for p in parts)
-    kind = Cells(cells.dtype, kept, cells.part)
+    kind = cells.of(kept)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         values = cgutils.unpack_tuple(builder, args[2]) if isinstance(index, types.BaseTuple) else [args[2]]
@@ -81,25 +81,19 @@ def _row(context: Any, builder: Any, place: Any, length: Any, stride: Any) -> An
     return builder.mul(wrapped, stride)
 
 
-def fill_typer(state: Any, value: Any, cells: Cells, index: Any, site: Any) -> Any:
-    """Type an assignment to a slice: all loads first, then the stores, element by element."""
-    view = view_typer(state, cells, index, site)
-    if view is None:
-        return None
-    kind = view[0].return_type
-    if isinstance(value, Cells) and value.ndim <= kind.ndim:
+def filling(kind: Cells, value: Any) -> Any:
+    """Return what stores a value to all elements of a view, or None where it does not fit: (context, builder, args).
+
+    Its args are those of the state, the value, the view and the site. All loads come first, then the stores.
+    """
+    if isinstance(value, Cells) and value.ndim <= kind.ndim and not value.is_record:
         implement = _copy
     elif isinstance(value, types.Number | types.Boolean):
         implement = _fill
     else:
         return None
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        target = view[1](context, builder, view[0], [args[0], args[2], args[3], args[4]])
-        inner = types.none(types.int64, value, kind, types.int64)
-        return context.compile_internal(builder, implement, inner, [args[0], args[1], target, args[4]])
-
-    return types.none(state, value, cells, index, site), generate
+    inner = types.none(types.int64, value, kind, types.int64)
+    return lambda context, builder, args: context.compile_internal(builder, implement, inner, args)
 
 
 def _fill(state: Any, value: Any, target: Any, site: Any) -> None:
@@ -138,7 +132,7 @@ def _turned(typing: Any, cells: Any) -> Any:
 
 def _reshaped(typing: Any, cells: Any, shape: Any) -> Any:
     """Type a view of another shape, whose lengths have been checked."""
-    kind = Cells(cells.dtype, len(shape), cells.part)
+    kind = cells.of(len(shape))
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
@@ -219,7 +213,9 @@ def view(cells: Any, dtype: Any) -> Any:
 
 
 def _view_as(cells: Any, dtype: Any) -> Any:
-    if not isinstance(cells, Cells) or not cells.ndim or cells.part or not hasattr(dtype, "dtype"):
+    if not isinstance(cells, Cells) or not cells.ndim or cells.unit != cells.itemsize or cells.is_record:
+        return None
+    if not hasattr(dtype, "dtype"):
         return None
     if numpy_support.as_dtype(dtype.dtype) not in CODES:
         return None

@@ -1,0 +1,60 @@
+"""Where an instruction of a kernel stands in its source, and what it is for."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import linecache
+from functools import lru_cache
+from itertools import islice
+from types import CodeType
+
+
+@lru_cache(maxsize=4096)
+def position(code: CodeType, instruction: int) -> tuple[int, int]:
+    """Return (line from 1, column from 0) of an instruction's expression.
+
+    Positions, unlike instruction numbers, stay when CPython specialises an instruction. A Python
+    started without column information (-X no_debug_ranges) gives the instruction's number for a column.
+    """
+    line, _, column, _ = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
+    line = line or code.co_firstlineno
+    if column is None:
+        return line, instruction
+    text = linecache.getline(code.co_filename, line).encode()
+    return line, len(text[:column].decode(errors="ignore")) if text else column
+
+
+@lru_cache(maxsize=4096)
+def result_unused(code: CodeType, instruction: int) -> bool:
+    """Return whether the value that a call leaves is thrown away: its next instruction is POP_TOP."""
+    later = [s for s in dis.get_instructions(code) if s.offset > instruction]
+    return bool(later) and later[0].opname == "POP_TOP"
+
+
+@lru_cache(maxsize=64)
+def _targets(file: str) -> dict[tuple[int, int], str]:
+    """Return the variable that each expression of a file is assigned to, by (line, byte column)."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return {}
+    found: dict[tuple[int, int], str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                _match(target, node.value, found)
+    return found
+
+
+def _match(target: ast.expr, value: ast.expr, found: dict[tuple[int, int], str]) -> None:
+    if isinstance(target, ast.Name):
+        found[value.lineno, value.col_offset] = target.id
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        for t, v in zip(target.elts, value.elts, strict=False):
+            _match(t, v, found)
+
+
+def assigned_name(code: CodeType, instruction: int, otherwise: str) -> str:
+    """Return the variable that the expression at this instruction is assigned to."""
+    return _targets(code.co_filename).get(position(code, instruction), otherwise)
