@@ -86,17 +86,37 @@ def compare(trace: Trace, memory: Memory, done: Replay, moment: int, number: int
     for place, row in enumerate(expected.ravel().tolist()):
         assert memory.writer(number, place, moment, block, thread) == (row if row >= 0 else None)
 
+    compare_few(memory, moment, number, block, thread)
 
-@pytest.mark.parametrize("spacing", [2, track.SPACING])
+
+def compare_few(memory: Memory, moment: int, number: int, block: int, thread: int):
+    """What is kept of the few elements that are touched is what is there of all."""
+    reads = memory.few_reads(number, moment, block, thread)
+    if reads is not None:
+        whole = memory.reads(number, moment, block, thread).ravel()
+        assert reads[1].tolist() == whole[reads[0]].tolist()
+        assert reads[1].sum() == whole.sum()
+    writes = memory.few_writes(number, moment, block, thread)
+    if writes is not None:
+        elements, values, written = writes
+        np.testing.assert_array_equal(values, memory.values(number, moment, block, thread).ravel()[elements])
+        whole = memory.written(number, moment, block, thread).ravel()
+        assert written.tolist() == whole[elements].tolist()
+        assert written.sum() == whole.sum()
+
+
+@pytest.mark.parametrize(("spacing", "many"), [(2, track.MANY), (track.SPACING, track.MANY), (2, 0)])
 @examples
 @given(programs(), KIND, st.integers(1, 3), st.data())
 def test_memory_at_any_moment_is_what_a_replay_leaves(
-    spacing: int, programs: Programs, kind: str, resident: int, data: st.DataObject
+    spacing: int, many: int, programs: Programs, kind: str, resident: int, data: st.DataObject
 ):
     trace = trace_of(programs, kind, resident)
     requests = requests_of(trace)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(track, "SPACING", spacing)
+        patch.setattr(track, "MANY", many)
+        patch.setattr(track, "FEW", 1)
         memory = memory_of(trace, requests)
         for moment in data.draw(st.lists(st.integers(0, requests.end), min_size=1, max_size=4)):
             done = replay(trace, requests, moment)

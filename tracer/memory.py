@@ -51,6 +51,32 @@ class Memory:
         """Return whether the launch has written each element, in the buffer's shape."""
         return self.cells(buffer).shaped(self._track(buffer, block, thread).last(moment) >= 0)
 
+    def few_reads(
+        self, buffer: int, moment: int, block: int = 0, thread: int = 0
+    ) -> tuple[Ints, NDArray[Any]] | None:
+        """Return (elements that are ever read, how often by now) where these are few of many; else None.
+
+        Elements are numbers in the buffer's shape, in C order, ascending.
+        """
+        track = self._track(buffer, block, thread)
+        if not self.cells(buffer).plain or track.loads.touched is None:
+            return None
+        return track.loads.touched, track.reads_within(moment)
+
+    def few_writes(
+        self, buffer: int, moment: int, block: int = 0, thread: int = 0
+    ) -> tuple[Ints, NDArray[Any], NDArray[np.bool_]] | None:
+        """Return (elements that are ever written, what they hold, whether written by now), where these are few of many.
+
+        Else None; elements as in `few_reads`.
+        """
+        track = self._track(buffer, block, thread)
+        touched = track.writes.touched
+        if not self.cells(buffer).plain or touched is None:
+            return None
+        last = track.last_within(moment)
+        return touched, self._overwritten(self._initial(buffer, touched), last), last >= 0
+
     def writer(self, buffer: int, element: int, moment: int, block: int = 0, thread: int = 0) -> int | None:
         """Return the access (row of the trace) that wrote an element last, None where none did.
 
@@ -108,7 +134,7 @@ class Memory:
         for number, buffer in enumerate(self._trace.buffers):
             self.value_range(number)
             if buffer.space not in ("shared", "local"):
-                self._track(number, 0, 0).reads(0)
+                self._track(number, 0, 0).reads_within(0)
 
     @cached_property
     def _destinations(self) -> Destinations:
@@ -132,12 +158,13 @@ class Memory:
     def _dtype(self, buffer: int) -> np.dtype[Any]:
         return np.dtype(self._trace.buffers[buffer].dtype)
 
-    def _initial(self, buffer: int) -> NDArray[Any]:
-        """Return a new array of what each cell holds before the launch."""
+    def _initial(self, buffer: int, some: Ints | None = None) -> NDArray[Any]:
+        """Return a new array of what each cell, or some of them, holds before the launch."""
         dtype, cells = self._dtype(buffer), self.cells(buffer)
-        if buffer in self._trace.initial:
-            return cells.taken(self._trace.initial[buffer]).astype(dtype)
-        return np.full(len(cells), poison(dtype), dtype)
+        if buffer not in self._trace.initial:
+            return np.full(len(cells) if some is None else len(some), poison(dtype), dtype)
+        content = cells.taken(self._trace.initial[buffer])
+        return (content if some is None else content[some]).astype(dtype)
 
     def _overwritten(self, content: NDArray[Any], last: NDArray[np.int32]) -> NDArray[Any]:
         """Put in what these rows wrote; whole records have no values in a trace and stay as they began."""

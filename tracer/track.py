@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from .runs import AnyInts, Ints, run_starts, stable_order
 from .trace import Buffer
 
 SPACING = 1 << 15
+MANY, FEW = 1 << 16, 8  # of more cells than MANY, those touched are kept where they are fewer than one in FEW
 
 
 class Cells:
@@ -112,6 +113,34 @@ class Timed:
         return Timed(self.cell[mask], self.rows[mask], self.moments, start)
 
 
+class Domain:
+    """The cells that some accesses make, numbered from 0: all cells, or of many cells the few that they touch."""
+
+    def __init__(self, cells: int, timed: Timed) -> None:
+        self.cells, self.timed = cells, timed
+        self.touched: Ints | None = None
+        self.size = cells
+        if cells > MANY and FEW * len(timed.cell) < cells:
+            self._renumber()
+
+    def _renumber(self) -> None:
+        seen = np.zeros(self.cells, bool)
+        seen[self.timed.cell] = True
+        self.touched = np.flatnonzero(seen)
+        self.size = len(self.touched)
+        number = np.empty(self.cells, np.int32)  # what is not written to takes no memory
+        number[self.touched] = np.arange(self.size, dtype=np.int32)
+        self.timed = replace(self.timed, cell=number[self.timed.cell])
+
+    def spread(self, found: NDArray[np.int32], fill: int) -> NDArray[np.int32]:
+        """Return figures of the domain's cells as those of all cells."""
+        if self.touched is None:
+            return found
+        whole = np.zeros(self.cells, np.int32) if fill == 0 else np.full(self.cells, fill, np.int32)
+        whole[self.touched] = found
+        return whole
+
+
 class Track:
     """Counts of reads and last writers per cell, at any moment.
 
@@ -122,49 +151,65 @@ class Track:
     """
 
     def __init__(self, cells: int, reads: Callable[[], Timed], writes: Timed) -> None:
-        self.cells, self.spacing = cells, max(SPACING, 2 * cells)
+        self.cells = cells
         self._read = reads  # not called where nobody asks for them, as for a buffer coloured by value
-        self._writes = writes.where(_newest(writes.cell, writes.rows))
-        self._last = [np.full(cells, -1, np.int32)]
-        for low in range(0, len(self._writes.cell) - self.spacing, self.spacing):
-            self._last.append(self._replay(self._last[-1], low, low + self.spacing))
+        self.writes = Domain(cells, writes.where(_newest(writes.cell, writes.rows)))
+        self._every = _spacing(self.writes)
+        self._last = [np.full(self.writes.size, -1, np.int32)]
+        for low in range(0, len(self.writes.timed.cell) - self._every, self._every):
+            self._last.append(self._replay(self._last[-1], low, low + self._every))
 
     @cached_property
-    def _reads(self) -> Timed:
-        return self._read()
+    def loads(self) -> Domain:
+        """The cells that are read."""
+        return Domain(self.cells, self._read())
 
     @cached_property
     def _counts(self) -> list[NDArray[np.int32]]:
-        counts = [np.zeros(self.cells, np.int32)]
-        for low in range(0, len(self._reads.cell) - self.spacing, self.spacing):
-            counts.append(counts[-1] + self._count(low, low + self.spacing))
+        counts, every = [np.zeros(self.loads.size, np.int32)], _spacing(self.loads)
+        for low in range(0, len(self.loads.timed.cell) - every, every):
+            counts.append(counts[-1] + self._count(low, low + every))
         return counts
 
     def reads(self, moment: int) -> NDArray[np.int32]:
         """Return how often each cell was read."""
-        upto = self._reads.upto(moment)
-        kept = min(upto // self.spacing, len(self._counts) - 1)
-        low, counts = kept * self.spacing, self._counts[kept]
-        if upto - low > self.cells // 16:
-            return counts + self._count(low, upto)
-        result = counts.copy()
-        np.add.at(result, self._reads.cell[low:upto], 1)  # few: all cells need not be looked at once more
-        return result
+        return self.loads.spread(self.reads_within(moment), 0)
 
     def last(self, moment: int) -> NDArray[np.int32]:
         """Return the row of the last write to each cell, -1 where there was none."""
-        upto = self._writes.upto(moment)
-        kept = min(upto // self.spacing, len(self._last) - 1)
-        return self._replay(self._last[kept], kept * self.spacing, upto)
+        return self.writes.spread(self.last_within(moment), -1)
+
+    def reads_within(self, moment: int) -> NDArray[np.int32]:
+        """Return how often each cell of `loads` was read."""
+        upto, every = self.loads.timed.upto(moment), _spacing(self.loads)
+        kept = min(upto // every, len(self._counts) - 1)
+        low, counts = kept * every, self._counts[kept]
+        if upto - low > self.loads.size // 16:
+            return counts + self._count(low, upto)
+        result = counts.copy()
+        np.add.at(
+            result, self.loads.timed.cell[low:upto], 1
+        )  # few: all cells need not be looked at once more
+        return result
+
+    def last_within(self, moment: int) -> NDArray[np.int32]:
+        """Return the row of the last write to each cell of `writes`, -1 where there was none."""
+        upto = self.writes.timed.upto(moment)
+        kept = min(upto // self._every, len(self._last) - 1)
+        return self._replay(self._last[kept], kept * self._every, upto)
 
     def _count(self, low: int, high: int) -> NDArray[np.int32]:
-        return np.bincount(self._reads.cell[low:high], minlength=self.cells).astype(np.int32)
+        return np.bincount(self.loads.timed.cell[low:high], minlength=self.loads.size).astype(np.int32)
 
     def _replay(self, last: NDArray[np.int32], low: int, high: int) -> NDArray[np.int32]:
         """Return the last writers after some more writes; of several to one cell NumPy keeps the last."""
         result = last.copy()
-        result[self._writes.cell[low:high]] = self._writes.rows[low:high]
+        result[self.writes.timed.cell[low:high]] = self.writes.timed.rows[low:high]
         return result
+
+
+def _spacing(domain: Domain) -> int:
+    return max(SPACING, 2 * domain.size)
 
 
 def _newest(cell: AnyInts, rows: AnyInts) -> NDArray[np.bool_]:
