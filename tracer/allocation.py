@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .recorder import CHUNK, FIELDS, Recorder
 from .scheduler import Scheduler
 from .trace import Buffer
+from .whole import values_of
 
 FULL = CHUNK * FIELDS
 
@@ -18,11 +19,13 @@ FULL = CHUNK * FIELDS
 class Allocation:
     """One allocation: its elements in memory order, and the buffer that traces call it.
 
-    `cells[i]` is the element at byte i * unit from the start: what an access's index means.
+    `cells[i]` is the element at byte i * unit from the start: what an access's index means. `values[i]` is it as
+    Numba computes with it.
     """
 
     def __init__(self, cells: NDArray[Any], buffer: int, scheduler: Scheduler) -> None:
         self.cells = cells
+        self.values = values_of(cells)
         self.buffer = buffer
         self.scheduler = scheduler
         self.recorder: Recorder = scheduler.recorder

@@ -21,6 +21,7 @@ from .allocation import FULL, Allocation, converted, take_turn
 from .indexing import Miss, is_element, offsets, shifted
 from .scheduler import Scheduler
 from .trace import Buffer, Op, poison
+from .whole import values_of
 
 _frame = sys._getframe
 
@@ -30,8 +31,7 @@ class RecordingArray:
 
     __slots__ = (
         "_ary",
-        "_cells",
-        "_cols",
+                "_cols",
         "_extend",
         "_load",
         "_log",
@@ -42,9 +42,9 @@ class RecordingArray:
         "_store",
         "_strides",
         "_two",
+        "_values",
     )  # fmt: skip
     _ary: NDArray[Any]
-    _cells: NDArray[Any]
     _cols: Any
     _extend: Callable[[tuple[Any, ...]], None]
     _load: int
@@ -56,6 +56,7 @@ class RecordingArray:
     _store: int
     _strides: tuple[int, ...]
     _two: bool
+    _values: Any
 
     def __init__(self, ary: NDArray[Any], memory: Allocation) -> None:
         place = object.__setattr__  # RecordArray's own would store to a field
@@ -65,7 +66,7 @@ class RecordingArray:
         simple = 0 < ary.ndim < 3 and ary.dtype.names is None
         lines = [offsets(n, s) for n, s in zip(ary.shape, strides, strict=True)] if simple else []
         for name, value in (
-            ("_ary", ary), ("_memory", memory), ("_cells", memory.cells), ("_scheduler", memory.scheduler),
+            ("_ary", ary), ("_memory", memory), ("_values", memory.values), ("_scheduler", memory.scheduler),
             ("_log", memory.recorder.log), ("_extend", memory.recorder.log.extend),
             ("_load", memory.buffer * 4 + Op.LOAD), ("_store", memory.buffer * 4 + Op.STORE),
             ("_origin", origin), ("_strides", strides), ("_two", len(lines) == 2),
@@ -88,7 +89,7 @@ class RecordingArray:
         if scheduler.interleaved:
             scheduler.current = other = me.next
             other.switch()
-        value = self._cells[cell]
+        value = self._values[cell]
         frame = _frame(1)
         self._extend((me.context, self._load, frame.f_code, frame.f_lasti, cell, value))
         if len(self._log) >= FULL:
@@ -110,28 +111,28 @@ class RecordingArray:
         if scheduler.interleaved:
             scheduler.current = other = me.next
             other.switch()
-        cells = self._cells
+        values = self._values
         try:
-            cells[cell] = value
-        except (OverflowError, ValueError):
-            cells[cell] = converted(value, cells.dtype)
+            values[cell] = value
+        except (OverflowError, ValueError, TypeError):
+            values[cell] = converted(value, self._memory.cells.dtype)
         frame = _frame(1)
-        self._extend((me.context, self._store, frame.f_code, frame.f_lasti, cell, cells[cell]))
+        self._extend((me.context, self._store, frame.f_code, frame.f_lasti, cell, values[cell]))
         if len(self._log) >= FULL:
             scheduler.recorder.flush()
 
     def load(self, cell: int, frame: FrameType) -> Any:
         """Load the element at an index of the memory, for an instruction of `frame`."""
         me = take_turn(self._scheduler)
-        value = self._cells[cell]
+        value = self._values[cell]
         self._extend((me.context, self._load, frame.f_code, frame.f_lasti, cell, value))
         return value
 
     def store(self, cell: int, value: Any, frame: FrameType) -> None:
         """Store to an index of the memory; numbers that don't fit wrap, as on the GPU."""
         me = take_turn(self._scheduler)
-        self._cells[cell] = converted(value, self._cells.dtype)
-        self._extend((me.context, self._store, frame.f_code, frame.f_lasti, cell, self._cells[cell]))
+        self._values[cell] = converted(value, self._memory.cells.dtype)
+        self._extend((me.context, self._store, frame.f_code, frame.f_lasti, cell, self._values[cell]))
 
     def cell(self, index: Any) -> int:
         """Return the place in memory of one element; raises Miss outside the array."""
@@ -152,7 +153,8 @@ class RecordingArray:
         me = take_turn(self._scheduler)
         coded = self._memory.buffer * 4 + op
         self._memory.recorder.miss(me.context, coded, frame.f_code, frame.f_lasti, miss.cell, miss.text)
-        return poison(self._cells.dtype)
+        nothing = poison(self._memory.cells.dtype)
+        return values_of(np.array([nothing]))[0]
 
     @property
     def _name(self) -> str:
@@ -170,7 +172,7 @@ class RecordingArray:
                 return self.miss(miss, Op.LOAD, frame)
             if self._ary.dtype.names is None:
                 return self.load(cell, frame)
-            cells = self._cells[cell : cell + 1].reshape(())
+            cells = self._memory.cells[cell : cell + 1].reshape(())
             return recording(cells, self._memory)
         return recording(self._ary[index], self._memory)
 

@@ -24,13 +24,13 @@ def update(array: RecordingArray, index: Any, change: Callable[[Any], Any], fram
     except Miss as miss:
         return array.miss(miss, Op.ATOMIC, frame)
     me = take_turn(array._scheduler)
-    cells = array._cells
-    old = cells[cell]
+    values = array._values
+    old = values[cell]
     new = change(old)
     if new is not None:
-        cells[cell] = converted(new, cells.dtype)
+        values[cell] = converted(new, array._memory.cells.dtype)
     buffer = array._memory.buffer * 4 + Op.ATOMIC
-    array._extend((me.context, buffer, frame.f_code, frame.f_lasti, cell, cells[cell]))
+    array._extend((me.context, buffer, frame.f_code, frame.f_lasti, cell, values[cell]))
     return old
 
 

@@ -17,6 +17,7 @@ from .positions import assigned_name
 from .scheduler import Block, Index3
 from .trace import FENCE, FENCE_BLOCK, OF_BLOCK, OF_GRID, WARP
 from .warp import ALL, Meet, warp_operations
+from .whole import BitFunctions
 
 _frame = sys._getframe
 
@@ -108,7 +109,7 @@ def _meeting(run: Run) -> Meet:
 def module_class(base: type, numba: Numba) -> type:
     """Return the class of what `cuda` is inside a kernel: Numba's own, with threads and memory of ours."""
 
-    class Module(base):  # type: ignore[misc]  # known at run time only
+    class Module(BitFunctions, base):  # type: ignore[misc]  # known at run time only
         def __init__(self, grid_dim: Any, block_dim: Any, dynshared_size: int) -> None:
             super().__init__(grid_dim, block_dim, dynshared_size)
             self.serve(numba.current())

@@ -21,6 +21,7 @@ from .recorder import Recorder, TooLarge
 from .results import totals_of_columns
 from .scheduler import Block, Scheduler, Stop, Thread
 from .trace import Buffer, Dim3, KernelError, poison, unravel
+from .whole import casting
 
 _frame = sys._getframe
 _HERE = str(Path(__file__).parent)
@@ -185,9 +186,8 @@ class Run:
         collecting = gc.isenabled()
         gc.disable()  # the log holds many small tuples, none of them in a cycle
         try:
-            with np.errstate(
-                divide="raise" if debug else "ignore", over="ignore", under="ignore", invalid="ignore"
-            ):
+            zero: Any = "raise" if debug else "ignore"
+            with np.errstate(divide=zero, over="ignore", under="ignore", invalid="ignore"), casting():
                 self.scheduler.run(kernel, given, grid, dim, chosen, self.report)
         except Enough:
             raise

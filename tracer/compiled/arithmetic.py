@@ -1,15 +1,30 @@
-"""Functions of `cuda` that compute, as compiled code has them: with the results of Numba's simulator."""
+"""Functions of `cuda` that compute, as compiled code has them; those of bits look at as many as a number's type has."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numba
+from numba.core import types
+from numba.core.extending import overload
+
+
+def width_of(value: Any) -> int:
+    """Return how many bits of a whole number count: 64 or, of smaller types, 32 (compiled code)."""
+    raise NotImplementedError
+
+
+def _width_of(value: Any) -> Any:
+    width = 32 if isinstance(value, types.Integer) and value.bitwidth <= 32 else 64
+    return lambda value: width
+
+
+overload(width_of, strict=False)(_width_of)
 
 
 def _popc(value: Any) -> Any:
     count = 0
-    for place in range(64):
+    for place in range(width_of(value)):
         count += (value >> place) & 1
     return count
 
@@ -23,21 +38,23 @@ def _cbrt(value: Any) -> Any:
 
 
 def _brev(value: Any) -> Any:
+    width = width_of(value)
     turned = 0
-    for place in range(32):
-        turned |= ((value >> place) & 1) << (31 - place)
+    for place in range(width):
+        turned |= ((value >> place) & 1) << (width - 1 - place)
     return turned
 
 
 def _clz(value: Any) -> Any:
-    for place in range(32):
-        if (value >> (31 - place)) & 1:
+    width = width_of(value)
+    for place in range(width):
+        if (value >> (width - 1 - place)) & 1:
             return place
-    return 32
+    return width
 
 
 def _ffs(value: Any) -> Any:
-    for place in range(32):
+    for place in range(width_of(value)):
         if (value >> place) & 1:
             return place + 1
     return 0
