@@ -215,3 +215,30 @@ def test_what_nobody_foresaw_is_a_refusal_too(tmp_path, n):
     )
     with pytest.raises(NotCompilable, match="Error where it is compiled: "):
         compiled.run(launch(tmp_path, source, LONGS), lambda done, of: None)
+
+
+GLOBALS = """
+MASK = np.array([[1, 2], [3, 4]], np.float32)
+WEIGHTS, TRACED = np.arange(5), True
+
+@cuda.jit
+def kernel(a, out):
+    t: int64 = cuda.threadIdx.x
+    for row in range(MASK.shape[0]):
+        out[t] += MASK[row, t % 2] * WEIGHTS[-1 - t % len(WEIGHTS)]
+    if TRACED:
+        out[t] += INDEX
+"""
+
+
+def test_global_arrays_are_what_they_are_at_launch(tmp_path):
+    trace = same(launch(tmp_path, GLOBALS.replace("INDEX", "1"), LONGS, block=(8, 1, 1)))
+    assert [b.name for b in trace.buffers] == ["a", "out"]  # part of the code, as on the GPU
+
+
+@pytest.mark.parametrize("index", ["WEIGHTS[t]", "MASK[t, 0]", "MASK[0, -t]"])
+def test_an_index_outside_a_global_array_is_left_to_the_simulator(tmp_path, index):
+    with pytest.raises(NotCompilable, match="outside a global array"):
+        compiled.run(
+            launch(tmp_path, GLOBALS.replace("INDEX", index), LONGS, block=(8, 1, 1)), lambda d, o: None
+        )

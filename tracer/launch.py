@@ -77,7 +77,7 @@ class Launch(msgspec.Struct, frozen=True):
     arguments: tuple[Array | Scalar, ...]
     grid: Dim3
     block: Dim3
-    constants: dict[str, int | float | str] = {}
+    constants: dict[str, bool | int | float | str] = {}
     shared_bytes: int = 0
     scenario: str = ""
     schedule: Schedule = Schedule()

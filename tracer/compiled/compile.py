@@ -99,7 +99,7 @@ def _compile(program: Program, arguments: Arguments, sweep: str, name: str, text
         try:
             made.compile((types.int64, types.int64))
         except (NumbaError, NotImplementedError) as error:
-            return NotCompilable(sentence(error))
+            return NotCompilable(sentence(error, program.functions))
     return made
 
 

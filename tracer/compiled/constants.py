@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import math
 from enum import Enum
 from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .program import Program
+from .state import CODES
 
+LARGEST = 1 << 20  # bytes of a global array that becomes part of the code
 _FUNCTIONS = (abs, bool, complex, divmod, enumerate, float, int, len, max, min, pow, range, round, zip)
 
 
@@ -31,6 +35,9 @@ def constant(program: Program, value: Any, stem: str) -> ast.expr | None:
         )
     if isinstance(value, float | np.generic):
         return _named(program, value, stem, f"{type(value).__name__}({value})")
+    if isinstance(value, np.ndarray):
+        fits = value.dtype in CODES and value.flags.c_contiguous and value.nbytes <= LARGEST
+        return _named(program, value, stem, _text_of(value)) if fits else None
     if any(value is f for f in _FUNCTIONS):
         return ast.Name(value.__name__, ast.Load())
     if is_type(value):
@@ -39,6 +46,10 @@ def constant(program: Program, value: Any, stem: str) -> ast.expr | None:
     if _is_library(value) or (isinstance(value, type) and issubclass(value, BaseException)):
         return _named(program, value, stem, f"{value.__module__}.{value.__name__}")
     return None
+
+
+def _text_of(array: NDArray[Any]) -> str:
+    return f"{array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"
 
 
 def _named(program: Program, value: Any, stem: str, fact: str) -> ast.expr:

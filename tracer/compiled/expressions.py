@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Self
 
 from ..trace import Op
@@ -17,7 +17,7 @@ from .linear import flat
 from .names import CudaPath, Unknown, source_of
 from .places import located, parsed, parsed_call
 from .stops import STOPS, stop
-from .writer import Writer
+from .writer import OWN, Writer
 
 _KINDS: dict[type, str] = {
     ast.FunctionDef: "a function", ast.Lambda: "a lambda", ast.With: "with", ast.Try: "try", ast.Match: "match",
@@ -112,15 +112,28 @@ class Expressions(Writer, ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self.names.locals:
             return ast.copy_location(ast.Name(self.renamed(node.id), node.ctx), node)
-        return self._known(node, node.id) or node
+        found = self._known(node, node.id)
+        if found is None and not node.id.startswith(OWN):
+            self.refuse(node, f"{node.id}, which is not defined")
+        return found or node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         known = self._known(node, node.attr)
         if known is not None:
             return known
+        self._refuse_missing(node)
         if node.attr in _OF_ARRAYS:
             return self.generic_visit(node)  # type: ignore[no-any-return]
         return self.field(self.visit(node.value), node)
+
+    def _refuse_missing(self, node: ast.Attribute) -> None:
+        """Refuse what a module does not have."""
+        try:
+            missing = isinstance(self.names.value(node.value), ModuleType)
+        except Unknown:
+            return
+        if missing:
+            self.refuse(node, f"{ast.unparse(node)}, which does not exist")
 
     def field(self, record: ast.expr, node: ast.Attribute) -> ast.expr:
         """Return the call that gives an attribute, which may be a field of records."""
@@ -165,6 +178,7 @@ class Expressions(Writer, ast.NodeTransformer):
     def _unknown(self, node: ast.Call) -> ast.expr:
         """Return the call of what is known when it is compiled: a method, or a function that is passed on."""
         if isinstance(node.func, ast.Attribute):
+            self._refuse_missing(node.func)
             node.func.value = self.visit(node.func.value)
             node.args = [self.visit(a) for a in node.args]
             node.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]

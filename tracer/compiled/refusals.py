@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterable
 
 # Where numba was when it gave up: the innermost place comes first.
 _PLACE = re.compile(r"During: [^\n]*? at [^\n]*? \((\d+)\)")
 _CALL = re.compile(r"No implementation of function .*?>>> (.*?)\s*\n", re.S)
 _COLOURS = re.compile(r"\x1b\[\d*m")
+_NAME = re.compile(r"Untyped global name '(_ts_(\w+?)_\d+)'")
+# The types that a load or a store is given: of what is stored, the array, the index and the number of the site.
+_ACCESS = re.compile(r"(?:load|store (.*?),) (Cells\(\w+, \d+\)), (.*), [^,]*")
 _ARRAY = re.compile(r"Cells\((\w+), (\d+)\)")
 
 
-def sentence(error: Exception) -> str:
-    """Return "line 12: what can't be compiled." from an error of numba's."""
+def sentence(error: Exception, functions: Iterable[ast.FunctionDef] = ()) -> str:
+    """Return "line 12: what can't be compiled." from an error of numba's over some functions."""
     text = _COLOURS.sub("", str(error))
-    place, call = _PLACE.search(text), _CALL.search(text)
+    place, call, name = _PLACE.search(text), _CALL.search(text), _NAME.search(text)
     line = int(place[1]) if place else getattr(getattr(error, "loc", None), "line", 0)
     said = _call(call[1]) if call else _first(text)
-    return f"line {line}: {_plain(said)}."
+    if name is not None:
+        line, said = _line_of(name[1], functions) or line, f"{name[2]}, which Numba does not compile"
+    return f"line {line}: {_plain(said)}." if line else f"{_plain(said)}, which Numba does not compile."
+
+
+def _line_of(name: str, functions: Iterable[ast.FunctionDef]) -> int:
+    """Return the first line on which a name stands, 0 if it stands nowhere."""
+    named = (n.lineno for f in functions for n in ast.walk(f) if isinstance(n, ast.Name) and n.id == name)
+    return next(named, 0)
 
 
 def unexpected(error: Exception) -> str:
@@ -34,6 +47,10 @@ def _call(text: str) -> str:
     given = (
         given.removeprefix("int64, ") if name in ("load", "store") else given
     )  # the state, which they all take
+    access = _ACCESS.fullmatch(f"{name} {given}")
+    if access is not None:
+        value, array, index = access.groups()
+        return f"{f'a store of {value} to' if value else 'a load from'} an {array} at {index}"
     return f"{name} of ({given})"
 
 

@@ -100,6 +100,11 @@ class Rewriter(Expressions):
             value = self.put(value)
         return [s for target in node.targets for s in self.assign(target, value)]
 
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        if node.value is None:
+            return []
+        return self.visit_Assign(located(ast.Assign([node.target], node.value), node))
+
     def assign(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         """Return the statements that assign to a target."""
         if self.stops(target):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from ..trace import Site
 from .constants import constant
@@ -13,7 +15,8 @@ from .names import Names, NotCompilable, Source
 from .places import located, position_of
 from .program import Program
 
-STATE = "_ts_state"
+OWN = "_ts_"  # what names begin with that the source does not have
+STATE = f"{OWN}state"
 
 
 class Writer:
@@ -57,7 +60,7 @@ class Writer:
         """Return an expression with a value known at launch."""
         made = constant(self.program, value, stem)
         if made is None:
-            self.refuse(where, f"{stem} is {type(value).__name__}, which can't be compiled")
+            self.refuse(where, _told(value, stem))
         return located(made, where)  # type: ignore[no-any-return]
 
     def put(self, value: ast.expr) -> ast.Name:
@@ -70,3 +73,14 @@ class Writer:
     def write(self, statement: ast.stmt, where: ast.AST) -> None:
         """Write a statement before the one being rewritten."""
         self.before.append(located(statement, where))
+
+
+def _told(value: Any, name: str) -> str:
+    """Return what stands in the way of compiling a value."""
+    if isinstance(value, FunctionType):
+        return f"{name}, a function of Python; @cuda.jit(device=True) makes it one of the GPU"
+    if isinstance(value, ModuleType):
+        return f"the module {name}"
+    if isinstance(value, np.ndarray):
+        return f"the global array {name}, {value.nbytes:,} bytes of {value.dtype}"
+    return name if callable(value) else f"{name}, an object of the class {type(value).__name__}"
