@@ -6,6 +6,7 @@ import inspect
 import linecache
 import sys
 import traceback
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import util
@@ -21,6 +22,11 @@ from .launch import Array, Launch
 from .trace import poison
 
 PIECE = 1 << 16  # numbers drawn at a time, which stay in a processor's cache
+
+
+DRAWN = ("random", "normal")
+KEPT = 1 << 20, 1 << 28  # bytes of an array of drawn numbers that is kept, at least, and of all, at most
+_drawn_before: OrderedDict[Array, NDArray[Any]] = OrderedDict()
 
 
 class LoadError(Exception):
@@ -125,7 +131,31 @@ def arrays_of(launch: Launch, kernel: Any) -> tuple[list[Any], tuple[str, ...]]:
 
 
 def filled(array: Array) -> NDArray[Any]:
-    """Return an array as its launch describes it; raises LoadError for a file that can't be read."""
+    """Return a new array as its launch describes it; raises LoadError for a file that can't be read."""
+    made = content_of(array)
+    return made if made.flags.writeable else made.copy()
+
+
+def content_of(array: Array) -> NDArray[Any]:
+    """Return what `filled` does, read-only where it is kept for other launches: drawing numbers takes long."""
+    if array not in _drawn_before:
+        made = _made(array)
+        if array.fill not in DRAWN or not KEPT[0] <= made.nbytes <= KEPT[1]:
+            return made
+        made.flags.writeable = False
+        _keep(array, made)
+    _drawn_before.move_to_end(array)
+    return _drawn_before[array]
+
+
+def _keep(array: Array, made: NDArray[Any]) -> None:
+    """Keep an array, instead of those that have been wanted least lately."""
+    _drawn_before[array] = made
+    while sum(kept.nbytes for kept in _drawn_before.values()) > KEPT[1]:
+        _drawn_before.popitem(last=False)
+
+
+def _made(array: Array) -> NDArray[Any]:
     try:
         if array.fill == "file":
             return _from_file(array)
@@ -144,7 +174,9 @@ def _generated(array: Array) -> NDArray[Any]:
         return np.arange(int(np.prod(array.shape))).reshape(array.shape).astype(dtype)
     if array.fill == "normal":
         return _drawn(np.random.default_rng(array.seed).standard_normal, array.shape, dtype)
-    value = {"zeros": 0, "ones": 1, "twos": 2, "threes": 3, "fours": 4, "empty": poison(dtype)}[array.fill]
+    if array.fill == "zeros":
+        return np.zeros(array.shape, dtype)  # which takes no memory until it is written to
+    value = {"ones": 1, "twos": 2, "threes": 3, "fours": 4, "empty": poison(dtype)}[array.fill]
     return np.full(array.shape, value, dtype)
 
 

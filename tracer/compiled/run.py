@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..execution import Run
-from ..launch import Launch
-from ..loading import arrays_of, constants_of, load_kernel
+from ..launch import Array, Launch
+from ..loading import arrays_of, constants_of, content_of, load_kernel
 from ..recorder import Columns, TooLarge
 from ..results import finish, totals_of_columns
 from ..scheduler import resident_blocks
@@ -43,6 +43,8 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     constants_of(module, launch)
     given, names = arrays_of(launch, kernel)
     made = Run(launch, names, report)
+    arrays = zip(names, launch.arguments, strict=True)
+    made.contents = {n: content_of(a) for n, a in arrays if isinstance(a, Array) and a.fill != "file"}
     debug = getattr(kernel, "_debug", False) or getattr(kernel, "targetoptions", {}).get("debug")
     execute(made, kernel.py_func, given, debug=bool(debug))
     return finished(made, str(module.__file__))
