@@ -12,28 +12,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_NARROW = (np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32)
-
 
 class Small(np.int64):
-    """A whole number of up to 32 bits, as it is loaded or cast; what is computed with it has 64."""
+    """A whole number of up to 32 bits with a sign, as it is loaded or cast; what is computed with it has 64.
+
+    Those without a sign are Python's: NumPy has none that go with its of 64 bits as Numba's do.
+    """
 
     __slots__ = ()
 
 
 class SmallCells:
-    """An array of whole numbers of up to 32 bits whose elements come out of it as `Small`."""
+    """An array of whole numbers of up to 32 bits whose elements come out of it as `Small`, or as Python's."""
 
-    __slots__ = ("_cells",)
+    __slots__ = ("_cells", "_kind")
 
     def __init__(self, cells: NDArray[Any]) -> None:
         plain = (
             cells.dtype.isnative and cells.flags.aligned
         )  # what a memoryview can read, at half of NumPy's cost
         self._cells: Any = memoryview(cells) if plain else cells  # type: ignore[arg-type]  # an array is a buffer
+        self._kind: Any = Small if cells.dtype.kind == "i" else int
 
-    def __getitem__(self, cell: int) -> Small:
-        return Small(self._cells[cell])
+    def __getitem__(self, cell: int) -> Any:
+        return self._kind(self._cells[cell])
 
     def __setitem__(self, cell: int, value: Any) -> None:
         self._cells[cell] = value
@@ -62,12 +64,15 @@ def _cast(kind: Any, value: Any) -> Any:
     if kind.signed and bits >> (kind.bitwidth - 1):
         bits -= 1 << kind.bitwidth
     if kind.bitwidth < 64:
-        return Small(bits)
+        return Small(bits) if kind.signed else bits
     return np.int64(bits) if kind.signed else np.uint64(bits)
 
 
 class BitFunctions:
-    """The functions of `cuda` that look at the bits of whole numbers: 32 of small ones, else 64."""
+    """The functions of `cuda` that look at the bits of whole numbers: 32 of small ones, else 64.
+
+    Of Python's own numbers, which have no type, 32 where they fit.
+    """
 
     def popc(self, value: Any) -> int:
         """Return how many bits are set."""
@@ -91,5 +96,7 @@ class BitFunctions:
 
 def _bits(value: Any) -> tuple[int, int]:
     """Return the bits of a whole number as one without a sign, and how many there are."""
-    width = 32 if isinstance(value, (Small, *_NARROW)) else 64
+    small = isinstance(value, Small) or getattr(value, "itemsize", 8) < 8
+    fits = type(value) is int and -(1 << 31) <= value < 1 << 32
+    width = 32 if small or fits else 64
     return int(value) & ((1 << width) - 1), width
