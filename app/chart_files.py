@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from html import unescape
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,23 +22,32 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg", ".pdf", ".csv", ".json")
 DPI = 300  # of a PNG file
 DOTS = 96  # pixels an inch in SVG and PDF: what a length in CSS means
+SMALLER = 0.95  # steps in which text is made smaller until all fits
+LEAST = 0.7  # the smallest text, as a share of the normal one
 NORMAL = (960, 540)  # the size at which a figure has the window's own text size
 
 
 @dataclass(frozen=True)
 class Page:
-    """What a figure is drawn on: its pixels, light or dark, and how much larger than normal its text is."""
+    """What a figure is drawn on: its pixels, light or dark, and how much larger than normal its text may be."""
 
     size: tuple[int, int] = (1600, 900)
     theme: str = "light"
     text_size: float = 1.0
 
-    def look(self) -> Theme:
-        """Return the theme: the text grows with the page, so that it is legible on a slide."""
+    def look(self, figure: Figure) -> Theme:
+        """Return the theme: the text grows with the page, so that it is legible on a slide, as far as all fits."""
         from .theme import Theme
+        from .views.chart_paint import wanted_height
 
-        share = min(self.size[0] / NORMAL[0], self.size[1] / NORMAL[1])
-        return Theme.named(self.theme, self.text_size * share)
+        shares = self.size[0] / NORMAL[0], self.size[1] / NORMAL[1]
+        scale = self.text_size * sqrt(shares[0] * shares[1])
+        least = LEAST * min(self.text_size, 1.0) * min(shares)
+        while scale * SMALLER >= least:
+            if wanted_height(figure, self.size[0], Theme.named(self.theme, scale)) <= self.size[1]:
+                break
+            scale *= SMALLER
+        return Theme.named(self.theme, scale)
 
 
 def write_figure(figure: Figure, path: Path, page: Page) -> None:
@@ -71,7 +81,7 @@ def image_of(figure: Figure, page: Page) -> QImage:
     if image.isNull():
         raise PictureError(f"A picture of {page.size[0]} x {page.size[1]} pixels is too large to be drawn.")
     painter = QPainter(image)
-    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look())
+    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look(figure))
     painter.end()
     image.setDotsPerMeterX(round(DPI / 0.0254))
     image.setDotsPerMeterY(round(DPI / 0.0254))
@@ -113,12 +123,12 @@ def _svg(figure: Figure, page: Page) -> bytes:
     generator.setTitle(figure.title)
     generator.setDescription(" ".join((figure.subtitle, *figure.origins, figure.method)))
     painter = QPainter(generator)
-    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look())
+    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look(figure))
     painter.end()
     svg = bytes(buffer.data().data()).decode()
     pixels = f'width="{page.size[0]}" height="{page.size[1]}"'
     return _with_widths(
-        re.sub('width="[^"]*mm" height="[^"]*mm"', pixels, svg, count=1), page.look()
+        re.sub('width="[^"]*mm" height="[^"]*mm"', pixels, svg, count=1), page.look(figure)
     ).encode()
 
 
@@ -160,6 +170,6 @@ def _pdf(figure: Figure, page: Page) -> bytes:
     writer.setTitle(figure.title)
     writer.setCreator("Tilescope")
     painter = QPainter(writer)
-    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look())
+    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look(figure))
     painter.end()
     return bytes(buffer.data().data())

@@ -14,7 +14,9 @@ from .chart_files import SUFFIXES, Page, write_figure
 from .charts.build import build
 from .charts.choose import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, Subject
 from .charts.sources import Source, sources
+from .charts.words import in_words, words_of
 from .parser import Parser, UsageError
+from .vocabulary import WORDS
 
 
 def export(arguments: list[str]) -> int:
@@ -29,7 +31,7 @@ def export(arguments: list[str]) -> int:
     usual = LADDER if chosen.chart == "ladder" else DEFAULT_SUBJECTS
     choice = Choice(
         chart=chosen.chart,
-        subjects=tuple(subject_of(spec) for spec in chosen.scenario or usual),
+        subjects=tuple(dict.fromkeys(subject_of(spec) for spec in chosen.scenario or usual)),
         kind=chosen.kind,
         shape="all" if chosen.all_blocks else "",
         against=chosen.over or "",
@@ -37,6 +39,7 @@ def export(arguments: list[str]) -> int:
         published=not chosen.no_published,
     )
     figure = build(_sources(chosen.source), choice)
+    figure = in_words(figure, words_of(chosen.words, choice.subjects))
     _without_screen(path)
     write_figure(figure, path, Page(chosen.size, chosen.theme, chosen.text_size))
     print(path)
@@ -64,7 +67,7 @@ def subject_of(spec: str) -> Subject:
 def _sources(files: Sequence[str]) -> list[Source]:
     """Return the named measurements, else those that Tilescope brings along."""
     if files:
-        return [Source(Path(name), load(name)) for name in files]
+        return [Source(path, load(path)) for path in dict.fromkeys(map(Path, files))]
     return [source for source in sources()[0] if source.recorded]
 
 
@@ -103,9 +106,14 @@ def _parser() -> Parser:
     parser.add_argument("--axis", choices=("auto", "linear", "log"), default="auto", help="of bars")
     parser.add_argument("--all-blocks", action="store_true", help="every block shape that was measured")
     parser.add_argument("--no-published", action="store_true", help="without the figures of the documents")
+    parser.add_argument(
+        "--words", choices=WORDS, default="own", help="for blocks and threads (the kernels' own)"
+    )
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument("--size", type=_size, default=(1600, 900), metavar="1600x900", help="in pixels")
-    parser.add_argument("--text-size", type=_text_size, default=1.0, metavar="1.0", help="0.5 to 2")
+    parser.add_argument(
+        "--text-size", type=_text_size, default=1.0, metavar="1.0", help="0.5 to 2, as far as all fits"
+    )
     return parser
 
 

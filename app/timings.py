@@ -11,10 +11,11 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ..kernels.catalogue import CatalogueError
 from . import chart_files
-from .charts.asks import asks_for, title_of
+from .charts.asks import asks_for
 from .charts.build import build
-from .charts.choose import CHARTS, ChartKind, Choice, turned_to
+from .charts.choose import CHARTS, ChartKind, Choice, title_of, turned_to
 from .charts.sources import sources
+from .charts.words import in_words, words_of
 from .measuring_job import MeasuringJob
 from .pictures import PictureError
 from .theme import Theme
@@ -71,7 +72,8 @@ class Timings(TimingsFrame):
         usual = [str(source.path) for source in found if source.recorded or source in own[:1]]
         self.sources.offer(found, [*(before or usual), also])
         if complaints:
-            self.notice.error(complaints[0])
+            more = f"; {len(complaints) - 1} more can't be opened either." if len(complaints) > 1 else "."
+            self.notice.error(complaints[0].removesuffix(".") + more)
         self.redraw()
 
     def _take_kernels(self) -> None:
@@ -100,9 +102,11 @@ class Timings(TimingsFrame):
         """Draw the choice from the checked measurements."""
         chosen = self.sources.chosen()
         titles = {subject.key: title_of(subject) for subject in self.choice.subjects}
+        words = words_of(self.theme.words, self.choice.subjects)
+        self.speak(words)
         self.options.show_choice(self.choice, chosen, titles)
         self.kernels.show_signs()
-        self.figure = build(chosen, self.choice)
+        self.figure = in_words(build(chosen, self.choice), words)
         self.chart.show_figure(self.figure)
 
     # Exports.
@@ -129,7 +133,9 @@ class Timings(TimingsFrame):
             self.notice.error("There is nothing to copy: choose a kernel that was measured like this.")
             return
         chart_files.copy_figure(self.figure, self._page())
-        self.notice.tell("The chart is on the clipboard, its numbers as text.")
+        self.notice.tell(
+            "The chart is on the clipboard as a picture; Save writes its numbers as CSV or JSON."
+        )
 
     def _page(self) -> chart_files.Page:
         return chart_files.Page(theme=self.theme.name)

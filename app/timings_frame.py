@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QFrame,
@@ -57,7 +59,7 @@ class TimingsFrame(QWidget):
             self.tabs.addTab(TABS[chart])
         brand = QLabel("Timings")
         brand.setObjectName("brand")
-        copy = "The chart as a picture, its numbers as text (Ctrl+Shift+C)"
+        copy = "The chart as a picture (Ctrl+Shift+C)"
         self.copy_button = button("Copy chart", copy, text="Copy")
         self.save_button = button("Save chart", "PNG, SVG, PDF, CSV or JSON (Ctrl+S)", text="Save…")
         self.flow = FlowLayout(self.bar)
@@ -102,15 +104,18 @@ class TimingsFrame(QWidget):
         main = QFrame()
         main.setObjectName("panel")
         self.area = QScrollArea()
-        self.area.setWidget(self.chart)
+        below = QWidget()
+        self.area.setWidget(below)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QScrollArea.Shape.NoFrame)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        column = QVBoxLayout(main)
-        column.setContentsMargins(1, 1, 1, 1)
-        column.setSpacing(0)
-        column.addWidget(self.options)
-        column.addWidget(self.area, 1)
+        inner, column = QVBoxLayout(below), QVBoxLayout(main)
+        for each in (inner, column):
+            each.setContentsMargins(1, 1, 1, 1)
+            each.setSpacing(0)
+        inner.addWidget(self.options)  # they move away with the chart: a low window has no room for both
+        inner.addWidget(self.chart, 1)
+        column.addWidget(self.area)
         return main
 
     def sizeHint(self) -> QSize:
@@ -129,8 +134,15 @@ class TimingsFrame(QWidget):
         self.side_column.setContentsMargins(gap, gap, gap, gap)
         for part in (self.notice, self.chart, self.options, self.kernels, self.sources):
             part.set_theme(theme)
-        self.sources.setMaximumHeight(theme.px(96))
         self.side.setMinimumWidth(min(theme.px(290), 420))
+
+    def speak(self, words: str) -> None:
+        """Say all but titles of kernels in "cuda" or "work-item" words."""
+        theme = replace(self.theme, words=words)
+        if self.options.theme == theme:
+            return
+        for part in (self.notice, self.options, self.kernels):
+            part.set_theme(theme)
 
     def show_running(self, running: bool) -> None:
         """Show that a measurement is under way, or that none is."""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QTreeWidgetItemIterator, QWidget
 
-from ..kernels.catalogue import groups
+from ..kernels.catalogue import find, groups
 from .charts.choose import Subject, slots_of, subject_named
 from .charts.sources import Source
 from .icons import DENSITY
 from .theme import Theme
 from .views.chart_ink import Ink
-from .views.dress import boxes_palette, sheet
+from .views.dress import boxes_palette, boxes_sheet, sheet
 
+SHOWN = 2  # measurements that are in sight
 KEY = Qt.ItemDataRole.UserRole
 
 
@@ -42,9 +43,9 @@ class CheckList(QTreeWidget):
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
         self.theme = theme
-        self.setStyleSheet(
-            sheet("QTreeWidget", theme) + "QTreeWidget::branch { image: none; border-image: none; }"
-        )
+        plain = "QTreeWidget::branch { image: none; border-image: none; }"
+        self.setStyleSheet(sheet("QTreeWidget", theme) + plain + boxes_sheet("QTreeWidget", theme))
+        self.setIconSize(QSize(theme.px(16), theme.px(16)))
         self.setPalette(boxes_palette(theme))
         self.setFont(theme.font())
         self.setIndentation(theme.px(12))
@@ -75,7 +76,7 @@ class CheckList(QTreeWidget):
         self.viewport().update()
 
 
-def _item(text: str, key: str, tip: str) -> QTreeWidgetItem:
+def _item(text: str, key: str, tip: str = "") -> QTreeWidgetItem:
     item = QTreeWidgetItem([text])
     item.setData(0, KEY, key)
     item.setToolTip(0, tip)
@@ -94,11 +95,10 @@ class KernelList(CheckList):
             top.setFlags(Qt.ItemFlag.ItemIsEnabled)
             self.addTopLevelItem(top)
             for scenario in scenarios:
-                kernel = _item(scenario.title, scenario.name, scenario.lesson)
+                kernel = _item(scenario.title, scenario.name)
                 top.addChild(kernel)
                 for baseline in scenario.baselines:
-                    tip = f"The work of {scenario.title} on the CPU"
-                    kernel.addChild(_item(baseline.title, f"{scenario.name}/{baseline.name}", tip))
+                    kernel.addChild(_item(baseline.title, f"{scenario.name}/{baseline.name}"))
         self.expandAll()
         self.set_theme(theme)
 
@@ -113,7 +113,20 @@ class KernelList(CheckList):
             top = self.topLevelItem(i)
             assert top is not None
             top.setFont(0, theme.font(bold=True))
+        self._say_tips()
         self.show_signs()
+
+    def _say_tips(self) -> None:
+        """Say the lessons in the words of the theme, but for those that have words of their own."""
+        self.blockSignals(True)
+        for item in self._items():
+            if key := item.data(0, KEY):
+                subject = subject_named(str(key))
+                scenario = find(subject.scenario)
+                say = str if scenario.words else self.theme.say
+                baseline = f"The work of {scenario.title} on the CPU"
+                item.setToolTip(0, baseline if subject.baseline else say(scenario.lesson))
+        self.blockSignals(False)
 
     def show_signs(self) -> None:
         """Draw beside each checked kernel the sign that it has in charts."""
@@ -126,11 +139,13 @@ class KernelList(CheckList):
 
 
 def _sign(slot: int, theme: Theme) -> QIcon:
-    pixmap = QPixmap(16 * DENSITY, 16 * DENSITY)
+    side = theme.px(16) * DENSITY
+    pixmap = QPixmap(side, side)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.scale(DENSITY, DENSITY)
+    painter.scale(theme.scale, theme.scale)
     Ink(painter, Theme.named(theme.name)).sign(QPointF(8, 8), slot)
     painter.end()
     return QIcon(pixmap)
@@ -154,6 +169,24 @@ class SourceList(CheckList):
             self.addTopLevelItem(_item(told, str(source.path), source.line.replace(" · ", "\n")))
         self.blockSignals(False)
         self.check(checked)
+        self.updateGeometry()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        super().set_theme(theme)
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """Return the room for the measurements; from the third on they are scrolled to."""
+        return QSize(super().sizeHint().width(), self._height(SHOWN))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the room for one of them."""
+        return QSize(super().minimumSizeHint().width(), self._height(1))
+
+    def _height(self, shown: int) -> int:
+        rows = [self.visualItemRect(item).height() for item in self._items()]
+        return sum(rows[:shown]) + self.theme.px(4)
 
     def chosen(self) -> list[Source]:
         """Return the checked measurements."""

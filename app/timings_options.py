@@ -9,13 +9,14 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 
-from .charts.choose import Choice, problem_for, problems, shapes
+from .charts.choose import Choice, chosen_rows, problem_for, problems, shapes
 from .charts.sources import Source
-from .charts.wording import SHORT
+from .charts.wording import SHORT, shape_of
 from .controls import Chip, Combo
 from .flow import FlowLayout
+from .speech import speak
 from .theme import Theme
-from .views.dress import boxes_palette
+from .views.dress import boxes_palette, boxes_sheet
 
 USED = {
     "bars": ("kind", "problem", "shape", "axis", "published"),
@@ -27,7 +28,7 @@ USED = {
     "copies": ("problem", "shape", "axis", "published"),
 }
 LABELS = {"kind": "Time", "problem": "Size", "shape": "Blocks", "against": "Compared with", "axis": "Axis"}
-AXES: tuple[tuple[str, bool | None], ...] = (("what suits", None), ("linear", False), ("logarithmic", True))
+AXES: tuple[tuple[str, bool | None], ...] = (("automatic", None), ("linear", False), ("logarithmic", True))
 
 
 class Options(QFrame):
@@ -37,7 +38,7 @@ class Options(QFrame):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.choice = Choice()
+        self.choice, self.theme = Choice(), theme
         self.flow = FlowLayout(self)
         self.combos = {name: Combo(label) for name, label in LABELS.items()}
         self.chips = {name: Chip(LABELS[name], [combo]) for name, combo in self.combos.items()}
@@ -52,7 +53,9 @@ class Options(QFrame):
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
+        self.theme = theme
         self.published.setPalette(boxes_palette(theme))
+        self.published.setStyleSheet(boxes_sheet("QCheckBox", theme))
         self.flow.setContentsMargins(theme.px(12), theme.px(10), theme.px(12), theme.px(4))
         self.flow.setSpacing(theme.px(8))
 
@@ -67,11 +70,9 @@ class Options(QFrame):
         kinds = [kind for kind in SHORT if kind != "cpu" or choice.kind == "cpu"]
         self.combos["kind"].offer([(SHORT[kind], kind) for kind in kinds], choice.kind)
         problem = problem_for(sources, choice)
-        self.combos["problem"].offer([(text, text) for text in problems(sources, choice)], problem)
-        offered = [(text.removeprefix("blocks of "), text) for text in shapes(sources, choice)]
-        extra = [] if choice.chart == "scaling" else [("all", "all")]
-        known = choice.shape if choice.shape in [value for _, value in (*offered, *extra)] else ""
-        self.combos["shape"].offer([("as measured first", ""), *offered, *extra], known)
+        offered = [(self.theme.say(text), text) for text in problems(sources, choice)]
+        self.combos["problem"].offer(offered, problem)
+        self._offer_shapes(choice, sources)
         against = choice.against if choice.against in titles else next(iter(titles), "")
         self.combos["against"].offer([(title, key) for key, title in titles.items()], against)
         self.combos["axis"].offer(AXES, choice.log)
@@ -81,4 +82,22 @@ class Options(QFrame):
         widgets: dict[str, QWidget] = {**self.chips, "published": self.published}
         for name, widget in widgets.items():
             widget.setVisible(name in USED[choice.chart])
+        speak(self, self.theme.say)
         self.flow.invalidate()
+
+    def _offer_shapes(self, choice: Choice, sources: Sequence[Source]) -> None:
+        """Offer the launch shapes. The first is what each kernel has by itself: with its name, where that is one."""
+        rows = [m.row for _, found in chosen_rows(sources, replace(choice, shape="")) for m in found]
+        usual = {shape_of(row) for row in rows} - {""}
+        first = next(iter(usual)) if len(usual) == 1 else ""
+        text = f"{_brief(first)} (usual)" if first else "usual for each kernel"
+        others = [shape for shape in shapes(sources, choice) if shape != first or shape == choice.shape]
+        extra = [] if choice.chart == "scaling" else ["all"]
+        offered = [(text, ""), *((_brief(shape), shape) for shape in (*others, *extra))]
+        known = choice.shape if choice.shape in [value for _, value in offered] else ""
+        self.combos["shape"].offer([(self.theme.say(told), value) for told, value in offered], known)
+
+
+def _brief(shape: str) -> str:
+    """Return a launch shape as it stands beside the word for blocks."""
+    return shape.removeprefix("blocks of ")

@@ -114,7 +114,7 @@ def test_png_has_the_size_asked_for_at_300_dots_an_inch(tmp_path):
 def test_a_figure_is_the_same_wherever_and_however_often_it_is_drawn():
     first, again = image_of(figure(), PAGE), image_of(figure(), PAGE)
     assert first == again
-    view = ChartView(PAGE.look())
+    view = ChartView(PAGE.look(figure()))
     view.show_figure(figure("scaling"))
     view.resize(*SIZE)
     view.grab()
@@ -124,7 +124,7 @@ def test_a_figure_is_the_same_wherever_and_however_often_it_is_drawn():
 
 
 def test_the_pointer_is_told_what_stands_there():
-    view = ChartView(PAGE.look())
+    view = ChartView(PAGE.look(figure()))
     view.show_figure(figure())
     view.resize(*SIZE)
     image = QImage(*SIZE, QImage.Format.Format_RGB32)
@@ -192,7 +192,19 @@ def test_the_command_takes_parameters_baselines_and_a_file(tmp_path):
         ("matmul-tiled", "call", 32),
         ("matmul-naive-col-on-x/numpy", "cpu", 32),
     ]
+    again = [words[0], *words, "--from", str(recorded()[0])]  # what is said twice is drawn once
+    assert (
+        main(["export", "timings", *again, "--from", str(recorded()[0]), "-o", str(tmp_path / "b.json")]) == 0
+    )
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
     assert numbers[0]["value"] == statistics.median(numbers[0]["samples"])
+
+
+def test_the_command_speaks_the_words_it_is_told(tmp_path):
+    path = tmp_path / "a.csv"
+    for words, said in (("work-item", "work-groups of 16 × 16"), ("own", "blocks of 16 × 16")):
+        assert main(["export", "timings", "--words", words, "-o", str(path)]) == 0
+        assert said in path.read_text(encoding="utf-8").splitlines()[1]
 
 
 def test_the_command_needs_no_qt_for_numbers(tmp_path):

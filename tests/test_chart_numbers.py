@@ -22,7 +22,7 @@ from tilescope.app.charts.choose import (
 from tilescope.app.charts.published import entries, published_for
 from tilescope.app.charts.table import COLUMNS, csv_text, json_text
 from tilescope.app.charts.wording import number_text, problem_of, time_text, unit_of
-from tilescope.app.views.chart_ticks import Scale, log_range, powers_of_two, ticks
+from tilescope.app.views.chart_ticks import Scale, log_range, powers_of_two, tick_text, ticks
 from tilescope.kernels.catalogue import names
 from tilescope.tracer import traffic
 from tilescope.tracer.client import Worker
@@ -49,8 +49,9 @@ def test_published_figures_name_their_gpu_and_can_be_left_out():
     bars = build([H200], choice).panels[0].bars
     assert [mark.microseconds for bar in bars for mark in bar.published] == [6200, 44600]
     increments = build([H200], of("vector-increment")).panels[0].bars
-    assert "003: CS236781 tutorial 11" in build([H200], of("vector-increment")).notes[0]
-    assert increments[0].published[0].told == "79.4 µs GeForce RTX 2080 Ti, document 003"
+    assert "CS236781 tutorial 11" in build([H200], of("vector-increment")).notes[0]
+    assert increments[0].published[0].told == "79.4 µs, GeForce RTX 2080 Ti"
+    assert increments[0].published[0].document == "CS236781 tutorial 11"
     assert not build([H200], of("vector-increment", published=False)).panels[0].bars[0].published
 
 
@@ -122,7 +123,7 @@ def test_the_json_holds_every_sample():
 
 def test_times_have_three_digits_and_the_unit_that_suits():
     assert [time_text(us) for us in (0.45, 1.456, 297.4, 2267.4, 140139.1, 2e6)] == [
-        "450 ns", "1.46 µs", "297 µs", "2.27 ms", "140 ms", "2 s",
+        "450 ns", "1.46 µs", "297 µs", "2.27 ms", "140 ms", "2.00 s",
     ]  # fmt: skip
     assert number_text(12345.6) == "12,346"
     assert unit_of(999.9) == ("µs", 1.0)
@@ -152,6 +153,28 @@ def test_ticks_lie_inside_and_are_not_too_many(low, factor, log, count):
     assert all(low - slack <= tick <= low * factor * 1.001 + slack for tick in found)
     assert len(found) <= count + 1
     assert found == sorted(found)
+
+
+@given(st.floats(0.01, 1e6), st.floats(10, 1e8), st.integers(2, 6))
+def test_an_axis_over_a_decade_has_at_least_two_numbers(low, factor, count):
+    assert 2 <= len(ticks(low, low * factor, True, count)) <= count + 1
+
+
+@given(st.floats(1e-9, 1e12))
+def test_numbers_are_decimal(value):
+    for text in (tick_text(value), number_text(value), time_text(value)):
+        assert "e" not in text.lower()
+    assert float(tick_text(value).replace(",", "")) == pytest.approx(value, rel=1e-5)
+    assert float(number_text(value).replace(",", "")) == pytest.approx(value, rel=0.006)
+
+
+def test_numbers_keep_their_three_digits():
+    assert [tick_text(v) for v in (1_048_576, 1e6, 0.25, 1500, 0, 1e-6)] == [
+        "1,048,576", "1,000,000", "0.25", "1,500", "0", "0.000001",
+    ]  # fmt: skip
+    assert [number_text(v) for v in (4, 2.3, 99.96, 0.0123, 1.05e6)] == [
+        "4.00", "2.30", "100", "0.0123", "1,050,000",
+    ]  # fmt: skip
 
 
 def test_scales_and_ranges():

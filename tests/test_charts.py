@@ -23,6 +23,7 @@ from tilescope.app.charts.choose import (
 )
 from tilescope.app.charts.sources import Source, own_folder, sources
 from tilescope.app.charts.wording import problem_of, shape_of
+from tilescope.app.charts.words import in_words, words_of
 from tilescope.tracer.measurement import load, recorded, save
 
 # --- what is drawn
@@ -61,7 +62,7 @@ def test_a_speed_up_is_the_ratio_of_two_medians():
 def test_a_speed_up_over_what_was_not_measured_says_so():
     figure = build([H200], of("matmul-tiled", chart="speedup", against="count-atomic"))
     assert figure.is_empty
-    assert "count-atomic" in figure.notes[0]
+    assert "Counter, atomic was not measured like this" in figure.notes[0]
 
 
 def test_scaling_has_every_square_size_and_rates_of_modelled_flop_by_measured_time():
@@ -77,8 +78,59 @@ def test_scaling_has_every_square_size_and_rates_of_modelled_flop_by_measured_ti
 
 def test_scaling_takes_the_blocks_that_are_asked_for():
     (times, _) = build([H200], of("matmul-tiled", chart="scaling", shape="blocks of 32 × 32")).panels
-    at_1024 = next(point for point in times.series[0].points if point.x == 1024)
-    assert at_1024.datum.parameters["tile"] == 32
+    assert [(point.x, point.datum.parameters["tile"]) for point in times.series[0].points] == [(1024, 32)]
+
+
+def test_scaling_never_has_matrices_and_vectors_on_one_axis():
+    figure = build([H200], Choice("scaling", subjects=tuple(subjects_of([H200]))))
+    by_label = {}
+    for panel in figure.panels:
+        by_label.setdefault(panel.x.label, []).append(panel.y.label)
+        for point in (point for series in panel.series for point in series.points):
+            assert ("count" in point.datum.parameters) == (panel.x.label == "elements")
+            assert ("elements" in point.told) == (panel.x.label == "elements")
+    assert by_label == {"N, the side of the matrices": ["time", "rate"], "elements": ["time", "rate"]}
+
+
+def test_a_line_joins_one_dtype_and_one_shape_of_blocks():
+    for shape in ("", "blocks of 8 × 8"):
+        figure = build([H200], Choice("scaling", subjects=tuple(subjects_of([H200])), shape=shape))
+        for series in (series for panel in figure.panels for series in panel.series):
+            given = [point.datum.parameters for point in series.points]
+            assert len({(g.get("tile"), g.get("threads"), g.get("num_blocks")) for g in given}) == 1
+            assert len({g.get("dtype") for g in given}) == 1
+    (pitfall, _) = build([H200], of("matmul-tiled-by-gridsize", chart="scaling")).panels
+    assert [point.x for point in pitfall.series[0].points] == [1024]  # N = 4 was measured in float64
+
+
+def test_a_usual_shape_is_said_once_and_others_with_their_kernels():
+    figure = build([H200], of("matmul-tiled", "cuda-c-naive", "transpose-naive", chart="scaling"))
+    assert figure.notes[0] == "Blocks of 16 × 16 where no others are named."
+    assert [series.part for series in figure.panels[0].series] == ["", "", "blocks of 32 × 32"]
+
+
+def test_one_kernel_at_two_sizes_is_told_apart():
+    pair = tuple(Subject("matmul-tiled", values=(("m", m), ("tile", 16))) for m in (512, 1024))
+    bars = build([H200], Choice(subjects=pair)).panels[0].bars
+    assert {bar.part for bar in bars} >= {"M = K = N = 512", "M = K = N = 1,024"}
+    same = tuple(Subject("matmul-tiled", values=(("m", 1024), ("tile", tile))) for tile in (8, 32))
+    figure = build([H200], Choice("roofline", subjects=same))
+    assert [series.part for series in figure.panels[0].series] == ["blocks of 8 × 8", "blocks of 32 × 32"]
+    assert figure.subtitle.startswith("M = K = N = 1,024")
+
+
+def test_reasons_for_what_is_missing_are_said_once():
+    figure = build([H200], of("matmul-tiled", "transpose-naive", "histogram-global", chart="roofline"))
+    (note,) = (note for note in figure.notes if "arithmetic" in note)
+    assert note == "No arithmetic to count: Transpose, naive; Histogram, global atomics."
+
+
+def test_words_that_only_their_author_knows_are_in_no_chart():
+    for chart in CHARTS:
+        figure = build([H200], turned_to(Choice(subjects=tuple(subjects_of([H200]))), chart))
+        told = " ".join((figure.title, figure.subtitle, figure.method, *figure.notes))
+        for word in ("held stream", "document 00", "003", "004", "matmul-", "vector-", "python-"):
+            assert word not in told
 
 
 def test_the_roofline_counts_sectors_and_stands_under_what_the_device_reached():
@@ -129,6 +181,8 @@ def test_the_roofline_leaves_programs_on_the_cpu_out_and_says_so():
     figure = build([H200], of("matmul-naive-col-on-x", "matmul-naive-col-on-x/numpy", chart="roofline"))
     assert len(figure.panels[0].series) == 1
     assert any("NumPy" in note for note in figure.notes)
+    assert "CPU" not in f"{figure.title} {figure.method}"
+    assert figure.subtitle.endswith("NVIDIA H200")
 
 
 @pytest.mark.parametrize(("chart", "kinds"), [("calls", "first-call"), ("copies", "with-copies")])
@@ -191,6 +245,49 @@ def test_what_was_measured_here_is_drawn_beside_what_was_recorded(tmp_path):
     assert "measured here on 2027-01-02" in figure.origins[1]
     lines = build([H200, mine], of("matmul-tiled", chart="scaling")).panels[0].series
     assert [line.style for line in lines] == [0, 1]
+    assert [line.part for line in lines] == [bar.part for bar in figure.panels[0].bars]
+
+
+def test_each_kernel_names_its_measurement_where_there_are_several():
+    measured = H200.measurement
+    rows = tuple(row for row in measured.rows if row.scenario == "cuda-c-naive")
+    laptop = msgspec.structs.replace(measured.device, name="GeForce RTX 4060 Laptop")
+    mine = replace(H200, measurement=msgspec.structs.replace(measured, device=laptop, rows=rows))
+    keys = ("matmul-naive-row-on-x", "cuda-c-naive")
+    expected = [(0, "NVIDIA H200"), (0, "NVIDIA H200"), (1, "GeForce RTX 4060 Laptop")]
+    for chart in ("scaling", "roofline"):
+        lines = build([H200, mine], of(*keys, chart=chart)).panels[0].series
+        assert [(line.style, line.part) for line in lines] == expected
+    bars = build([H200, mine], of(*keys)).panels[0].bars
+    assert [bar.part for bar in bars] == [part for _, part in expected]
+
+
+def test_what_has_nothing_to_be_compared_with_is_named():
+    rows = tuple(row for row in H200.measurement.rows if row.scenario == "cuda-c-naive")
+    mine = replace(H200, measurement=msgspec.structs.replace(H200.measurement, rows=rows), recorded=False)
+    figure = build([H200, mine], of("matmul-tiled", "cuda-c-naive", chart="speedup"))
+    assert [bar.datum.subject for bar in figure.panels[0].bars] == ["matmul-tiled", "cuda-c-naive"]
+    assert "Not compared: CUDA C, naive, measured without Tiled, shared memory." in figure.notes
+
+
+def test_a_chart_speaks_of_work_groups_but_leaves_titles_alone():
+    keys = ("matmul-tiled", "vector-multiply", "python-threads")
+    figure = in_words(build([H200], of(*keys, chart="scaling")), "work-item")
+    assert [series.told for series in figure.panels[0].series] == ["Tiled, shared memory"]
+    assert figure.panels[2].series[0].told == "Multiply, grid-stride loop, 1,024 work-groups of 1,024"
+    assert "Python, threads and a barrier" in " ".join(figure.notes)
+    speedup = in_words(build([H200], of("matmul-tiled", chart="speedup")), "work-item")
+    assert speedup.panels[0].axis.label == "times as fast as Tiled, shared memory"
+    assert speedup.subtitle.startswith("M = K = N = 2,048 · work-groups of 16 × 16")
+    bars = in_words(build([H200], of("matmul-tiled", shape="all", problem="M = K = N = 1,024")), "work-item")
+    assert [bar.part for bar in bars.panels[0].bars] == [f"work-groups of {n} × {n}" for n in (16, 8, 32)]
+
+
+def test_kernels_that_speak_of_work_items_themselves_do_so_where_they_are_alone():
+    assert words_of("own", of("workitem-naive").subjects) == "work-item"
+    assert words_of("own", of("workitem-naive", "matmul-tiled").subjects) == "cuda"
+    assert words_of("cuda", of("workitem-naive").subjects) == "cuda"
+    assert words_of("work-item", ()) == "work-item"
 
 
 def test_every_figure_says_device_date_and_method():

@@ -168,7 +168,7 @@ def test_bad_files_are_refused_in_one_sentence(tmp_path, edit, words):
     assert words in text
     assert text.startswith(str(path))
     assert "\n" not in text
-    assert text.endswith(".")
+    assert text.endswith("; measure again or choose another file.")
 
 
 def test_a_file_that_is_too_large_is_not_even_read(tmp_path):

@@ -8,14 +8,21 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QStyle,
+    QStyleOptionButton,
+    QStyleOptionViewItem,
+)
 
+from recorded_charts import of
 from tilescope.app.charts.choose import CHARTS, Subject
 from tilescope.app.charts.sources import own_folder
 from tilescope.app.look import dress
 from tilescope.app.run import application
 from tilescope.app.theme import Theme
-from tilescope.app.timings import Timings
+from tilescope.app.timings import Timings, show_timings
 from tilescope.tracer.measure_events import Opened
 from tilescope.tracer.measurement import load
 from tilescope.tracer.measuring import Measuring
@@ -131,6 +138,7 @@ def test_fields_offer_what_was_measured(timings):
     kind.picked.emit("call")
     assert {bar.datum.kind for bar in bars(timings).values()} == {"call"}
     axis = timings.options.combos["axis"]
+    assert [axis.itemText(n) for n in range(axis.count())] == ["automatic", "linear", "logarithmic"]
     axis.picked.emit(True)
     assert timings.figure.panels[0].axis.log
     assert axis.currentText() == "logarithmic"
@@ -144,6 +152,71 @@ def test_only_fields_that_a_chart_uses_are_shown(timings):
     timings.show_choice(replace(timings.choice, chart="scaling"))
     assert not timings.options.chips["against"].isVisible()
     assert not timings.options.chips["problem"].isVisible()
+
+
+def test_numbers_are_told_to_those_who_cannot_see_the_chart(timings):
+    for chart, said in (
+        ("bars", "Tiled, shared memory: 297 µs"),
+        ("scaling", "Tiled, shared memory, N 1,024: 297 µs"),
+    ):
+        timings.show_choice(replace(timings.choice, chart=chart))
+        assert said in timings.chart.accessibleDescription()
+
+
+def texts(combo):
+    return [combo.itemText(n) for n in range(combo.count())]
+
+
+def test_blocks_are_named_and_none_is_offered_twice(timings):
+    shape = timings.options.combos["shape"]
+    assert shape.currentText() == "16 × 16 (usual)"
+    assert texts(shape) == ["16 × 16 (usual)", "8 × 8", "32 × 32", "all"]
+    timings.show_choice(replace(timings.choice, shape="blocks of 16 × 16"))
+    assert shape.currentText() == "16 × 16"
+    timings.show_choice(of("vector-multiply", "histogram-global"))
+    assert shape.currentText() == "usual for each kernel"
+
+
+def test_the_window_follows_the_words_of_the_main_one():
+    with opened(wait=False) as window:
+        timings = show_timings(window)
+        window.look.speak("work-item")
+        assert "work-groups of 16 × 16" in timings.figure.subtitle
+        assert timings.options.chips["shape"].caption.text() == "Work-groups"
+        window.look.speak("cuda")
+        assert "blocks of 16 × 16" in timings.figure.subtitle
+        assert timings.options.chips["shape"].caption.text() == "Blocks"
+        timings.close()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.6, 2.0])
+def test_boxes_and_signs_grow_with_the_text(timings, scale):
+    theme = Theme.named("light", scale)
+    dress(theme)
+    timings.set_theme(theme)
+    box = timings.options.published
+    option = QStyleOptionButton()
+    option.initFrom(box)
+    part = box.style().subElementRect(QStyle.SubElement.SE_CheckBoxIndicator, option, box)
+    assert (part.width(), part.height()) == (theme.px(14), theme.px(14))
+    tree, item = timings.kernels, QStyleOptionViewItem()
+    tree.initViewItemOption(item)
+    item.features |= QStyleOptionViewItem.ViewItemFeature.HasCheckIndicator
+    item.rect = tree.visualItemRect(kernel(timings, "matmul-tiled"))
+    part = tree.style().subElementRect(QStyle.SubElement.SE_ItemViewItemCheckIndicator, item, tree)
+    assert (part.width(), part.height()) == (theme.px(14), theme.px(14))
+    assert tree.iconSize().width() == theme.px(16)
+
+
+def test_measurements_take_the_room_they_need_and_leave_the_rest_to_kernels(timings):
+    theme = Theme.named("light", 1.6)
+    dress(theme)
+    timings.resize(760, 640)
+    timings.set_theme(theme)
+    QApplication.processEvents()
+    row = timings.sources.visualItemRect(next(timings.sources._items())).height()
+    assert row <= timings.sources.height() <= row + theme.px(8)
+    assert timings.kernels.height() > timings.sources.height()
 
 
 def test_without_a_kernel_or_a_measurement_it_says_what_to_do(timings):
@@ -181,6 +254,9 @@ def test_copy_puts_a_slide_on_the_clipboard(timings):
     QTest.mouseClick(timings.copy_button, LEFT)
     image = QGuiApplication.clipboard().image()
     assert (image.width(), image.height()) == (1600, 900)
+    assert not QGuiApplication.clipboard().mimeData().hasText()
+    for said in (timings.notice.sentence.text(), timings.copy_button.toolTip()):
+        assert "as text" not in said
 
 
 def test_a_name_without_an_ending_becomes_a_png(timings, tmp_path, monkeypatch):
@@ -259,6 +335,10 @@ def test_a_spoilt_measurement_is_named_and_the_others_are_drawn(timings):
     try:
         timings.load()
         assert "spoilt.json can't be opened" in timings.notice.sentence.text()
+        path.with_name("other.json").write_bytes(b"")
+        timings.load()
+        assert timings.notice.sentence.text().endswith("; 1 more can't be opened either.")
         assert bars(timings)
     finally:
         path.unlink()
+        path.with_name("other.json").unlink(missing_ok=True)

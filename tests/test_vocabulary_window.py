@@ -10,9 +10,13 @@ from PySide6.QtGui import QAction, QPainter
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget, QTabBar, QWidget
 
 from tilescope.app import speech
+from tilescope.app.charts.choose import CHARTS, Choice, subject_named
+from tilescope.app.run import application
 from tilescope.app.speech import speak
+from tilescope.app.theme import Theme
+from tilescope.app.timings import Timings
 from tilescope.app.vocabulary import spoken
-from tilescope.kernels.catalogue import find, scenarios
+from tilescope.kernels.catalogue import find, groups, scenarios
 from tilescope.kernels.scenario import WORK_ITEM_WORDS
 from windows import PAIR, SMALL, opened, settle
 
@@ -82,6 +86,34 @@ def test_no_word_of_cuda_is_left_anywhere(specs, monkeypatch):
         assert any("Work-item" in text for text in found)
         window.look.speak("cuda")
         assert {"Thread", "Warp", "Next block"} <= drawn_in(window, monkeypatch)
+
+
+def offered(timings):
+    """Return what the fields of the timings offer, and the lessons of kernels that have no words of their own."""
+    combos = timings.options.combos.values()
+    found = {combo.itemText(n) for combo in combos for n in range(combo.count())}
+    own = {scenario.lesson for scenario in scenarios() if scenario.words}
+    return found | {item.toolTip(0) for item in timings.kernels._items()} - own
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_no_word_of_cuda_is_left_in_the_timings(chart, monkeypatch):
+    application()
+    timings = Timings(Theme())
+    timings.draw = timings.redraw
+    timings.show()
+    keys = ("matmul-tiled", "histogram-global", "count-atomic", "transpose-naive", "python-loops")
+    titles = "|".join(re.escape(scenario.title) for scenario in scenarios())
+    for subjects in (keys, keys[1:3]):
+        timings.set_theme(Theme(words="work-item"))
+        timings.show_choice(Choice(chart, tuple(map(subject_named, subjects)), shape="all"))
+        found = drawn_in(timings, monkeypatch) | offered(timings)
+        named = {re.sub(f"{titles}|Python thread", "", text) for text in found}
+        assert cuda_words(named - set(groups())) == set()
+        timings.set_theme(Theme(words="cuda"))
+        assert "Blocks" in drawn_in(timings, monkeypatch)
+    timings.close()
+    timings.deleteLater()
 
 
 def test_a_scenario_in_its_own_words_has_them_on_the_tabs_and_in_the_bar_too():

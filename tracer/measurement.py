@@ -245,7 +245,9 @@ def load(path: str | Path) -> Measurement:
     except OSError as error:
         raise MeasurementError(f"{path} can't be read: {error.strerror or error}.") from error
     except _Unfit as error:
-        raise MeasurementError(f"{path} can't be opened: {error}.") from error
+        raise MeasurementError(
+            f"{path} can't be opened: {error}; measure again or choose another file."
+        ) from error
 
 
 class _Unfit(MeasurementError):
@@ -261,14 +263,14 @@ def decode(content: bytes) -> Measurement:
         if head.format != FORMAT:
             raise _Unfit("it is not a Tilescope measurement")
         if head.version != VERSION:
-            raise _Unfit(f"it has format {head.version}, this Tilescope reads {VERSION}; measure again")
+            raise _Unfit(f"it has format {head.version}, this Tilescope reads {VERSION}")
         file = msgspec.json.decode(content, type=_File)
         measurement = msgspec.json.decode(file.measurement, type=Measurement)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise _Unfit(f"it is no whole measurement ({error})") from error
     _check(measurement)
     if file.digest != _digest(bytes(file.measurement)):
-        raise _Unfit("it was changed after it was measured; copy the original again")
+        raise _Unfit("it was changed after it was measured")
     return measurement
 
 

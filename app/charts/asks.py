@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...kernels.catalogue import find
 from ...tracer.rows import Ask, asks_of
-from .choose import Choice, Subject, chosen_rows
+from .choose import Choice, chosen_rows
 from .sources import Source
-
-
-def title_of(subject: Subject) -> str:
-    """Return how a subject is called, whether it was measured or not."""
-    scenario = find(subject.scenario)
-    titles = [baseline.title for baseline in scenario.baselines if baseline.name == subject.baseline]
-    return ", ".join([scenario.title, *titles])
 
 
 def asks_for(chosen: Sequence[Source], choice: Choice) -> list[Ask]:

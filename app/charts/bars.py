@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...tracer.measurement import Kind, Row
-from .choose import Choice, Subject, slots_of, timing_of
+from .choose import Choice, Subject, slots_of, subject_named, timing_of, title_of
 from .figure import Axis, Bar, Bars, Datum, Mark
 from .published import published_for
-from .sources import Measured, Source
-from .wording import SHORT, number_text, shape_of, time_text, unit_of
+from .sources import Measured, origin_among, sources_of
+from .wording import SHORT, number_text, problem_of, shape_of, time_text, unit_of
 
 Rows = Sequence[tuple[Subject, list[Measured]]]
 Panels = tuple[tuple[Bars, ...], tuple[str, ...]]
+TOLD = {"m", "k", "n", "rows", "cols", "count", "dtype", "tile", "threads", "num_blocks"}  # by size and shape
 WIDE = 50  # times the smallest from which on bars are drawn on a logarithmic axis unless one says otherwise
 MEASURED: tuple[tuple[Mark, str], ...] = (("measured", ""),)
 
@@ -47,7 +48,7 @@ def _timed(rows: Rows, choice: Choice, kinds: Sequence[Kind]) -> Panels:
             measured,
             kind,
             slots[subject.key],
-            _part(measured, found, kinds, kind),
+            _part(measured, told_apart(measured, subject, rows), kinds, kind),
             choice.published and measured.source is found[0].source,
         )
         for subject, found in rows
@@ -56,7 +57,7 @@ def _timed(rows: Rows, choice: Choice, kinds: Sequence[Kind]) -> Panels:
     ]
     unit, size = unit_of(max((bar.high for bar in bars), default=1.0))
     documents = sorted({mark.document for bar in bars for mark in bar.published})
-    notes = [f"Published by the host's clock: {', '.join(documents)}."] if documents else []
+    notes = [f"Published times, by the host's clock: {', '.join(documents)}."] if documents else []
     return (Bars(Axis("time", unit, is_log(choice, bars), _marks(bars), size), tuple(bars)),), tuple(notes)
 
 
@@ -84,31 +85,28 @@ def datum_of(measured: Measured, kind: Kind) -> Datum:
     return Datum(key, row.title, origin, timing.kind, row.parameters, timing.microseconds, timing.settled)
 
 
-def _part(measured: Measured, found: Sequence[Measured], kinds: Sequence[Kind], kind: Kind) -> str:
+def _part(measured: Measured, apart: str, kinds: Sequence[Kind], kind: Kind) -> str:
     """Return what tells a bar from the others of its kernel: the kind of time, the blocks, the device."""
     parts = [SHORT[kind]] if len(kinds) > 1 and measured.row.timing("cpu") is None else []
-    parts += [told_apart(measured, found)]
-    return " · ".join(filter(None, parts))
+    return " · ".join(filter(None, [*parts, apart]))
 
 
-def told_apart(measured: Measured, found: Sequence[Measured]) -> str:
-    """Return what tells a row from the others of its kernel: sizes, blocks, device."""
-    parts = [_differing(measured.row, [m.row for m in found])]
-    if len({id(m.source) for m in found}) > 1:
-        parts.append(_origin(measured.source))
-    return " · ".join(filter(None, parts))
+def told_apart(measured: Measured, subject: Subject, rows: Rows) -> str:
+    """Return what tells a row from all that is drawn of its kernel, by size and blocks, and from other measurements.
+
+    With parameters given a kernel may be chosen more than once.
+    """
+    alike = [m.row for other, found in rows if other.key == subject.key for m in found]
+    sources = sources_of(m for _, found in rows for m in found)
+    return " · ".join(filter(None, (_differing(measured.row, alike), origin_among(measured, sources))))
 
 
 def _differing(row: Row, rows: Sequence[Row]) -> str:
+    """Return the size and the launch shape where they differ, and parameters that differ beside them."""
+    texts = [tell(row) for tell in (problem_of, shape_of) if len({tell(other) for other in rows}) > 1]
     names = [n for n in row.parameters if len({str(other.parameters.get(n)) for other in rows}) > 1]
-    if names and all(name in ("tile", "threads", "num_blocks") for name in names) and shape_of(row):
-        return shape_of(row)
-    return ", ".join(f"{name} {row.parameters[name]}" for name in names)
-
-
-def _origin(source: Source) -> str:
-    date = source.measurement.date
-    return f"recorded {date[:10]}" if source.recorded else f"here {date[:16].replace('T', ' ')}"
+    texts += [f"{name} {row.parameters[name]}" for name in names if name not in TOLD]
+    return ", ".join(filter(None, texts))
 
 
 def is_log(choice: Choice, bars: Sequence[Bar]) -> bool:
@@ -127,17 +125,24 @@ def speedup(rows: Rows, choice: Choice) -> Panels:
     bases = {id(m.source): m for s, found in reversed(rows) if s.key == against for m in reversed(found)}
     slots = slots_of(choice.subjects)
     bars = [
-        _ratio(m, bases[id(m.source)], choice.kind, slots[subject.key], told_apart(m, found))
+        _ratio(m, bases[id(m.source)], choice.kind, slots[subject.key], told_apart(m, subject, rows))
         for subject, found in rows
         for m in found
         if id(m.source) in bases
     ]
     name = next((m.row.title for m in bases.values()), "")
-    note = (
-        () if bases else (f"{against} was not measured like this, so that there is nothing to compare with.",)
-    )
+    without = [m.row.title for _, found in rows for m in found if id(m.source) not in bases]
     axis = Axis(f"times as fast as {name}" if name else "speed-up", "×", is_log(choice, bars), MEASURED)
-    return (Bars(axis, tuple(bars), 1.0),), note
+    return (Bars(axis, tuple(bars), 1.0),), _without_base(against, without, bool(bases))
+
+
+def _without_base(against: str, without: Sequence[str], is_measured: bool) -> tuple[str, ...]:
+    """Return a sentence about titles whose measurement has no baseline, or about a baseline that none has."""
+    title = title_of(subject_named(against)) if against else "Nothing"
+    if not is_measured:
+        return (f"{title} was not measured like this, so that there is nothing to compare with.",)
+    told = f"Not compared: {'; '.join(dict.fromkeys(without))}, measured without {title}."
+    return (told,) if without else ()
 
 
 def _ratio(measured: Measured, base: Measured, kind: Kind, slot: int, part: str) -> Bar:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .bars import Rows, calls, copies, ladder, speedup, times
-from .choose import ChartKind, Choice, chosen_rows, problem_for, timing_of
+from .choose import ChartKind, Choice, Subject, chosen_rows, subject_named, timing_of, title_of
 from .figure import Bars, Figure, Plane
-from .roofline import roofline
+from .roofline import on_gpu, roofline
 from .scaling import scaling
-from .sources import Measured, Source
-from .wording import METHODS, kind_text, shape_of
+from .sources import Measured, Source, rows_of, sources_of
+from .wording import METHODS, kind_text, problem_of, shape_of
 
 TITLES: dict[ChartKind, str] = {
     "bars": "Time",
@@ -38,13 +38,13 @@ def build(chosen: Sequence[Source], choice: Choice) -> Figure:
     """Return the figure of a choice; empty, with notes that say why, where nothing was measured for it."""
     rows = chosen_rows(chosen, choice)
     panels, notes = BUILDERS[choice.chart](rows, choice)
-    drawn = [m for _, found in rows for m in found]
-    sources = list({id(m.source): m.source for m in drawn}.values())
-    missing = _missing_text([_missing(s.key, chosen, choice) for s, found in rows if not found])
+    drawn = [m for _, found in rows for m in found if choice.chart != "roofline" or on_gpu(m.row)]
+    sources = sources_of(drawn)
+    missing = _missing_notes([_missing(s, chosen, choice) for s, found in rows if not found])
     return Figure(
         chart=choice.chart,
         title=_title(choice, drawn),
-        subtitle=_subtitle(chosen, choice, drawn),
+        subtitle=_subtitle(choice, drawn),
         panels=panels,
         origins=tuple(source.line for source in sources),
         method=_method(choice, sources, drawn),
@@ -65,21 +65,16 @@ def _title(choice: Choice, drawn: Sequence[Measured]) -> str:
     return f"{TITLES[choice.chart]}: {'; '.join(texts)}"
 
 
-def _subtitle(chosen: Sequence[Source], choice: Choice, drawn: Sequence[Measured]) -> str:
-    parts = []
-    if choice.chart != "scaling" and not all(s.values for s in choice.subjects):
-        parts.append(problem_for(chosen, choice))
+def _subtitle(choice: Choice, drawn: Sequence[Measured]) -> str:
+    """Return what all that is drawn has in common: size, launch shape, and what it ran on."""
+    parts: list[str] = []
+    problems = dict.fromkeys(problem_of(m.row) for m in drawn)
+    if choice.chart != "scaling":
+        parts += problems if len(problems) == 1 else []
     shapes = {shape_of(m.row) for m in drawn} - {""}
     parts += shapes if len(shapes) == 1 else []
-    parts += dict.fromkeys(_ran_on(m) for m in drawn)
+    parts += dict.fromkeys(m.ran_on for m in drawn)
     return " · ".join(filter(None, parts))
-
-
-def _ran_on(measured: Measured) -> str:
-    """Return the GPU of a kernel, the processor of a program."""
-    measurement = measured.source.measurement
-    on_cpu = measured.row.timing("cpu") is not None or measurement.device is None
-    return measurement.host.processor if on_cpu else measured.source.device
 
 
 def _method(choice: Choice, sources: Sequence[Source], drawn: Sequence[Measured]) -> str:
@@ -92,28 +87,26 @@ def _method(choice: Choice, sources: Sequence[Source], drawn: Sequence[Measured]
     return " ".join([*sentences, ends])
 
 
-def _missing(key: str, chosen: Sequence[Source], choice: Choice) -> str:
-    """Return why a subject is not in the chart in one sentence, just its title where it was not measured."""
-    scenario, _, baseline = key.partition("/")
-    rows = [
-        row
-        for source in chosen
-        for row in source.measurement.rows
-        if (row.scenario, row.baseline) == (scenario, baseline)
-    ]
-    if not rows:
-        return key
-    problem = next((row.problem for row in rows if row.problem), "")
+def _missing(subject: Subject, chosen: Sequence[Source], choice: Choice) -> tuple[str, str]:
+    """Return a subject that is not in the chart and why: "" where it was just not measured like this."""
+    rows = [m.row for m in rows_of(chosen) if subject_named(subject.key).names(m.row)]
+    title, problem = title_of(subject), next((row.problem for row in rows if row.problem), "")
     if problem and not any(row.timings for row in rows):
-        return f"{rows[0].title}: {problem}"
-    if choice.chart == "roofline" and not any(row.flop for row in rows):
-        return f"{rows[0].title} has no arithmetic to count."
-    return rows[0].title
+        return title, problem
+    if choice.chart == "roofline" and rows and not any(row.flop for row in rows):
+        return title, "No arithmetic to count"
+    return title, ""
 
 
-def _missing_text(found: Sequence[str]) -> list[str]:
-    """Return the reasons as they are, and in one sentence what was just not measured."""
-    titles = [text for text in found if not text.endswith(".")]
-    more = f" and {len(titles) - NAMED} others" if len(titles) > NAMED else ""
-    sentence = f"Not measured like this: {'; '.join(titles[:NAMED])}{more}."
-    return [*([sentence] if titles else []), *(text for text in found if text.endswith("."))]
+def _missing_notes(found: Sequence[tuple[str, str]]) -> list[str]:
+    """Return a sentence for each reason, with the titles of those whom it keeps away."""
+    by_reason: dict[str, list[str]] = {}
+    for title, reason in sorted(found, key=lambda pair: bool(pair[1])):
+        by_reason.setdefault(reason, []).append(title)
+    return [_missing_note(reason, titles) for reason, titles in by_reason.items()]
+
+
+def _missing_note(reason: str, titles: Sequence[str]) -> str:
+    more = f" and {len(titles) - NAMED} more" if len(titles) > NAMED else ""
+    named = f"{'; '.join(titles[:NAMED])}{more}"
+    return f"{named}: {reason}" if reason.endswith(".") else f"{reason or 'Not measured like this'}: {named}."

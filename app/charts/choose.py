@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from ...kernels.catalogue import Scenario, find, scenarios
 from ...tracer.measurement import Kind, Row, Timing
 from .sources import Measured, Source, rows_of
-from .wording import problem_of, shape_of, side_of
+from .wording import problem_of, real_of, shape_of, side_of
 
 ChartKind = Literal["bars", "ladder", "speedup", "scaling", "roofline", "calls", "copies"]
 CHARTS: tuple[ChartKind, ...] = get_args(ChartKind)
@@ -44,6 +44,13 @@ class Subject:
         """Whether a row is one of its."""
         mine = (row.scenario, row.baseline) == (self.scenario, self.baseline)
         return mine and all(str(row.parameters.get(name)) == str(value) for name, value in self.values)
+
+
+def title_of(subject: Subject) -> str:
+    """Return how a subject is called, whether it was measured or not."""
+    scenario = find(subject.scenario)
+    titles = [baseline.title for baseline in scenario.baselines if baseline.name == subject.baseline]
+    return ", ".join([scenario.title, *titles])
 
 
 def subject_named(key: str) -> Subject:
@@ -175,14 +182,26 @@ def _of_subject(chosen: Sequence[Source], choice: Choice, subject: Subject, prob
     for source in chosen:
         mine = [m for m in rows_of([source]) if subject.names(m.row) and id(m.row) in fitting]
         if choice.chart == "scaling":
-            sides = dict.fromkeys(side_of(m.row) for m in mine)
-            for side in sides:
-                found += _of_shape([m for m in mine if side_of(m.row) == side], choice.shape)[:1]
+            found += _of_sizes(mine, choice.shape)
         elif subject.values:
             found += mine
         else:
             found += _of_shape([m for m in mine if problem_of(m.row) == problem], choice.shape)
     return found
+
+
+def _of_sizes(found: list[Measured], shape: str) -> list[Measured]:
+    """Return a row for each N, all of one dtype and one launch shape, so that a line may join them.
+
+    Of the shape that is asked for, where there is one; else of that with the most sizes, then with the largest.
+    """
+    alike: dict[tuple[str, str], dict[int, Measured]] = {}
+    for measured in found:
+        rows = alike.setdefault((real_of(measured.row), shape_of(measured.row)), {})
+        rows.setdefault(side_of(measured.row) or 0, measured)
+    asked = [rows for (_, mine), rows in alike.items() if mine == shape]
+    best = max(asked or alike.values(), key=lambda rows: (len(rows), max(rows)), default={})
+    return list(best.values())
 
 
 def _of_shape(found: list[Measured], shape: str) -> list[Measured]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,7 +25,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Published:
-    """Somebody else's figure for what a bar shows, in microseconds, and whose it is. document: its name."""
+    """Somebody else's figure for what a bar shows, in microseconds. told: it, with the GPU; document: its title."""
 
     microseconds: float
     told: str
@@ -80,20 +81,30 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one kernel on one device, by x. hollow: x is the least that it can be."""
+    """Points of one kernel on one device, by x. part: what tells it from other kernels and from its own others.
+
+    hollow: x is the least that it can be.
+    """
 
     name: str
     slot: int
     style: int
     points: tuple[Point, ...]
+    part: str = ""
     hollow: bool = False
+
+    @property
+    def told(self) -> str:
+        """The name with the part."""
+        return ", ".join(filter(None, (self.name, self.part)))
 
 
 @dataclass(frozen=True)
 class Roof:
     """What a device reached: bytes a second for copying, operations a second; GB/s and GFLOP/s, measured.
 
-    told: in what it reached the operations. beside: what else it reached in that dtype, in words and in GFLOP/s.
+    style: its number in the figure. told: in what it reached the operations; brief: that in two words. beside: what
+    else it reached in that dtype, in words and in GFLOP/s.
     """
 
     name: str
@@ -102,6 +113,7 @@ class Roof:
     gflop_per_s: float
     dtype: str
     told: str
+    brief: str
     beside: tuple[tuple[str, float], ...] = ()
 
 
@@ -116,12 +128,13 @@ class Bars:
 
 @dataclass(frozen=True)
 class Plane:
-    """A panel of points and lines."""
+    """A panel of points and lines. joined: how many times the x of a point the next may have to be joined with it."""
 
     x: Axis
     y: Axis
     series: tuple[Series, ...]
     roofs: tuple[Roof, ...] = ()
+    joined: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -140,3 +153,14 @@ class Figure:
     def is_empty(self) -> bool:
         """Whether there is nothing to draw."""
         return not any(panel.bars if isinstance(panel, Bars) else panel.series for panel in self.panels)
+
+
+def numbers_told(figure: Figure) -> list[str]:
+    """Return every drawn number in words, for those who can't see the chart."""
+    told = []
+    for panel in figure.panels:
+        if isinstance(panel, Bars):
+            told += [f"{', '.join(filter(None, (b.datum.name, b.part)))}: {b.text}" for b in panel.bars]
+        else:
+            told += [point.told for series in panel.series for point in series.points]
+    return told

@@ -41,7 +41,7 @@ def published_for(row: Row, kind: Kind) -> tuple[Published, ...]:
     """
     wanted = {"kernel-warm": "call", "kernel-cold": "call"}.get(kind, kind)
     fitting = [e for e in entries() if _fits(e, row) and e.kind == wanted]
-    return tuple(Published(e.microseconds, _told(e), f"{e.document}: {e.title}") for e in fitting)
+    return tuple(Published(e.microseconds, _told(e), e.title) for e in fitting)
 
 
 def _fits(entry: Entry, row: Row) -> bool:
@@ -51,5 +51,4 @@ def _fits(entry: Entry, row: Row) -> bool:
 
 
 def _told(entry: Entry) -> str:
-    where = entry.gpu or "CPU not named"
-    return f"{time_text(entry.microseconds)} {where}, document {entry.document}"
+    return f"{time_text(entry.microseconds)}, {entry.gpu or 'CPU not named'}"

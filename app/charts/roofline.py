@@ -13,8 +13,8 @@ from ...tracer.traffic import traffic_of
 from .bars import Rows, datum_of, told_apart
 from .choose import Choice, slots_of, timing_of
 from .figure import Axis, Mark, Plane, Point, Roof, Series
-from .sources import Measured, Source
-from .wording import number_text
+from .sources import Measured, Source, sources_of
+from .wording import number_text, real_of
 
 X_MARKS: tuple[tuple[Mark, str], ...] = (("modelled", "FLOP"), ("exact", "bytes"))
 Y_MARKS: tuple[tuple[Mark, str], ...] = (("modelled", "FLOP"), ("measured", "time, roofs"))
@@ -32,12 +32,18 @@ LEAST = (
 def roofline(rows: Rows, choice: Choice) -> tuple[tuple[Plane, ...], tuple[str, ...]]:
     """Return GFLOP/s over FLOP per byte for each row that ran on a GPU, with the roofs of its devices."""
     slots = slots_of(choice.subjects)
-    on_gpu = [(slots[s.key], found, m) for s, found in rows for m in found if _on_gpu(m.row)]
-    series = tuple(_series(m, found, slot, choice) for slot, found, m in on_gpu)
+    left_out = [m.row.title for _, found in rows for m in found if not on_gpu(m.row)]
+    rows = [(subject, [m for m in found if on_gpu(m.row)]) for subject, found in rows]
+    drawn = [m for _, found in rows for m in found]
+    styles = {id(source): number for number, source in enumerate(sources_of(drawn))}
+    series = tuple(
+        _series(m, told_apart(m, subject, rows), slots[subject.key], styles[id(m.source)], choice)
+        for subject, found in rows
+        for m in found
+    )
     x = Axis("operational intensity", "FLOP/byte", True, X_MARKS)
-    plane = Plane(x, Axis("rate", "GFLOP/s", True, Y_MARKS), series, tuple(_roofs([m for *_, m in on_gpu])))
+    plane = Plane(x, Axis("rate", "GFLOP/s", True, Y_MARKS), series, tuple(_roofs(drawn)))
     notes = [*NOTES, *([LEAST] if any(s.hollow for s in series) else []), *map(roof_text, plane.roofs)]
-    left_out = [m.row.title for _, found in rows for m in found if not _on_gpu(m.row)]
     if left_out:
         notes.append(f"On the CPU, which has other roofs: {'; '.join(dict.fromkeys(left_out))}.")
     return (plane,), tuple(notes)
@@ -51,11 +57,12 @@ def roof_text(roof: Roof) -> str:
     return f"{roof.name}: {number_text(roof.gb_per_s)} GB/s in copies; {roof.dtype}: {rates}.{above}"
 
 
-def _on_gpu(row: Row) -> bool:
+def on_gpu(row: Row) -> bool:
+    """Return whether a row has a place under the roofs of a GPU."""
     return row.engine in ("numba-cuda", "cuda-c")
 
 
-def _series(measured: Measured, found: Sequence[Measured], slot: int, choice: Choice) -> Series:
+def _series(measured: Measured, part: str, slot: int, style: int, choice: Choice) -> Series:
     row, timing = measured.row, timing_of(measured.row, choice.kind)
     assert timing is not None  # the rows were chosen for having it
     traffic = traffic_of(row)
@@ -64,26 +71,17 @@ def _series(measured: Measured, found: Sequence[Measured], slot: int, choice: Ch
     told = f"{row.title}: {number_text(rate)} GFLOP/s at {number_text(intensity)} FLOP/byte"
     datum = datum_of(measured, choice.kind)
     point = Point(datum, intensity, rate, row.flop / high / 1000, row.flop / low / 1000, told)
-    name = ", ".join(filter(None, [row.title, told_apart(measured, found)]))
-    return Series(name, slot, _style(measured, found), (point,), hollow=traffic is None)
-
-
-def _style(measured: Measured, found: Sequence[Measured]) -> int:
-    return list(dict.fromkeys(id(m.source) for m in found)).index(id(measured.source))
+    return Series(row.title, slot, style, (point,), part, hollow=traffic is None)
 
 
 def _roofs(drawn: Sequence[Measured]) -> list[Roof]:
     """Return a roof for each device and dtype that is drawn."""
-    roofs = []
-    for style, source in enumerate({id(m.source): m.source for m in drawn}.values()):
-        reals = sorted({_real(m.row) for m in drawn if m.source is source})
-        roofs += [_roof(style, source, real) for real in reals]
-    return [roof for roof in roofs if roof is not None]
-
-
-def _real(row: Row) -> str:
-    """Return the dtype whose arithmetic bounds a row."""
-    return "float64" if "float64" in {dtype for _, dtype in row.arrays.values()} else "float32"
+    roofs: list[Roof] = []
+    for source in sources_of(drawn):
+        for real in sorted({real_of(m.row) for m in drawn if m.source is source}):
+            roof = _roof(len(roofs), source, real)
+            roofs += [roof] if roof else []
+    return roofs
 
 
 def _roof(style: int, source: Source, real: str) -> Roof | None:
@@ -94,6 +92,6 @@ def _roof(style: int, source: Source, real: str) -> Roof | None:
         return None
     best = min(peaks, key=lambda peak: BEST.index(peak.by))
     beside = [(p.told, p.gflop_per_s) for p in peaks if p.by == "registers" and p is not best]
-    return Roof(
-        source.device, style, ceilings.copy_gb_per_s, best.gflop_per_s, real, best.told, tuple(beside)
-    )
+    brief = "multiply-adds" if best.by == "registers" else "large product"
+    reached = ceilings.copy_gb_per_s, best.gflop_per_s
+    return Roof(source.device, style, *reached, real, best.told, brief, tuple(beside))

@@ -1,76 +1,103 @@
-"""Time and rate over the size N, both axes logarithmic."""
+"""Time and rate over the size, both axes logarithmic: over N of matrices, and over the elements of vectors."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from .bars import MEASURED, Rows, datum_of
 from .choose import Choice, slots_of, timing_of
 from .figure import Axis, Mark, Plane, Point, Series
-from .sources import Measured
-from .wording import number_text, shape_of, side_of, time_text, unit_of
+from .sources import Measured, origin_among, sources_of
+from .wording import number_text, real_of, shape_of, side_of, size_name, time_text, unit_of
 
 RATE: tuple[tuple[Mark, str], ...] = (("measured", "time"), ("modelled", "FLOP"))
+JOINED = 16  # times as large the next size may be for a line to it: nobody has measured between them
+
+
+@dataclass(frozen=True)
+class Line:
+    """The rows of a kernel in one measurement, with the numbers of its colour and of its measurement."""
+
+    slot: int
+    style: int
+    found: tuple[Measured, ...]
+    origin: str
+    part: str = ""
 
 
 def scaling(rows: Rows, choice: Choice) -> tuple[tuple[Plane, ...], tuple[str, ...]]:
-    """Return a panel of times in microseconds and, where there is arithmetic, one of GFLOP/s, over N."""
-    slots = slots_of(choice.subjects)
-    lines = [
-        (slots[subject.key], style, mine)
+    """Return for matrices and for vectors a panel of times in microseconds and, with arithmetic, one of GFLOP/s."""
+    lines = _lines(rows, choice)
+    usual = _usual_shape(lines)
+    lines = [replace(line, part=_part(line, usual)) for line in lines]
+    panels: list[Plane] = []
+    for name in dict.fromkeys(size_name(line.found[0].row) for line in lines):
+        panels += _panels([line for line in lines if size_name(line.found[0].row) == name], name, choice)
+    return tuple(panels), ((f"{usual.capitalize()} where no others are named.",) if usual else ())
+
+
+def _lines(rows: Rows, choice: Choice) -> list[Line]:
+    slots, sources = slots_of(choice.subjects), sources_of(m for _, found in rows for m in found)
+    every = [
+        (slots[subject.key], style, tuple(m for m in found if m.source is source))
         for subject, found in rows
-        for style, mine in enumerate(_by_source(found))
+        for style, source in enumerate(sources)
     ]
-    x = Axis(_label(rows), "", True, ())
-    same = len({shape_of(m.row) for _, found in rows for m in found} - {""}) == 1
-    time_lines = tuple(_line(slot, style, mine, choice, same=same, rate=False) for slot, style, mine in lines)
-    unit, size = unit_of(max((p.high for line in time_lines for p in line.points), default=1.0))
-    panels = [Plane(x, Axis("time", unit, True, MEASURED, size), time_lines)]
-    counted = [(slot, style, mine) for slot, style, mine in lines if all(m.row.flop for m in mine)]
+    return [Line(slot, style, mine, origin_among(mine[0], sources)) for slot, style, mine in every if mine]
+
+
+def _usual_shape(lines: Sequence[Line]) -> str:
+    """Return the launch shape of most lines where there are several shapes, "" where there is one."""
+    counted = Counter(shape_of(line.found[0].row) for line in lines)
+    del counted[""]
+    return max(counted, key=lambda shape: counted[shape]) if len(counted) > 1 else ""
+
+
+def _part(line: Line, usual: str) -> str:
+    """Return what tells a line from others: an unusual launch shape, float64, another measurement."""
+    first = line.found[0]
+    shape = shape_of(first.row)
+    parts = [shape if usual and shape != usual else "", "float64" if real_of(first.row) == "float64" else ""]
+    return ", ".join(filter(None, [*parts, line.origin]))
+
+
+def _panels(lines: Sequence[Line], name: str, choice: Choice) -> list[Plane]:
+    """Return the panels of lines over the same kind of size."""
+    x = Axis(name, "", True, ())
+    times = tuple(_series(line, choice, rate=False) for line in lines)
+    unit, size = unit_of(max((point.high for line in times for point in line.points), default=1.0))
+    panels = [Plane(x, Axis("time", unit, True, MEASURED, size), times, joined=JOINED)]
+    counted = [line for line in lines if all(m.row.flop for m in line.found)]
     if counted:
-        rates = tuple(_line(slot, style, mine, choice, same=same, rate=True) for slot, style, mine in counted)
-        panels.append(Plane(x, Axis("rate", "GFLOP/s", True, RATE), rates))
-    return tuple(panels), ()
+        rates = tuple(_series(line, choice, rate=True) for line in counted)
+        panels.append(Plane(x, Axis("rate", "GFLOP/s", True, RATE), rates, joined=JOINED))
+    return panels
 
 
-def _by_source(found: Sequence[Measured]) -> list[list[Measured]]:
-    sources = dict.fromkeys(id(m.source) for m in found)
-    return [[m for m in found if id(m.source) == source] for source in sources]
-
-
-def _label(rows: Rows) -> str:
-    names = {"elements" if "count" in m.row.parameters else "N" for _, found in rows for m in found}
-    return "N, the side of the matrices" if names == {"N"} else "elements" if names == {"elements"} else "N"
-
-
-def _line(
-    slot: int, style: int, mine: Sequence[Measured], choice: Choice, *, same: bool, rate: bool
-) -> Series:
-    points = [(_rate if rate else _time)(m, choice) for m in mine]
-    return Series(
-        _name(mine, style, same=same), slot, style, tuple(sorted(points, key=lambda point: point.x))
-    )
-
-
-def _name(mine: Sequence[Measured], style: int, *, same: bool) -> str:
-    first = mine[0]
-    shapes = {shape_of(m.row) for m in mine}
-    parts = [first.row.title, *([shapes.pop()] if len(shapes) == 1 and not same else [])]
-    parts += [first.source.origin] if style else []
-    return ", ".join(filter(None, parts))
+def _series(line: Line, choice: Choice, *, rate: bool) -> Series:
+    points = [(_rate if rate else _time)(m, choice) for m in line.found]
+    ordered = tuple(sorted(points, key=lambda point: point.x))
+    return Series(line.found[0].row.title, line.slot, line.style, ordered, line.part)
 
 
 def _time(measured: Measured, choice: Choice) -> Point:
     timing = timing_of(measured.row, choice.kind)
     side = side_of(measured.row)
     assert timing is not None and side is not None  # the rows were chosen for having both
-    told = f"{measured.row.title}, N {side:,}: {'~' * (not timing.settled)}{time_text(timing.median)}"
+    told = f"{_at(measured, side)}: {'~' * (not timing.settled)}{time_text(timing.median)}"
     return Point(datum_of(measured, choice.kind), side, timing.median, *timing.interval(), told)
+
+
+def _at(measured: Measured, side: int) -> str:
+    of_vector = size_name(measured.row) == "elements"
+    return f"{measured.row.title}, {f'{side:,} elements' if of_vector else f'N {side:,}'}"
 
 
 def _rate(measured: Measured, choice: Choice) -> Point:
     """Return modelled operations by measured time: FLOP / us / 1000 is GFLOP/s."""
     time, flop = _time(measured, choice), measured.row.flop / 1000
     rate = flop / time.y
-    told = f"{measured.row.title}, N {time.x:,.0f}: {number_text(rate)} GFLOP/s"
+    told = f"{_at(measured, round(time.x))}: {number_text(rate)} GFLOP/s"
     return Point(time.datum, time.x, rate, flop / time.high, flop / time.low, told)

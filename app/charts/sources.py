@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,6 +61,27 @@ class Measured:
 
     source: Source
     row: Row
+
+    @property
+    def ran_on(self) -> str:
+        """The GPU of a kernel, the processor of a program."""
+        on_cpu = self.row.timing("cpu") is not None
+        return self.source.measurement.host.processor if on_cpu else self.source.device
+
+
+def sources_of(drawn: Iterable[Measured]) -> list[Source]:
+    """Return the measurements that rows come from, each once."""
+    return list({id(m.source): m.source for m in drawn}.values())
+
+
+def origin_among(measured: Measured, sources: Sequence[Source]) -> str:
+    """Return what tells a row's measurement from others: what it ran on, else when; "" where there are no others."""
+    if len(sources) < 2:
+        return ""
+    if len({Measured(source, measured.row).ran_on for source in sources}) == len(sources):
+        return measured.ran_on
+    date = measured.source.measurement.date
+    return f"recorded {date[:10]}" if measured.source.recorded else f"here {date[:16].replace('T', ' ')}"
 
 
 def own_folder() -> Path:

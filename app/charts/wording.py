@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ...tracer.measurement import KINDS, Kind, Row
+from math import floor, log10
+
+from ...tracer.measurement import KINDS, Kind, Real, Row
 
 SHORT: dict[Kind, str] = {
     "first-call": "first call",
@@ -13,11 +15,15 @@ SHORT: dict[Kind, str] = {
     "launch": "launch alone",
     "cpu": "CPU",
 }
+EVENTS = (
+    "CUDA events before and after the kernel, less what two of them alone read; all is queued before it "
+    "begins, so that no time of the host is in it"
+)
 METHODS: dict[Kind, str] = {
     "first-call": "Host clock around the first call, which compiles.",
     "call": "Host clock around a call on device data, until the device is done.",
-    "kernel-cold": "Two CUDA events around the kernel on a held stream, less their own time; L2 flushed before.",
-    "kernel-warm": "Two CUDA events around the kernel on a held stream, less their own time; L2 warm.",
+    "kernel-cold": f"{EVENTS}; L2 cache flushed before.",
+    "kernel-warm": f"{EVENTS}; L2 cache warm.",
     "with-copies": "Host clock around copies to the device, the call and the copies back.",
     "launch": "Host clock around a launch, which does not wait for the device.",
     "cpu": "Host clock around the program on the CPU.",
@@ -36,12 +42,11 @@ def unit_of(microseconds: float) -> tuple[str, float]:
 
 
 def number_text(value: float) -> str:
-    """Return three significant digits, all of them before the point."""
+    """Return three significant digits and all before the point: 0.0123, 4.00, 66.6, 12,346; never a power of ten."""
     if value == 0:
         return "0"
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
+    power = floor(log10(abs(float(f"{value:.2e}"))))  # of the rounded number: 99.96 is 100
+    return f"{value:,.{max(2 - power, 0)}f}"
 
 
 def time_text(microseconds: float) -> str:
@@ -64,7 +69,12 @@ def problem_of(row: Row) -> str:
     else:
         grid, block = row.grid, row.block
         text = f"{grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2]:,} threads"
-    return text + (", float64" if "float64" in {dtype for _, dtype in row.arrays.values()} else "")
+    return text + (", float64" if real_of(row) == "float64" else "")
+
+
+def real_of(row: Row) -> Real:
+    """Return the dtype whose arithmetic bounds a row."""
+    return "float64" if "float64" in {dtype for _, dtype in row.arrays.values()} else "float32"
 
 
 def shape_of(row: Row) -> str:
@@ -75,6 +85,11 @@ def shape_of(row: Row) -> str:
     if "num_blocks" in row.parameters:
         return f"{row.parameters['num_blocks']:,} blocks of {threads}"
     return f"blocks of {threads}"
+
+
+def size_name(row: Row) -> str:
+    """Return what `side_of` counts; sizes of different names have no place on one axis."""
+    return "elements" if "count" in row.parameters else "N, the side of the matrices"
 
 
 def side_of(row: Row) -> int | None:

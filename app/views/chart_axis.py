@@ -2,33 +2,59 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import inf
+
 from PySide6.QtCore import QPointF, QRectF, Qt
 
 from ..charts.figure import Axis
 from .chart_ink import Ink
 from .chart_ticks import Scale, powers_of_two, tick_text, ticks
 
-APART = 64  # pixels between two numbers, about
+APART, UPRIGHT = 64, 38  # pixels between two numbers, about: of a horizontal axis, of a vertical one
+LEAST = 4  # numbers of an axis, where they have room
+BETWEEN = 10  # pixels that are left free between two numbers
+Piece = tuple[str, bool, float]  # a text of a label, whether it is a mark, and its width
 
 
-def axis_height(ink: Ink) -> float:
-    """Return the height of the numbers and the label below a plot."""
-    return ink.height(12) + ink.height(13) + ink.px(14)
+def axis_height(ink: Ink, axis: Axis, width: float) -> float:
+    """Return the height of the numbers and the label below a plot; the label may be this wide."""
+    return ink.height(12) + ink.px(14) + label_height(ink, axis, width)
+
+
+def label_height(ink: Ink, axis: Axis, width: float) -> float:
+    """Return the height of what an axis shows, with its marks, in lines of this width."""
+    return len(_lines(ink, axis, width)) * _line_height(ink)
+
+
+def _line_height(ink: Ink) -> float:
+    return ink.height(13) + ink.px(3)
 
 
 def _values(ink: Ink, axis: Axis, scale: Scale, apart: float) -> list[float]:
     """Return where ticks stand, in the axis's values."""
-    count = int(abs(scale.end - scale.start) / ink.px(apart))
+    count = max(LEAST, int(abs(scale.end - scale.start) / ink.px(apart)))
     if axis.label.startswith("N"):
         powers = powers_of_two(scale.low, scale.high)
-        return powers[:: max(1, -(-len(powers) // max(count, 1)))]
+        return powers[:: -(-len(powers) // count) or 1]
     unit = axis.per_unit
     return [tick * unit for tick in ticks(scale.low / unit, scale.high / unit, axis.log, count)]
 
 
+def _roomy_values(ink: Ink, axis: Axis, scale: Scale) -> list[float]:
+    """Return where ticks of a horizontal axis stand: so many that no number touches the next."""
+    widest = max(ink.width(tick_text(v / axis.per_unit), 12) for v in _values(ink, axis, scale, APART))
+    values = _values(ink, axis, scale, max(APART, widest / ink.px(1) + BETWEEN))
+    while min((scale.at(b) - scale.at(a) for a, b in pairwise(values)), default=inf) < widest + ink.px(
+        BETWEEN
+    ):
+        values = values[::2]
+    return values
+
+
 def draw_axis(ink: Ink, axis: Axis, scale: Scale, plot: QRectF, below: QRectF) -> None:
     """Draw the horizontal axis of a plot; `below` says how far its label may reach to both sides."""
-    for value in _values(ink, axis, scale, APART):
+    for value in _roomy_values(ink, axis, scale):
         x = scale.at(value)
         ink.line(x, plot.top(), x, plot.bottom())
         text = tick_text(value / axis.per_unit)
@@ -36,15 +62,15 @@ def draw_axis(ink: Ink, axis: Axis, scale: Scale, plot: QRectF, below: QRectF) -
         box = QRectF(x - width / 2, plot.bottom() + ink.px(4), width, ink.height(12))
         ink.text(box, text, 12, ink="muted", align=Qt.AlignmentFlag.AlignHCenter)
     ink.line(plot.left(), plot.bottom(), plot.right(), plot.bottom(), "muted")
-    y = plot.bottom() + ink.px(10) + ink.height(12) + ink.height(13) / 2
-    label_width = _label_width(ink, axis)
-    left = max(below.left(), min(plot.left(), below.right() - label_width))
-    _draw_label(ink, axis, QPointF(left, y))
+    whole = sum(width for *_, width in _pieces(ink, axis))
+    left = max(below.left(), min(plot.left(), below.right() - whole))
+    top = plot.bottom() + ink.px(8) + ink.height(12)
+    _draw_label(ink, axis, QRectF(left, top, below.right() - left, 0))
 
 
 def draw_upright_axis(ink: Ink, axis: Axis, scale: Scale, plot: QRectF) -> None:
     """Draw the vertical axis of a plot, its label above it."""
-    for value in _values(ink, axis, scale, 38):
+    for value in _values(ink, axis, scale, UPRIGHT):
         y = scale.at(value)
         ink.line(plot.left(), y, plot.right(), y)
         text = tick_text(value / axis.per_unit)
@@ -55,31 +81,41 @@ def draw_upright_axis(ink: Ink, axis: Axis, scale: Scale, plot: QRectF) -> None:
 
 
 def draw_upright_label(ink: Ink, axis: Axis, box: QRectF) -> None:
-    """Write what a vertical axis shows into a line above its plot."""
-    _draw_label(ink, axis, QPointF(box.left(), box.center().y()))
+    """Write what a vertical axis shows into the lines above its plot."""
+    _draw_label(ink, axis, box)
 
 
 def number_width(ink: Ink, axis: Axis, scale: Scale) -> float:
     """Return the room that the numbers of a vertical axis take."""
-    texts = [tick_text(value / axis.per_unit) for value in _values(ink, axis, scale, 38)]
+    texts = [tick_text(value / axis.per_unit) for value in _values(ink, axis, scale, UPRIGHT)]
     return max((ink.width(text, 12) for text in texts), default=0) + ink.px(12)
 
 
-def _texts(axis: Axis) -> tuple[str, list[str]]:
-    label = f"{axis.label}, {axis.unit}" if axis.unit else axis.label
+def _pieces(ink: Ink, axis: Axis) -> list[Piece]:
+    """Return what an axis shows and its marks. A ratio has no unit that would tell more than its label."""
+    label = f"{axis.label}, {axis.unit}" if axis.unit not in ("", "×") else axis.label
     label += " (log)" if axis.log else ""
-    return label, [": ".join(filter(None, (what, mark))) for mark, what in axis.marks]
+    marks = [": ".join(filter(None, (what, mark))) for mark, what in axis.marks]
+    widths = [(mark, True, ink.width(mark, 11) + ink.px(16)) for mark in marks]
+    return [(label, False, ink.width(label) + ink.px(12)), *widths]
 
 
-def _label_width(ink: Ink, axis: Axis) -> float:
-    label, marks = _texts(axis)
-    return ink.width(label) + sum(ink.width(mark, 11) + ink.px(16) for mark in marks) + ink.px(4)
+def _lines(ink: Ink, axis: Axis, width: float) -> list[list[Piece]]:
+    """Return the pieces of a label in lines of this width."""
+    lines: list[list[Piece]] = [[]]
+    for piece in _pieces(ink, axis):
+        if lines[-1] and sum(used for *_, used in lines[-1]) + piece[2] > width + ink.px(6):
+            lines.append([])
+        lines[-1].append(piece)
+    return lines
 
 
-def _draw_label(ink: Ink, axis: Axis, place: QPointF) -> None:
-    label, marks = _texts(axis)
-    width = ink.width(label) + 2
-    ink.text(QRectF(place.x(), place.y() - ink.height() / 2, width, ink.height()), label)
-    x = place.x() + width + ink.px(8)
-    for mark in marks:
-        x += ink.badge(QPointF(x, place.y()), mark) + ink.px(6)
+def _draw_label(ink: Ink, axis: Axis, box: QRectF) -> None:
+    for number, line in enumerate(_lines(ink, axis, box.width())):
+        x, y = box.left(), box.top() + (number + 0.5) * _line_height(ink)
+        for text, is_mark, width in line:
+            if is_mark:
+                ink.badge(QPointF(x, y), text)
+            else:
+                ink.text(QRectF(x, y - ink.height() / 2, min(width, box.width()), ink.height()), text)
+            x += width

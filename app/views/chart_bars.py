@@ -8,13 +8,15 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen
 
 from ..charts.figure import Bar, Bars, Published
-from ..charts.wording import time_text
+from ..charts.wording import number_text, time_text
 from .chart_axis import axis_height, draw_axis
-from .chart_ink import Ink, draw_sign, wrapped
+from .chart_ink import Ink, draw_sign
+from .chart_names import Line, draw_name, name_of
 from .chart_ticks import Scale, log_range
 
-BAR, LEAST = 40, 15  # pixels of a bar, and of the smallest pitch
+BAR, THICK, LEAST = 40, 110, 15  # pixels of a usual bar, of the thickest, and of the smallest pitch
 ROW = 44  # pixels that a bar with its name would like to have
+SHARE = 0.46  # of a panel's width that names may take
 LEVELS = 13  # heights at which the dots of a bar stand
 FAR = 0.98  # the share of a bar's samples that its axis must hold
 Hits = list[tuple[QRectF, str]]
@@ -22,36 +24,37 @@ Hits = list[tuple[QRectF, str]]
 
 @dataclass(frozen=True)
 class Rows:
-    """The places of a panel: where the names, the plot and the values stand, and how high a bar's row is."""
+    """The places of a panel: where the names and the plot stand, and how high a bar's row is."""
 
     names: QRectF
     plot: QRectF
-    values: QRectF
     pitch: float
 
 
-def height_of(panel: Bars, ink: Ink) -> float:
-    """Return the height that a panel would like to have."""
-    return len(panel.bars) * ink.px(ROW) + axis_height(ink)
+def height_of(panel: Bars, ink: Ink, width: float) -> float:
+    """Return the height that a panel of this width would like to have."""
+    row = ink.px(ROW) + any(bar.published for bar in panel.bars) * ink.height(12) / 2
+    return len(panel.bars) * row + axis_height(ink, panel.axis, width)
 
 
 def draw_bars(ink: Ink, panel: Bars, box: QRectF) -> Hits:
     """Draw a panel in a box and return what is to be told where."""
-    rows = _rows(ink, panel, box)
+    names = _names(ink, panel, (box.height() - axis_height(ink, panel.axis, box.width())) / len(panel.bars))
+    rows = _rows(ink, panel, names, box)
     scale = _scale(panel, rows.plot)
     draw_axis(ink, panel.axis, scale, rows.plot, QRectF(box.left(), rows.plot.bottom(), box.width(), 0))
-    hits: Hits = []
-    for number, bar in enumerate(panel.bars):
-        top = rows.plot.top() + number * rows.pitch
-        first = number == 0 or panel.bars[number - 1].datum.name != bar.datum.name
-        _draw_name(ink, bar, QRectF(rows.names.left(), top, rows.names.width(), rows.pitch), first)
-        _draw_bar(ink, bar, scale, QRectF(rows.plot.left(), top, rows.plot.width(), rows.pitch))
-        value = QRectF(rows.values.left(), top, rows.values.width(), rows.pitch)
-        ink.text(value, bar.text, _size(ink, rows.pitch), bold=True, align=Qt.AlignmentFlag.AlignRight)
-        hits.append((QRectF(box.left(), top, box.width(), rows.pitch), told(bar, panel)))
     if panel.reference is not None:
         x = scale.at(panel.reference)
         ink.line(x, rows.plot.top(), x, rows.plot.bottom(), "text", 1.5)
+    hits: Hits = []
+    for number, bar in enumerate(panel.bars):
+        top = rows.plot.top() + number * rows.pitch
+        row = QRectF(rows.plot.left(), top, rows.plot.width(), rows.pitch)
+        body = _draw_bar(ink, bar, scale, row)
+        _draw_value(ink, bar, scale, row, body)
+        place = QRectF(rows.names.left(), top, rows.names.width(), rows.pitch)
+        draw_name(ink, names[number], place.translated(0, body.center().y() - row.center().y()))
+        hits.append((QRectF(box.left(), top, box.width(), rows.pitch), told(bar, panel)))
     return hits
 
 
@@ -59,10 +62,11 @@ def told(bar: Bar, panel: Bars) -> str:
     """Return a bar in words."""
     name = ", ".join(filter(None, (bar.datum.name, bar.part)))
     if panel.axis.label != "time":
-        return f"{name}: {bar.text} (95 % interval {bar.low:.3g} to {bar.high:.3g})\n{bar.datum.origin}, measured"
+        ends = f"95 % interval {number_text(bar.low)} to {number_text(bar.high)}"
+        return f"{name}: {bar.text} ({ends})\n{bar.datum.origin}, measured"
     ends = f"95 % interval {time_text(bar.low)} to {time_text(bar.high)}, {len(bar.datum.samples):,} samples"
     lines = [f"{name}: {bar.text}", ends, f"{bar.datum.origin}, measured"]
-    return "\n".join([*lines, *(f"published: {mark.told}" for mark in bar.published)])
+    return "\n".join([*lines, *(f"published: {mark.told} ({mark.document})" for mark in bar.published)])
 
 
 def _size(ink: Ink, pitch: float) -> float:
@@ -70,17 +74,25 @@ def _size(ink: Ink, pitch: float) -> float:
     return 13 * min(1.0, pitch / ink.px(LEAST))
 
 
-def _rows(ink: Ink, panel: Bars, box: QRectF) -> Rows:
+def _names(ink: Ink, panel: Bars, pitch: float) -> list[list[Line]]:
+    """Return the lines of all names; a kernel's name stands at its first bar alone."""
+    before = ["", *(bar.datum.name for bar in panel.bars)]
+    size = _size(ink, pitch)
+    return [
+        name_of(ink, b, b.datum.name != last, size, pitch)
+        for b, last in zip(panel.bars, before, strict=False)
+    ]
+
+
+def _rows(ink: Ink, panel: Bars, names: list[list[Line]], box: QRectF) -> Rows:
     bars = panel.bars
-    names = max((ink.width(bar.datum.name, bold=True) for bar in bars), default=0)
-    parts = max((ink.width(bar.part, 12) for bar in bars), default=0)
-    left = min(max(names, parts) + ink.px(14), 0.4 * box.width())
+    longest = max((line.width(ink) for lines in names for line in lines), default=0)
+    left = min(longest + ink.px(15), SHARE * box.width())
     right = max((ink.width(bar.text, bold=True) for bar in bars), default=0) + ink.px(14)
-    plot = QRectF(box.left() + left, box.top(), box.width() - left - right, box.height() - axis_height(ink))
-    pitch = min(plot.height() / max(len(bars), 1), ink.px(120))
-    plot.setHeight(pitch * max(len(bars), 1))
+    below = axis_height(ink, panel.axis, box.width())
+    plot = QRectF(box.left() + left, box.top(), box.width() - left - right, box.height() - below)
     beside = QRectF(box.left(), box.top(), left - ink.px(14), plot.height())
-    return Rows(beside, plot, QRectF(plot.right(), box.top(), right, plot.height()), pitch)
+    return Rows(beside, plot, plot.height() / max(len(bars), 1))
 
 
 def _scale(panel: Bars, plot: QRectF) -> Scale:
@@ -101,38 +113,12 @@ def beyond(panel: Bars) -> int:
     return sum(not scale.low <= sample <= scale.high for bar in panel.bars for sample in bar.dots)
 
 
-def _draw_name(ink: Ink, bar: Bar, box: QRectF, first: bool) -> None:
-    size = _size(ink, box.height())
-    right = Qt.AlignmentFlag.AlignRight
-    both = bar.part and box.height() >= ink.height(size) + ink.height(size - 1)
-    if both and first:
-        half = ink.height(size) / 2
-        ink.text(box.translated(0, -half + ink.px(1)), bar.datum.name, size, bold=True, align=right)
-        ink.text(box.translated(0, half - ink.px(1)), bar.part, size - 1, ink="muted", align=right)
-    elif first and not bar.part:
-        _draw_lines(ink, bar.datum.name, box, size)
-    elif first:
-        ink.text(box, f"{bar.datum.name}, {bar.part}", size, bold=True, align=right)
-    else:
-        ink.text(box, bar.part or bar.datum.name, size - bool(both), ink="muted", align=right)
-
-
-def _draw_lines(ink: Ink, name: str, box: QRectF, size: float) -> None:
-    """Write a name, in two lines where it is too long and there is room."""
-    lines = wrapped(ink, name, box.width(), size, bold=True)
-    high = ink.height(size)
-    if len(lines) < 2 or box.height() < 2 * high:
-        lines = [name]
-    shown = [lines[0], " ".join(lines[1:])] if len(lines) > 1 else lines
-    for number, line in enumerate(shown):
-        place = box.translated(0, (number - (len(shown) - 1) / 2) * high)
-        ink.text(place, line, size, bold=True, align=Qt.AlignmentFlag.AlignRight)
-
-
-def _draw_bar(ink: Ink, bar: Bar, scale: Scale, row: QRectF) -> None:
+def _draw_bar(ink: Ink, bar: Bar, scale: Scale, row: QRectF) -> QRectF:
+    """Draw a bar with its samples and what was published; return where the bar is."""
     colour, painter = ink.colour(bar.slot), ink.painter
     below = ink.height(12) if bar.published and _is_roomy(ink, row) else 0.0
-    high = min(0.62 * row.height(), ink.px(BAR), row.height() - below - ink.px(8))
+    usual = min(0.62 * row.height(), max(ink.px(BAR), 0.4 * row.height()), ink.px(THICK))
+    high = min(usual, row.height() - below - ink.px(8))
     top = row.center().y() - (high + below) / 2
     body = QRectF(scale.start, top, scale.at(bar.value) - scale.start, high)
     tint = QColor(colour)
@@ -144,6 +130,31 @@ def _draw_bar(ink: Ink, bar: Bar, scale: Scale, row: QRectF) -> None:
     _draw_median(ink, bar, scale, body, colour)
     for mark in bar.published:
         _draw_published(ink, mark, scale, row, body)
+    return body
+
+
+def _draw_value(ink: Ink, bar: Bar, scale: Scale, row: QRectF, body: QRectF) -> None:
+    """Write the value behind the bar, in the first room between its samples, clear of the lines of the grid.
+
+    Where a diamond is on the same height the value is right of the plot: beside it, it would seem to be its value.
+    """
+    size, gap = _size(ink, row.height()), ink.px(8)
+    width, high = ink.width(bar.text, size, bold=True) + 2, ink.height(size)
+    is_beside = _is_roomy(ink, row) or not bar.published
+    end = _room_behind(bar, scale, width + 2 * gap) if is_beside else scale.end
+    place = QRectF(end + gap, body.center().y() - high / 2, width, high)
+    ink.painter.fillRect(place, ink.theme.colour("panel"))
+    ink.text(place, bar.text, size, bold=True)
+
+
+def _room_behind(bar: Bar, scale: Scale, width: float) -> float:
+    """Return from where on behind a bar there is this much room without a sample."""
+    end = scale.at(bar.high)
+    for place in sorted(scale.at(dot) for dot in bar.dots if bar.high < dot <= scale.high):
+        if place - end >= width:
+            break
+        end = place
+    return end
 
 
 def _draw_dots(ink: Ink, bar: Bar, scale: Scale, body: QRectF, colour: QColor) -> None:
@@ -180,9 +191,20 @@ def _draw_published(ink: Ink, mark: Published, scale: Scale, row: QRectF, body: 
     ink.painter.setBrush(ink.theme.colour("text"))
     draw_sign(ink.painter, "diamond", QPointF(x, y), ink.px(5))
     if roomy:
-        away, width = ink.px(10), ink.width(mark.told, 12) + 2
-        left = x + away if x + away + width <= scale.end else x - away - width
-        ink.text(QRectF(left, y - ink.height(12) / 2, width, ink.height(12)), mark.told, 12)
+        _name_published(ink, mark, QPointF(x, y), scale)
+
+
+def _name_published(ink: Ink, mark: Published, place: QPointF, scale: Scale) -> None:
+    """Write beside a diamond whose figure it is, and in which document where that fits too."""
+    away, high = ink.px(10), ink.height(12)
+    for text in (f"{mark.told}, {mark.document}", mark.told):
+        width = ink.width(text, 12) + 2
+        for left in (place.x() + away, place.x() - away - width):
+            if scale.start <= left and left + width <= scale.end:
+                box = QRectF(left, place.y() - high / 2, width, high)
+                ink.painter.fillRect(box, ink.theme.colour("panel"))
+                ink.text(box, text, 12)
+                return
 
 
 def _is_roomy(ink: Ink, row: QRectF) -> bool:

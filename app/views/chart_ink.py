@@ -76,8 +76,19 @@ class Ink:
         colours = COLOURS["dark" if self.theme.name == "dark" else "light"]
         return QColor(colours[slot % len(colours)])
 
-    def sign(self, place: QPointF, slot: int, size: float = 5, *, hollow: bool = False) -> None:
-        """Draw a kernel's sign; past the last one signs and colours are paired anew."""
+    def sign(
+        self, place: QPointF, slot: int, size: float = 5, *, hollow: bool = False, style: int = 0
+    ) -> None:
+        """Draw a kernel's sign; past the last one signs and colours are paired anew.
+
+        style: of which measurement; those after the first have as many rings around it.
+        """
+        self.painter.setPen(QPen(self.colour(slot), self.px(1.2)))
+        self.painter.setBrush(Qt.BrushStyle.NoBrush)
+        for ring in range(style):
+            self.painter.drawEllipse(
+                place, self.px(size + 3.5 + 2.5 * ring), self.px(size + 3.5 + 2.5 * ring)
+            )
         self.painter.setPen(QPen(self.colour(slot), self.px(1.6)))
         self.painter.setBrush(QBrush(self.theme.colour("panel") if hollow else self.colour(slot)))
         draw_sign(self.painter, SIGNS[(slot + slot // len(SIGNS)) % len(SIGNS)], place, self.px(size))

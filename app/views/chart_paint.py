@@ -1,19 +1,28 @@
-"""A whole figure: title, legend, panels, and below them the origin, the method and the notes."""
+"""A whole figure: title, panels with their legends, and below them the origin, the method and the notes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QPainter, QPen
 
 from ..charts.figure import Bars, Figure, Plane, Series
 from ..theme import Theme
 from .chart_bars import Hits, beyond, draw_bars, height_of
-from .chart_ink import Ink, wrapped
+from .chart_ink import DASHES, Ink, wrapped
 from .chart_plane import draw_plane
 
 MARGIN, SMALL = 18, 11
-NARROW, PLANE = 400, 240  # pixels of the narrowest panel beside another one, and of the lowest one
+NARROW, PLANE = 400, 300  # pixels of the narrowest panel beside another one, and of the lowest one
+GAP = 24  # pixels between panels
+SAMPLE, NAMED = (
+    20,
+    40,
+)  # pixels of a legend's entry beside its name: its sign, with a piece of its line or without
 EMPTY = "There is nothing to draw: choose a kernel that was measured like this."
+Panels = tuple[Bars | Plane, ...]
 
 
 def draw_figure(painter: QPainter, figure: Figure, box: QRectF, theme: Theme) -> Hits:
@@ -35,43 +44,81 @@ def draw_figure(painter: QPainter, figure: Figure, box: QRectF, theme: Theme) ->
 def wanted_height(figure: Figure, width: float, theme: Theme) -> int:
     """Return the height at which every bar of a figure has room for its name, and every plane for its points."""
     ink, inside = Ink(QPainter(), theme), width - 2 * MARGIN * theme.scale
-    bars = sum(height_of(panel, ink) * 0.75 for panel in figure.panels if isinstance(panel, Bars))
-    planes = sum(isinstance(panel, Plane) for panel in figure.panels)
-    rows = planes if _is_narrow(ink, planes, inside) else min(planes, 1)
-    head = len(wrapped(ink, figure.title, inside, 18, bold=True)) * ink.height(18) + 3 * ink.height()
+    bars = sum(height_of(panel, ink, inside) * 0.75 for panel in figure.panels if isinstance(panel, Bars))
+    planes = [len(_rows(ink, group, inside)) for group in _groups(figure) if isinstance(group[0], Plane)]
+    legends = sum(_legend_height(ink, group, inside) for group in _groups(figure))
+    head = len(wrapped(ink, figure.title, inside, 18, bold=True)) * ink.height(18)
+    head += len(wrapped(ink, figure.subtitle, inside, 13)) * ink.height()
     foot = len(_foot(ink, figure, inside)) * ink.height(SMALL)
-    return round(bars + rows * ink.px(PLANE) + head + foot + ink.px(2 * MARGIN + 24))
-
-
-def _is_narrow(ink: Ink, panels: int, width: float) -> bool:
-    """Return whether panels have too little room beside each other."""
-    return panels > 1 and width / panels < ink.px(NARROW)
+    return round(bars + sum(planes) * ink.px(PLANE) + legends + head + foot + ink.px(2 * MARGIN + 24))
 
 
 def _draw_head(ink: Ink, figure: Figure, inside: QRectF) -> float:
-    """Write title, subtitle and legend; return where they end."""
+    """Write title and subtitle; return where they end."""
     y, width = inside.top(), inside.width()
     for text, size, colour, bold in ((figure.title, 18, "text", True), (figure.subtitle, 13, "muted", False)):
         for line in wrapped(ink, text, width, size, bold=bold):
             ink.text(QRectF(inside.left(), y, width + 2, ink.height(size)), line, size, ink=colour, bold=bold)
             y += ink.height(size)
         y += ink.px(3)
-    series = [s for panel in figure.panels if isinstance(panel, Plane) for s in panel.series]
-    unique = list({(s.name, s.slot, s.style): s for s in series}.values())
-    return _draw_legend(ink, unique, QRectF(inside.left(), y + ink.px(4), width, 0)) + ink.px(10)
+    return y + ink.px(10)
 
 
-def _draw_legend(ink: Ink, series: list[Series], box: QRectF) -> float:
-    """Write the names of lines with their signs, in rows; return where they end."""
-    x, y, row = box.left(), box.top(), ink.height() + ink.px(3)
-    for one in series:
-        width = ink.width(one.name) + ink.px(40)
-        if x > box.left() and x + width > box.right():
-            x, y = box.left(), y + row
-        ink.sign(QPointF(x + ink.px(8), y + row / 2), one.slot, hollow=one.hollow)
-        ink.text(QRectF(x + ink.px(20), y, width - ink.px(22), row), one.name)
-        x += width
-    return y + row if series else y
+# The legends.
+
+
+def _legend(panels: Sequence[Bars | Plane]) -> list[Series]:
+    series = [s for panel in panels if isinstance(panel, Plane) for s in panel.series]
+    return list({(s.told, s.slot, s.style): s for s in series}.values())
+
+
+def _entry_width(ink: Ink, series: Series) -> float:
+    return ink.width(series.told) + ink.px(NAMED + SAMPLE * _is_line(series))
+
+
+def _is_line(series: Series) -> bool:
+    """Return whether a piece of its line tells a series from others."""
+    return series.style > 0 and len(series.points) > 1
+
+
+def _legend_rows(ink: Ink, panels: Sequence[Bars | Plane], width: float) -> list[list[Series]]:
+    rows: list[list[Series]] = []
+    for one in _legend(panels):
+        used = sum(_entry_width(ink, other) for other in rows[-1]) if rows else width
+        if used + _entry_width(ink, one) > width:
+            rows.append([])
+        rows[-1].append(one)
+    return rows
+
+
+def _legend_height(ink: Ink, panels: Sequence[Bars | Plane], width: float) -> float:
+    rows = len(_legend_rows(ink, panels, width))
+    return rows * (ink.height() + ink.px(3)) + ink.px(10) if rows else 0.0
+
+
+def _draw_legend(ink: Ink, panels: Sequence[Bars | Plane], box: QRectF) -> None:
+    """Write the names of points and lines with their signs, in rows."""
+    high = ink.height() + ink.px(3)
+    for number, row in enumerate(_legend_rows(ink, panels, box.width())):
+        x, y = box.left(), box.top() + number * high
+        for one in row:
+            _draw_entry(ink, one, QRectF(x, y, min(_entry_width(ink, one), box.width()), high))
+            x += _entry_width(ink, one)
+
+
+def _draw_entry(ink: Ink, series: Series, box: QRectF) -> None:
+    reach = ink.px(SAMPLE) * _is_line(series)
+    sign = QPointF(box.left() + ink.px(8) + reach / 2, box.center().y())
+    if reach:
+        ink.painter.setPen(QPen(ink.colour(series.slot), ink.px(2), DASHES[series.style % len(DASHES)]))
+        ink.painter.drawLine(
+            QPointF(box.left(), sign.y()), QPointF(box.left() + reach + ink.px(16), sign.y())
+        )
+    ink.sign(sign, series.slot, hollow=series.hollow, style=series.style)
+    ink.text(box.adjusted(ink.px(20) + reach, 0, -ink.px(2), 0), series.told)
+
+
+# The foot.
 
 
 def _foot(ink: Ink, figure: Figure, width: float) -> list[str]:
@@ -93,25 +140,44 @@ def _draw_foot(ink: Ink, figure: Figure, inside: QRectF) -> float:
     return top - ink.px(10)
 
 
+# The panels.
+
+
+def _groups(figure: Figure) -> list[Panels]:
+    """Return the panels that have an x axis and a legend in common."""
+    return [
+        tuple(panels)
+        for _, panels in groupby(figure.panels, lambda p: p.x.label if isinstance(p, Plane) else "")
+    ]
+
+
+def _rows(ink: Ink, panels: Panels, width: float) -> list[Panels]:
+    """Return panels beside each other, or below each other where that is too narrow."""
+    is_narrow = len(panels) > 1 and width / len(panels) < ink.px(NARROW)
+    return [(panel,) for panel in panels] if is_narrow else [panels]
+
+
 def _draw_panels(ink: Ink, figure: Figure, middle: QRectF) -> Hits:
-    """Draw the panels beside each other, or below each other where that is too narrow."""
-    hits: Hits = []
-    for panel, box in zip(figure.panels, _boxes(ink, len(figure.panels), middle), strict=True):
-        hits += draw_bars(ink, panel, box) if isinstance(panel, Bars) else draw_plane(ink, panel, box)
+    """Draw the groups of panels below each other, each under its legend."""
+    groups, width, gap = _groups(figure), middle.width(), ink.px(GAP)
+    rows = sum(len(_rows(ink, group, width)) for group in groups)
+    legends = sum(_legend_height(ink, group, width) for group in groups)
+    height = (middle.height() - legends - gap * (rows - 1)) / rows
+    hits, y = [], middle.top()
+    for group in groups:
+        _draw_legend(ink, group, QRectF(middle.left(), y, width, 0))
+        y += _legend_height(ink, group, width)
+        for row in _rows(ink, group, width):
+            hits += _draw_row(ink, row, QRectF(middle.left(), y, width, height))
+            y += height + gap
     return hits
 
 
-def _boxes(ink: Ink, count: int, middle: QRectF) -> list[QRectF]:
-    stacked, gap = _is_narrow(ink, count, middle.width()), ink.px(24)
-    width, height = (
-        (middle.width() - gap * (count - 1)) / count,
-        (middle.height() - gap * (count - 1)) / count,
-    )
-    if stacked:
-        return [
-            QRectF(middle.left(), middle.top() + n * (height + gap), middle.width(), height)
-            for n in range(count)
-        ]
-    return [
-        QRectF(middle.left() + n * (width + gap), middle.top(), width, middle.height()) for n in range(count)
-    ]
+def _draw_row(ink: Ink, panels: Panels, box: QRectF) -> Hits:
+    hits: Hits = []
+    gap = ink.px(GAP)
+    width = (box.width() - gap * (len(panels) - 1)) / len(panels)
+    for number, panel in enumerate(panels):
+        place = QRectF(box.left() + number * (width + gap), box.top(), width, box.height())
+        hits += draw_bars(ink, panel, place) if isinstance(panel, Bars) else draw_plane(ink, panel, place)
+    return hits

@@ -41,14 +41,12 @@ def _linear_ticks(low: float, high: float, count: int) -> list[float]:
 
 def _log_ticks(low: float, high: float, count: int) -> list[float]:
     """Return powers of ten, with 3 or 2 and 5 times them where there is room; in less than a decade even steps."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    stride = max(1, math.ceil(math.log10(high / low) / count))
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for factors in ((1, 2, 5), (1, 3), (1,)):
-        every = [10.0**n * factor for n in range(first, last + 1) if n % stride == 0 for factor in factors]
-        found = [tick for tick in every if low <= tick <= high]
-        if 2 <= len(found) <= count and (stride == 1 or len(factors) == 1):
+        found = [10.0**n * f for n in decades for f in factors if low <= 10.0**n * f <= high]
+        if 2 <= len(found) <= count:
             return found
-    return _linear_ticks(low, high, count)
+    return found[:: math.ceil(len(found) / count)] if len(found) > 1 else _linear_ticks(low, high, count)
 
 
 def powers_of_two(low: float, high: float) -> list[float]:
@@ -64,7 +62,7 @@ def log_range(values: Sequence[float], room: float = 1.25) -> tuple[float, float
 
 
 def tick_text(value: float) -> str:
-    """Return a tick's number, short: 1,500 or 0.25 or 2e-06."""
-    if value and (abs(value) < 1e-3 or abs(value) >= 1e6):
-        return f"{value:.3g}"
-    return f"{value:,.6g}"
+    """Return a tick's number of up to six digits: 1,500 or 0.25 or 1,000,000; never 1e+06, which is no word."""
+    digits = max(0, 5 - math.floor(math.log10(abs(value)))) if value else 0
+    text = f"{value:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

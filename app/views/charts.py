@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ..charts.figure import Figure
+from ..charts.figure import Figure, numbers_told
 from ..theme import Theme
 from .chart_bars import Hits
 from .chart_paint import draw_figure, wanted_height
@@ -27,6 +27,7 @@ class ChartView(QWidget):
         """Draw another figure."""
         self.figure = figure
         self.setAccessibleName(f"{figure.title}. {figure.subtitle}")
+        self.setAccessibleDescription(". ".join((*numbers_told(figure), figure.method, *figure.notes)))
         self._ask_height()
         self.update()
 
@@ -37,8 +38,8 @@ class ChartView(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size of a usual figure."""
-        return QSize(self.theme.px(760), self.theme.px(520))
+        """Return a usual width, and the least height: more is taken where it is left over."""
+        return QSize(self.theme.px(760), self.minimumHeight())
 
     def _ask_height(self) -> None:
         if self.figure is not None:

@@ -21,6 +21,11 @@ def boxes_palette(theme: Theme) -> QPalette:
     return palette
 
 
+def boxes_sheet(widget: str, theme: Theme) -> str:
+    """Return a style sheet by which the check boxes of a widget of this class follow the text size."""
+    return f"{widget}::indicator {{ width: {theme.px(14)}px; height: {theme.px(14)}px; }}"
+
+
 def sheet(widget: str, theme: Theme) -> str:
     """Return a style sheet that puts a widget of this class flat on the panel."""
     colours = theme.palette

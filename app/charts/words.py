@@ -1,0 +1,62 @@
+"""A figure in the words of another model: work-groups for blocks. Titles of kernels are names, and stay. No Qt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+
+from ...kernels.catalogue import find, scenarios
+from ...kernels.scenario import WORK_ITEM_WORDS
+from ..vocabulary import resolved, spoken
+from .choose import Subject
+from .figure import Bars, Figure, Plane
+
+Say = Callable[[str], str]
+
+
+def words_of(choice: str, subjects: Sequence[Subject]) -> str:
+    """Return whose words a chart speaks, "cuda" or "work-item".
+
+    Where the choice leaves it to the scenarios it is work-items if all of them speak so.
+    """
+    told_in = {resolved(choice, find(subject.scenario)) for subject in subjects} or {resolved(choice, None)}
+    return "work-item" if told_in == {"work-item"} else "cuda"
+
+
+def in_words(figure: Figure, words: str) -> Figure:
+    """Return a figure that speaks "cuda" or "work-item" words."""
+    if words == "cuda":
+        return figure
+    say = partial(_said, say=partial(spoken, words=WORK_ITEM_WORDS))
+    return replace(
+        figure,
+        subtitle=say(figure.subtitle),
+        method=say(figure.method),
+        notes=tuple(map(say, figure.notes)),
+        panels=tuple(
+            _bars(panel, say) if isinstance(panel, Bars) else _plane(panel, say) for panel in figure.panels
+        ),
+    )
+
+
+def _bars(panel: Bars, say: Say) -> Bars:
+    bars = tuple(replace(bar, part=say(bar.part)) for bar in panel.bars)
+    return replace(panel, bars=bars, axis=replace(panel.axis, label=say(panel.axis.label)))
+
+
+def _plane(panel: Plane, say: Say) -> Plane:
+    return replace(panel, series=tuple(replace(series, part=say(series.part)) for series in panel.series))
+
+
+def _said(text: str, say: Say) -> str:
+    """Return a text in other words but for the titles in it."""
+    return "".join(part if n % 2 else say(part) for n, part in enumerate(_titles().split(text)))
+
+
+@cache
+def _titles() -> re.Pattern[str]:
+    """Return what finds the titles of kernels, the longest first."""
+    titles = sorted({scenario.title for scenario in scenarios()}, key=len, reverse=True)
+    return re.compile(f"({'|'.join(map(re.escape, titles))})")
