@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu, QWidgetAction
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget, QWidgetAction
 
 from . import dialogs, files, speech
 
 if TYPE_CHECKING:
     from .main_window import MainWindow
 
+DARK, SYSTEM, OWN = "Dark colours", "Light and dark as the system", "Words as the scenario has them"
 Command = tuple[str, str, Callable[[], object]]  # text, shortcuts separated by ", ", what it does
 
 
@@ -69,18 +70,18 @@ def commands(window: MainWindow) -> dict[str, list[Command]]:
             ("Bar at the top", "Ctrl+B", window.toggle_bar),
             ("Menu", "F10", window.toolbar.menu.showMenu),
             line,
-            ("Light or dark", "Ctrl+T", window.look.toggle),
-            ("Light and dark as the system", "", lambda: window.look.use("system")),
+            (DARK, "Ctrl+T", window.look.toggle),
+            (SYSTEM, "", lambda: window.look.use("system")),
             line,
             ("Larger text", "Ctrl++, Ctrl+=", lambda: window.look.resize_text(0.1)),
             ("Smaller text", "Ctrl+-", lambda: window.look.resize_text(-0.1)),
             ("Normal text", "Ctrl+0", lambda: window.look.resize_text(0)),
             line,
-            ("Colour by value, reads, waste, conflicts, races", "C", window.next_colouring),
+            ("Colour by value, reads, waste, conflicts, races", "C", window.colouring.next),
             ("Memory or histogram", "H", window.frame.toggle_picture),
             ("Reduced motion", "Ctrl+M", window.look.toggle_motion),
             line,
-            ("Words as the scenario has them", "", lambda: window.look.speak("own")),
+            (OWN, "", lambda: window.look.speak("own")),
             (speech.CUDA, "", lambda: window.look.speak("cuda")),
             (speech.WORK_ITEM, "", lambda: window.look.speak("work-item")),
         ],
@@ -89,6 +90,30 @@ def commands(window: MainWindow) -> dict[str, list[Command]]:
             ("About Tilescope", "", lambda: dialogs.show_about(window)),
         ],
     }
+
+
+def states(window: MainWindow) -> dict[str, bool]:
+    """Return what is on now, of the commands that turn something on: the menu has a check mark there."""
+    frame, look = window.frame, window.look
+    return {
+        "Loop": window.playhead.loop,
+        "Full screen": window.isFullScreen(),
+        "Right column": not frame.side.isHidden(),
+        "Bar at the top": not window.toolbar.isHidden(),
+        DARK: look.theme.name == "dark",
+        SYSTEM: look.choice == "system",
+        "Reduced motion": look.theme.reduced_motion,
+        OWN: look.words == "own",
+        speech.CUDA: look.words == "cuda",
+        speech.WORK_ITEM: look.words == "work-item",
+    }
+
+
+def _check(window: MainWindow, actions: dict[str, QAction]) -> None:
+    """Put the check marks where they belong."""
+    for text, on in states(window).items():
+        actions[text].setCheckable(True)
+        actions[text].setChecked(on)
 
 
 def _show_timings(window: MainWindow) -> None:
@@ -112,6 +137,7 @@ def build_menu(window: MainWindow) -> tuple[QMenu, dict[str, QAction]]:
                 continue
             actions[text] = _action(window, text, shortcuts, run)
             part.addAction(actions[text])
+        part.aboutToShow.connect(lambda: _check(window, actions))
         if title == "File":
             _add_recent(window, part)
         if title == "View":
@@ -123,7 +149,7 @@ def _action(window: MainWindow, text: str, shortcuts: str, run: Callable[[], obj
     action = QAction(text, window)
     action.setShortcuts([QKeySequence(keys) for keys in shortcuts.split(", ") if keys])
     action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-    action.setAutoRepeat(text not in ("Play or pause", "Full screen", "Light or dark"))
+    action.setAutoRepeat(text not in ("Play or pause", "Full screen", DARK))
     action.triggered.connect(lambda _checked: run())
     window.addAction(action)
     return action
@@ -153,13 +179,23 @@ def _add_text_size(window: MainWindow, part: QMenu) -> None:
     slider.setRange(80, 200)
     slider.setValue(round(100 * window.theme.scale))
     slider.setAccessibleName("Text size in percent")
-    slider.setToolTip("Text size in percent")
     slider.valueChanged.connect(lambda percent: window.look.scale_text(percent / 100))
     window.look.changed.connect(lambda theme: slider.setValue(round(100 * theme.scale)))
     row = QWidgetAction(part)
-    row.setDefaultWidget(slider)
+    row.setDefaultWidget(_labelled("Text size, %", slider))
     part.addAction(row)
     part.setProperty("slider", True)
+
+
+def _labelled(text: str, widget: QWidget) -> QWidget:
+    """Return a widget with a label before it."""
+    made = QWidget()
+    line = QHBoxLayout(made)
+    label = QLabel(text)
+    label.setBuddy(widget)
+    line.addWidget(label)
+    line.addWidget(widget, 1)
+    return made
 
 
 def keys(window: MainWindow) -> Iterator[tuple[str, str, str]]:

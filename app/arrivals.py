@@ -1,4 +1,4 @@
-"""Where to look at new sessions first: at the first load, in a phase, or at a moment."""
+"""Where to look at new sessions first: at the first load, in a phase, at a moment, or where the old ones were."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from . import steps
-from .playhead import clock_of
+from .playhead import clock_of, link
 
 if TYPE_CHECKING:
     from .stage import Stage
@@ -48,3 +48,35 @@ def at_moment(moment: float) -> Arrival:
         return clock_of(moment, len(ends) - 1, ends, stage.link_mode)
 
     return arrival
+
+
+def as_before(stage: Stage) -> Arrival:
+    """Arrive where the stage is now: at the same moment, or share of the launches, as they are linked.
+
+    It is a whole moment of the pane in focus. Where a kernel has come that was not there before, or nothing was,
+    it is the first load: the same share of another kernel may be where nothing happens.
+    """
+    known, end = kernels(stage), stage.playhead.end
+    moment, share = stage.playhead.moment, (stage.playhead.moment / end if end else 0.0)
+    by_moment = stage.link_mode == "moment"
+
+    def arrival(later: Stage) -> float:
+        if not end or kernels(later) - known:
+            return at_first_load(later)
+        return _whole(later, moment if by_moment else share * later.playhead.end)
+
+    return arrival
+
+
+def _whole(stage: Stage, clock: float) -> float:
+    """Return the clock at which the pane in focus is at the whole moment nearest to a clock, the end for the end."""
+    ends, mode, pane = stage.ends(), stage.link_mode, stage.focus
+    if clock >= max(ends) or clock <= 0:
+        return clock
+    here = link(clock, ends, mode)[pane]
+    return clock_of(max(1.0, float(round(here))), pane, ends, mode)
+
+
+def kernels(stage: Stage) -> frozenset[tuple[str, str]]:
+    """Return the (scenario, kernel) of what the panes show."""
+    return frozenset((s.launch.scenario, s.launch.kernel) for s in stage.sessions if s is not None)

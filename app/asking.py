@@ -18,25 +18,26 @@ BYTES = 60  # that the trace of one access and what is derived from it take, abo
 
 
 class Asking:
-    """Asks in the window's notice; what was asked is forgotten once other launches are chosen."""
+    """Asks in the window's notice; what was asked and told is forgotten once other launches are chosen."""
 
     def __init__(self, window: MainWindow) -> None:
         self.window = window
         self._slow: dict[int, tuple[Launch, float]] = {}  # by pane, with the seconds that it takes
 
     def forget(self) -> None:
-        """Take back what was asked."""
+        """Take back what was asked, and what was told of the launches before."""
         self._slow.clear()
-        self.window.notice.clear("question")
+        self.window.notice.clear()
 
     def ask_patience(self, pane: int, launch: Launch, seconds: float, blocks: int) -> None:
         """Ask what to do with a launch that takes long."""
         self._slow[pane] = (launch, seconds)
         takes = duration_text(sum(seconds for _, seconds in self._slow.values()))
-        what = f"All {blocks:,} blocks" if len(self._slow) == 1 else "All blocks of both launches"
+        whole = f"All {blocks:,} blocks take" if len(self._slow) == 1 else "All blocks of both launches take"
+        first = "the first one is" if len(self._slow) == 1 else "the first one of each is"
         self.window.notice.ask(
-            f"{what} take about {takes}: the counters would be of all of them, the picture of the first ones.",
-            [("One block", self._show_one_block), ("Count them all", self._count_all)],
+            f"{whole} about {takes}, so {first} shown. Count them all for the counters of the whole launch.",
+            [("Count them all", self._count_all)],
         )
 
     def _count_all(self) -> None:
@@ -44,20 +45,11 @@ class Asking:
             self.window.stage.insist(pane, launch)
         self._slow.clear()
 
-    def _show_one_block(self) -> None:
-        setups = self.window.stage.setups
-        self.window.change_setups(
-            tuple(
-                msgspec.structs.replace(setup, blocks=(0,)) if pane in self._slow else setup
-                for pane, setup in enumerate(setups)
-            )
-        )
-
     def offer_all(self, pane: int, trace: Trace) -> None:
         """Offer to keep every access of a launch of which some were left out, where that can be done."""
         setup = self.window.stage.setups[pane]
         left_out = len(trace) < trace.accesses <= KEEP_ALL.accesses and trace.error is None
-        if left_out and not setup.file and setup.keep != "all":
+        if left_out and not setup.file and setup.keep != "all" and pane not in self._slow:
             size = f"{trace.accesses * BYTES / 1e9:.1f} GB"
             self.window.notice.ask(
                 f"{len(trace):,} of {trace.accesses:,} accesses are kept: the counters are of the whole launch, the "

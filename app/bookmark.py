@@ -21,9 +21,9 @@ class Setup(msgspec.Struct, frozen=True):
     """What a pane runs: a scenario with its parameters and schedule, or a trace file.
 
     resident: blocks that run at once; None is the scenario's own number, "all" as many as fit. blocks: linear
-    numbers of those to run, None is all of them. file: the path of a trace, which then says all the rest;
-    rerun: but its kernel is run anew with this schedule, resident and blocks. keep: whether all accesses are kept, also
-    where they are many.
+    numbers of those to run, None is all of them; cut: they are the first one alone, since all take long. file: the
+    path of a trace, which then says all the rest; rerun: but its kernel is run anew with this schedule, resident
+    and blocks. keep: whether all accesses are kept, also where they are many.
     """
 
     scenario: str = ""
@@ -35,6 +35,7 @@ class Setup(msgspec.Struct, frozen=True):
     rerun: bool = False
     engine: EngineName = "compiled"
     keep: Keep = "some"
+    cut: bool = False
 
 
 class Place(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
@@ -23,6 +23,7 @@ from .icons import icon
 from .theme import Theme
 
 HEADING = "a heading of a list"
+LIST = 0.8  # of the height of the screen, which a list may take
 
 
 class Themed(Protocol):
@@ -41,15 +42,20 @@ class Combo(QComboBox):
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setItemDelegate(QStyledItemDelegate(self))  # the list as the style sheet has it, not as a menu
-        self.setMaxVisibleItems(20)
         self.activated.connect(lambda _: self.picked.emit(self.currentData()))
         self.currentIndexChanged.connect(lambda _: self.updateGeometry())
 
-    def offer(self, items: Iterable[tuple[str, object]], chosen: object) -> None:
-        """Show these (text, value) items, with the chosen value selected; the value HEADING cannot be chosen."""
+    def offer(
+        self, items: Iterable[tuple[str, object]], chosen: object, tips: Mapping[object, str] | None = None
+    ) -> None:
+        """Show these (text, value) items, with the chosen value selected; the value HEADING cannot be chosen.
+
+        tips: what is said of an item while the pointer is on it, by its value.
+        """
         self.clear()
         for text, value in items:
             self.addItem(text, value)
+            self.setItemData(self.count() - 1, (tips or {}).get(value, ""), Qt.ItemDataRole.ToolTipRole)
             if value is HEADING:
                 self._make_heading(self.count() - 1)
         self.choose(chosen)
@@ -74,11 +80,18 @@ class Combo(QComboBox):
         return self.sizeHint()
 
     def showPopup(self) -> None:
-        """Show the list as wide as its longest text."""
+        """Show the list as wide as its longest text and, as far as the screen allows, as high as all of it."""
         longest = max(
             (self.fontMetrics().horizontalAdvance(self.itemText(i)) for i in range(self.count())), default=0
         )
         self.view().setMinimumWidth(longest + 3 * self.fontMetrics().height())
+        rows = int(LIST * self.screen().availableSize().height() / max(self.view().sizeHintForRow(0), 1))
+        self.setMaxVisibleItems(max(rows, 1))
+        cut = self.count() > rows  # then there is a bar that says so from the start
+        policies = Qt.ScrollBarPolicy
+        self.view().setVerticalScrollBarPolicy(
+            policies.ScrollBarAlwaysOn if cut else policies.ScrollBarAsNeeded
+        )
         super().showPopup()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -110,7 +123,7 @@ class Entry(QLineEdit):
 
     def refit(self) -> None:
         """Take the width that the font asks for."""
-        self.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * (self.digits + 1) + 12)
+        self.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * self.digits + 16)
 
     def mark(self, sentence: str) -> None:
         """Show the field as wrong, with the sentence as its tip; "" shows it as right."""
@@ -124,16 +137,33 @@ class Chip(QFrame):
     def __init__(self, label: str, fields: list[QWidget], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("chip")
-        row = QHBoxLayout(self)
+        self.row = row = QHBoxLayout(self)
         row.setContentsMargins(9, 2, 4, 2)
         row.setSpacing(4)
         self.caption = QLabel(label)
         self.caption.setObjectName("muted")
         row.addWidget(self.caption)
+        self.notes: dict[QWidget, QLabel] = {}
         for field in fields:
             row.addWidget(field)
+            self.notes[field] = QLabel()
+            self.notes[field].setObjectName("differs")
+            self.notes[field].hide()
+            row.addWidget(self.notes[field])
         if len(fields) == 1:
             self.caption.setBuddy(fields[0])
+
+    def width_with(self, caption: bool) -> int:
+        """Return the width with the caption or without it, whichever is shown."""
+        label = self.caption.sizeHint().width() + self.row.spacing()
+        return self.sizeHint().width() + label * (caption - (not self.caption.isHidden()))
+
+    def note(self, field: QWidget, text: str, tip: str) -> None:
+        """Say something beside a field; "" says nothing."""
+        self.notes[field].setText(text)
+        self.notes[field].setToolTip(tip)
+        self.notes[field].setVisible(bool(text))
+        field.setAccessibleDescription(tip)
 
 
 def mark(widget: QWidget, name: str, value: object) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Literal, Protocol
@@ -94,43 +95,56 @@ class FilePicker(QWidget):
         self.picked.emit()
 
 
-def field_of(
-    parameter: Parameter, typed: Callable[[], None], left: Callable[[], None], picked: Callable[[], None]
-) -> QWidget:
+def field_of(parameter: Parameter, touched: Callable[[bool], None], left: Callable[[], None]) -> QWidget:
     """Return the control of a parameter.
 
-    It calls `typed` at every key, `left` when the typing is over, `picked` when a choice is made.
+    It calls `touched` at every key with False and where a choice is made with True, `left` when the typing is over.
     """
     if parameter.file:
         file = FilePicker(parameter.label, "NumPy arrays (*.npy)")
-        file.picked.connect(picked)
+        file.picked.connect(lambda: touched(True))
         return file
     if parameter.choices:
         choice = Choice(parameter.label)
         choice.offer([(str(word), str(word)) for word in parameter.choices], str(parameter.default))
-        choice.picked.connect(lambda _: picked())
+        choice.picked.connect(lambda _: touched(True))
         return choice
     number = Number(parameter.label, len(str(parameter.maximum)))
-    number.textEdited.connect(lambda _: typed())
+    number.textEdited.connect(lambda _: touched(False))
     number.editingFinished.connect(left)
     return number
 
 
-def chips(parameters: Iterable[Parameter], fields: dict[str, QWidget]) -> list[Chip]:
-    """Return the parameters' fields in frames: neighbouring numbers with short names, as M K N, share one."""
+def chips(
+    parameters: Iterable[Parameter], fields: dict[str, QWidget], owners: Mapping[str, str]
+) -> list[Chip]:
+    """Return the parameters' fields in frames: neighbouring numbers with short names, as M K N, share one.
+
+    owners: by name, the side that alone has the parameter, which is then said.
+    """
     made = []
-    for alone, group in groupby(
-        parameters, lambda p: p.name if p.choices or p.file or len(p.label) > 2 else ""
-    ):
+    for (alone, owner), group in groupby(parameters, lambda p: (_alone(p), owners.get(p.name, ""))):
         members = list(group)
         label = members[0].label if alone else " ".join(p.label for p in members)
-        made.append(Chip(label, [fields[p.name] for p in members]))
+        made.append(Chip(f"{label}, {owner}" if owner else label, [fields[p.name] for p in members]))
     return made
 
 
+def _alone(parameter: Parameter) -> str:
+    """Return what parameters in one frame have in common: their name, or "" for all with short names."""
+    return parameter.name if parameter.choices or parameter.file or len(parameter.label) > 2 else ""
+
+
 def merged(parameters: Iterable[Parameter]) -> list[Parameter]:
-    """Return each parameter once, by its name."""
-    return list({p.name: p for p in reversed(list(parameters))}.values())[::-1]
+    """Return each parameter once, by its name, with the choices of all of that name."""
+    found: dict[str, Parameter] = {}
+    for parameter in parameters:
+        other = found.get(parameter.name, parameter)
+        choices = tuple(dict.fromkeys(other.choices + parameter.choices))
+        free = not (other.choices and parameter.choices)
+        top = max(other.maximum, parameter.maximum)
+        found[parameter.name] = replace(other, choices=() if free else choices, maximum=top)
+    return list(found.values())
 
 
 def parse_resident(text: str) -> Resident:

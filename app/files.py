@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog
 from ..tracer.storage import TraceFileError, save
 from .bookmark import Setup
 from .pictures import PictureError, picture_of, write_png
+from .session import launch_name
 from .settings import with_recent
 from .user_program import UserProgram
 
@@ -34,11 +35,15 @@ def open_trace(window: MainWindow) -> None:
 
 def open_path(window: MainWindow, path: str) -> None:
     """Open a trace file in the pane in focus."""
-    full = str(Path(path).absolute())
-    window.settings = with_recent(window.settings, full)
     setups = list(window.stage.setups)
-    setups[window.stage.focus : window.stage.focus + 1] = [Setup(file=full)]
+    setups[window.stage.focus : window.stage.focus + 1] = [Setup(file=str(Path(path).absolute()))]
     window.change_setups(tuple(setups))
+
+
+def note_opened(window: MainWindow, path: str) -> None:
+    """Remember a trace file that could be opened, unless it goes when the window closes."""
+    if path and not (window.program and window.program.owns(path)):
+        window.settings = with_recent(window.settings, path)
 
 
 def open_program(window: MainWindow) -> None:
@@ -56,7 +61,7 @@ def run_program(window: MainWindow, path: str) -> None:
         program.recorded.connect(partial(_show_launches, window))
         program.failed.connect(window.notice.error)
         program.noted.connect(window.notice.error)
-    window.notice.tell(f"Running {Path(path).name} under the tracer; Esc ends it.")
+    _tell(window, f"Running {Path(path).name} under the tracer; Esc ends it.")
     program.open(Path(path))
 
 
@@ -67,9 +72,9 @@ def _show_launches(window: MainWindow, traces: Sequence[Path]) -> None:
     if len(traces) <= 2:
         window.notice.tell(f"The program {name} ran; it runs again whenever it is saved.")
         return
-    answers = [(path.stem, partial(_show_launch, window, path)) for path in traces[:ANSWERS]]
+    answers = [(launch_name(path), partial(_show_launch, window, path)) for path in traces[:ANSWERS]]
     window.notice.ask(
-        f"The program {name} made {len(traces)} launches. Which one shall be shown here?", answers
+        f"The program {name} made {len(traces)} launches. Which one shall the pane in focus show?", answers
     )
 
 
@@ -102,7 +107,7 @@ def store_trace(window: MainWindow, path: Path) -> None:
         window.notice.error(str(error))
         return
     window.settings = with_recent(window.settings, str(path.absolute()))
-    window.notice.tell(f"The trace is saved as {path}.")
+    _tell(window, f"The trace is saved as {path}.")
 
 
 def save_picture(window: MainWindow) -> None:
@@ -115,18 +120,20 @@ def save_picture(window: MainWindow) -> None:
 
 def store_picture(window: MainWindow, path: Path) -> None:
     """Save the window as a picture of twice its size."""
+    window.notice.clear("told")
     try:
         write_png(picture_of(window, 2), path)
     except PictureError as error:
         window.notice.error(str(error))
         return
-    window.notice.tell(f"The picture is saved as {path}.")
+    _tell(window, f"The picture is saved as {path}.")
 
 
 def copy_picture(window: MainWindow) -> None:
     """Put a picture of the window on the clipboard."""
+    window.notice.clear("told")
     QGuiApplication.clipboard().setImage(picture_of(window, 2))
-    window.notice.tell("The picture is on the clipboard.")
+    _tell(window, "The picture is on the clipboard.")
 
 
 def dropped(data: QMimeData) -> list[str]:
@@ -150,6 +157,12 @@ def take_dropped(window: MainWindow, path: str) -> None:
         return
     answers = [(p.label, partial(window.toolbar.put, p.name, path)) for p in parameters]
     window.notice.ask(f"What shall {Path(path).name} be?", answers)
+
+
+def _tell(window: MainWindow, sentence: str) -> None:
+    """Tell what went well, in place of what went wrong before."""
+    window.notice.clear("error")
+    window.notice.tell(sentence)
 
 
 def _folder(window: MainWindow) -> str:

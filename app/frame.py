@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 
 from ..kernels.catalogue import groups
-from . import steps
+from .alignment import share_ranks, share_room, share_scales, share_words
 from .bookmark import PictureChoice, SideChoice
 from .controls import Themed
-from .notice import Notice
+from .edits import apart
+from .notice import News, Notice
 from .pane import Pane
 from .playhead import Playhead
-from .session import Session
+from .session import Session, launch_name
 from .side import Side
 from .speech import speak_bar
 from .spreads import Spreads
@@ -26,11 +28,9 @@ from .transport import Transport
 from .types_job import TypesJob
 from .views.memory_scene import COLOUR_BY
 from .views.timeline import TimelineView
-from .views.wording import place_text
 
 # Pixels at the normal text size below which there is too little room for everything.
-LOW, LOWER, LOWEST, NARROW, NARROWER = 860, 660, 520, 1400, 1000
-LEGEND = 760  # the height from which the legend is worth a row of its own
+LOW, LOWER, LOWEST, NARROW = 860, 660, 390, 1000
 
 
 class Frame(QWidget):
@@ -41,8 +41,6 @@ class Frame(QWidget):
         self.stage, self.theme, self.colour = stage, theme, "auto"
         self.side_wanted: SideChoice = "auto"
         self.picture: PictureChoice = "auto"
-        self.hint = "Space plays"  # shown until the time is moved from `hint_at`
-        self.hint_at: float | None = None
         self.panes: list[Pane] = []
         self.timelines: list[TimelineView] = []
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
@@ -73,6 +71,7 @@ class Frame(QWidget):
         column.setSpacing(0)
         column.addWidget(self.toolbar)
         column.addLayout(self.body, 1)
+        self.notice.news = News(self.theme, self, self.foot)
 
     def _keep_height(self) -> None:
         self.foot_moved = True
@@ -108,22 +107,19 @@ class Frame(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Return the room for what is left where the window is lowest: to get there, the rest must not hold it."""
         hint = super().minimumSizeHint()
-        return QSize(hint.width(), min(hint.height(), self.theme.px(440)))
+        return QSize(hint.width(), min(hint.height(), self.theme.px(390)))
 
     def arrange(self) -> None:
         """Leave out what can be missed most where the window is low or narrow, and put it back where it is not.
 
-        Low: the lessons (then the tips of the titles) and the legend. Lower: the timeline of the pane that is
-        not in focus; lowest: that one too. Narrow: the program's name. Narrower: the right column, unless the
-        user wants it.
+        Low: the room that timelines ask for. Lower: the timeline of the pane that is not in focus; lowest: that
+        one too. Narrow: the right column, unless the user wants it.
         """
         height, width = self.height() / self.theme.scale, self.width() / self.theme.scale
-        for i, (pane, timeline) in enumerate(zip(self.panes, self.timelines, strict=True)):
-            pane.set_terse(height < LOW)
+        for i, timeline in enumerate(self.timelines):
             timeline.setVisible(height >= LOWER or (height >= LOWEST and i == self.stage.focus))
-        self.transport.show_legend(height >= LEGEND)
-        self.toolbar.set_terse(width < NARROW)
-        wanted = self.side_wanted == "auto" and width >= NARROWER
+        self.toolbar.fit(self.width())
+        wanted = self.side_wanted == "auto" and width >= NARROW
         self.side.setVisible(wanted or self.side_wanted == "shown")
         self._share_height(height < LOW)
 
@@ -137,6 +133,8 @@ class Frame(QWidget):
         )
         least = fixed + sum(timeline.minimumSizeHint().height() for timeline in shown)
         usual = fixed + sum(timeline.sizeHint().height() for timeline in shown)
+        for timeline in shown:  # of what there is, each gets its share of what all ask for
+            self.foot_column.setStretchFactor(timeline, timeline.sizeHint().height())
         self.foot.setMinimumHeight(least)
         if not self.foot_moved:
             foot = (least + usual) // 2 if low else usual
@@ -170,12 +168,14 @@ class Frame(QWidget):
         timeline.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         timeline.x_range_changed.connect(lambda first, last: self._link_ranges(i, first, last))
         pane.cancelled.connect(cancel)
+        pane.heading.fitted.connect(lambda: share_words(self.panes))
         pane.picture_asked.connect(self.show_picture)
         pane.show_picture(self.picture)
         pane.set_theme(self.theme)
         pane.memory.colour_by = self.colour
         self.panes.append(pane)
         self.timelines.append(timeline)
+        share_words(self.panes)
         self.across.insertWidget(i, pane)
         self.foot_column.insertWidget(i, timeline, 1)  # what is left over is theirs
         self.share_width()
@@ -249,22 +249,42 @@ class Frame(QWidget):
         self.draw()
 
     def toggle_picture(self) -> None:
-        """Turn from the histogram to the memory, or back."""
+        """Turn from the histogram to the memory, or back; say why where there is none."""
+        if not any(session and session.counting for session in self.stage.sessions):
+            self.notice.tell("There is no histogram: no kernel shown here counts with atomics or into bins.")
+            return
         self.show_picture("memory" if any(pane.shows_histogram() for pane in self.panes) else "histogram")
 
     def show_setups(self) -> None:
         """Show in bar and transport what the panes run and how they are linked."""
         stage = self.stage
         if stage.setups:
-            self.toolbar.show_setups(stage.setups, stage.focus, self.toolbar.shared)
+            self.toolbar.show_setups(stage.setups, stage.focus, self.toolbar.shared, self._file_names())
             speak_bar(self.toolbar, self.theme)
+            self._tell_apart()
         self.transport.show_link(stage.link_mode, len(self.panes) > 1)
         self.arrange()
+
+    def _file_names(self) -> list[str]:
+        """Return what the panes' trace files are called, "" where the file's name says it."""
+        kernels = [session.launch.kernel if session else "" for session in self.stage.sessions]
+        return [
+            launch_name(Path(s.file), kernel) for s, kernel in zip(self.stage.setups, kernels, strict=True)
+        ]
+
+    def _tell_apart(self) -> None:
+        """Say in titles and timelines what the launches of the panes differ in, beside their kernels."""
+        texts = apart(self.stage.setups, self.toolbar.scenarios)
+        for pane, timeline, text in zip(self.panes, self.timelines, texts, strict=False):
+            pane.heading.set_apart(text)
+            timeline.set_apart(self.theme.say(text))
 
     def draw(self) -> None:
         """Draw the moment in every view that can be seen."""
         stage = self.stage
-        self._share_scales()
+        share_scales(self.panes, stage.selections)
+        share_room(self.panes)
+        share_ranks(self.panes)
         for i, moment in enumerate(stage.moments()[: len(self.panes)]):
             self.panes[i].render_moment(moment, stage.selections[i])
             self.panes[i].set_focused(i == stage.focus and len(self.panes) > 1)
@@ -274,25 +294,5 @@ class Frame(QWidget):
         if session is not None and self.side.isVisible():
             self.side.show_moment(session, stage.moments()[stage.focus], stage.selections[stage.focus])
         if session is not None:
-            self._show_position(session)
-
-    def _share_scales(self) -> None:
-        """Let a colour mean the same count in every pane."""
-        tops: dict[tuple[str, str], int] = {}
-        for pane, selection in zip(self.panes, self.stage.selections, strict=False):
-            for scale, top in pane.memory.own_tops(selection).items():
-                tops[scale] = max(top, tops.get(scale, 0))
-        for pane in self.panes:
-            pane.memory.tops = tuple(sorted(tops.items()))
-
-    def _show_position(self, session: Session) -> None:
-        stage = self.stage
-        moment, block = stage.moments()[stage.focus], stage.selections[stage.focus].block
-        phase = steps.phase_at(session, block, moment)
-        place = f"block {place_text(block, session.trace.grid)} · phase {phase}"
-        if self.hint and stage.is_settled():
-            self.hint_at = moment if self.hint_at is None else self.hint_at
-            self.hint = self.hint if moment == self.hint_at else ""
-            place = self.hint or place
-        place = self.theme.speaking(session.scenario).say(place)
-        self.transport.position.show_texts(f"moment {int(moment):,} of {session.end:,}", place)
+            moment, block = stage.moments()[stage.focus], stage.selections[stage.focus].block
+            self.transport.position.tell(session, moment, block, settled=stage.is_settled())

@@ -1,50 +1,106 @@
-"""What a colour means: a square as in the timeline, and the name of the kind of request."""
+"""What the colours mean: a square as in the timeline for every kind of request, and as many words as there is room."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from .theme import Theme
 from .views.patterns import swatch
 
+Words = Literal["all", "some", "none"]  # each kind's name; its verb, after its space; squares alone
+TEXT = 12.0
 
-class LegendItem(QWidget):
-    """One kind's square and name."""
 
-    def __init__(self, kind: str, theme: Theme, parent: QWidget | None = None) -> None:
+class Piece(NamedTuple):
+    """A square of a kind with the words behind it; with no kind, words alone. x is its left edge, in pixels."""
+
+    x: float
+    kind: str
+    text: str
+
+
+class Legend(QWidget):
+    """The kinds that are shown, in one line."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.kind, self.theme = kind, theme
-        self._name()
+        self.theme = theme
+        self.kinds: tuple[str, ...] = ()
+        self.words: Words = "all"
 
-    def _name(self) -> None:
-        self.setAccessibleName(f"Colour of {self.theme.say(self.kind)}")
+    def show_kinds(self, kinds: Sequence[str]) -> None:
+        """Say what these kinds look like."""
+        self.kinds = tuple(kinds)
+        self._changed()
+
+    def spell(self, words: Words) -> None:
+        """Use so many words."""
+        if words != self.words:
+            self.words = words
+            self._changed()
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours, text size and words."""
         self.theme = theme
-        self._name()
+        self._changed()
+
+    def _changed(self) -> None:
+        self.setAccessibleName(f"Colours of {', '.join(self.theme.say(kind) for kind in self.kinds)}")
         self.updateGeometry()
         self.update()
 
+    def width_with(self, words: Words) -> int:
+        """Return the width with so many words."""
+        return round(self.pieces(words)[1])
+
+    def pieces(self, words: Words) -> tuple[list[Piece], float]:
+        """Return what is drawn with so many words, from left to right, and the width of it all."""
+        found, x, before = [], 0.0, ""
+        metrics = QFontMetrics(self.theme.font(TEXT))
+        for kind in self.kinds:
+            space, _, verb = self.theme.say(kind).rpartition(" ")
+            if words == "some" and space and space != before:
+                found.append(Piece(x, "", space))
+                x += metrics.horizontalAdvance(space) + self.theme.px(5)
+            before = space
+            text = {"all": self.theme.say(kind), "some": verb, "none": ""}[words]
+            found.append(Piece(x, kind, text))
+            x += self.theme.px(18 if text else 14) + metrics.horizontalAdvance(text)
+            x += self.theme.px({"all": 12, "some": 8, "none": 5}[words])
+        return found, x
+
     def sizeHint(self) -> QSize:
-        """Return the room for square and name."""
-        text = QFontMetrics(self.theme.font()).horizontalAdvance(self.theme.say(self.kind))
-        return QSize(self.theme.px(20) + text + self.theme.px(6), self.theme.px(28))
+        """Return the room for squares and words."""
+        return QSize(self.width_with(self.words), self.theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
         """Return the same: a cut name says nothing."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw square and name, as sharp as what is drawn on."""
+        """Draw squares and words, as sharp as what is drawn on."""
         painter = QPainter(self)
         side, ratio = self.theme.px(14), painter.deviceTransform().m11()
-        picture = swatch(self.kind, side, self.theme, ratio)
-        painter.drawPixmap(QPointF(0, (self.height() - side) / 2), picture)
-        painter.setFont(self.theme.font())
-        painter.setPen(self.theme.colour("text"))
-        room = QRectF(self.rect()).adjusted(self.theme.px(20), 0, 0, 0)
-        painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), self.theme.say(self.kind))
+        painter.setFont(self.theme.font(TEXT))
+        for x, kind, text in self.pieces(self.words)[0]:
+            painter.setPen(self.theme.colour("text" if kind else "muted"))
+            if kind:
+                painter.drawPixmap(
+                    QPointF(x, (self.height() - side) / 2), swatch(kind, side, self.theme, ratio)
+                )
+            words = QRectF(self.rect()).adjusted(x + (self.theme.px(18) if kind else 0), 0, 0, 0)
+            painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter), text)
         painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        """Name the kind under a resting pointer; everything else as usual."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            here = [p.kind for p in self.pieces(self.words)[0] if p.kind and p.x <= event.pos().x()]
+            QToolTip.showText(event.globalPos(), self.theme.say(here[-1]) if here else "", self)
+            return True
+        return super().event(event)

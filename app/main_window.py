@@ -13,9 +13,10 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWin
 from ..tracer.launch import Launch
 from . import files, remembered, settings
 from .actions import build_menu
-from .arrivals import Arrival, at_first_load
+from .arrivals import Arrival, as_before, at_first_load
 from .asking import Asking
 from .bookmark import Bookmark, History, Setup
+from .colouring import Colouring
 from .frame import Frame
 from .jobs import Jobs
 from .look import Look
@@ -26,8 +27,6 @@ from .stage import Stage
 from .theme import Theme
 from .toolbar import SIDES
 from .user_program import UserProgram
-from .views.heat import HEATS
-from .views.memory_scene import COLOUR_BY
 
 FRAME = 16  # milliseconds between two frames
 
@@ -49,7 +48,7 @@ class MainWindow(QMainWindow):
         self.stage = Stage(self.playhead, jobs, self)
         self.frame = Frame(self.playhead, self.stage, self.look.theme)
         self.notice, self.toolbar, self.side = self.frame.notice, self.frame.toolbar, self.frame.side
-        self.asking = Asking(self)
+        self.asking, self.colouring = Asking(self), Colouring(self)
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)
         self.setCentralWidget(self.frame)
@@ -107,6 +106,7 @@ class MainWindow(QMainWindow):
         session = self.stage.sessions[i]
         if session is not None and session is not self.frame.panes[i].session:
             self.asking.offer_all(i, session.trace)
+            files.note_opened(self, self.stage.setups[i].file)
         self.frame.load(i, session)
         self.frame.show_setups()
 
@@ -147,6 +147,7 @@ class MainWindow(QMainWindow):
         """Look as the bookmark says; return False, with the reason told, where a setup in it cannot be run."""
         stage, moment, setups = self.stage, mark.moment, mark.panes[: len(SIDES)]
         self._wear(mark)
+        self.colouring.keep()
         self.frame.make_panes(len(setups), self.escape)
         arrive = arrival or (at_first_load if moment is None else lambda _: moment)
         shown = stage.show(setups, mark.places, arrive)
@@ -169,23 +170,17 @@ class MainWindow(QMainWindow):
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
         """Run other setups in place of these; Back returns here."""
-        here, stage, playhead = self.bookmark(), self.stage, self.playhead
+        here, stage = self.bookmark(), self.stage
         if setups == stage.setups:
             return
-        share, moment = (playhead.moment / playhead.end if playhead.end else 0), playhead.moment
-        by_moment = stage.link_mode == "moment"
-
-        def arrive(stage: Stage) -> float:
-            return moment if by_moment else share * stage.playhead.end
-
         before = len(self.frame.panes)
         self.frame.make_panes(len(setups), self.escape)
         self.asking.forget()  # before the new setups may ask something
-        if not stage.show(setups, here.places, arrive if playhead.end else at_first_load):
+        self.colouring.leave()
+        if not stage.show(setups, here.places, as_before(stage)):
             self.frame.make_panes(before, self.escape)
             return
         self.history.leave(here)
-        self.notice.clear("error")
         self.frame.show_setups()
 
     def travel(self, way: int) -> None:
@@ -193,6 +188,7 @@ class MainWindow(QMainWindow):
         here = self.bookmark()
         mark = self.history.back(here) if way < 0 else self.history.forward(here)
         if mark is not None:
+            self.asking.forget()
             self.show_bookmark(msgspec.structs.replace(mark, **self.look.worn()))
 
     def _ask_consent(self, pane: int, launch: Launch) -> None:
@@ -214,15 +210,6 @@ class MainWindow(QMainWindow):
         self.stage.set_link("moment" if self.stage.link_mode == "progress" else "progress")
         self.frame.transport.show_link(self.stage.link_mode, len(self.frame.panes) > 1)
 
-    def next_colouring(self) -> None:
-        """Colour the cells, and count the lines, by the next of: what suits each buffer, value, times read, heat."""
-        place = COLOUR_BY.index(self.frame.colour)
-        self.frame.colour_by(COLOUR_BY[(place + 1) % len(COLOUR_BY)])
-        names = {"auto": "what suits each buffer", "value": "value", "reads": "times read so far"}
-        heat = HEATS.get(self.frame.colour, "")
-        told = f"Cells and lines show {heat} so far." if heat else ""
-        self.notice.tell(told or f"Cells are coloured by {names[self.frame.colour]}.")
-
     def other_pane(self) -> None:
         """Turn to the other pane."""
         self.stage.set_focus((self.stage.focus + 1) % max(len(self.frame.panes), 1))
@@ -240,8 +227,10 @@ class MainWindow(QMainWindow):
         if self.program is not None and self.program.stop():
             self.notice.tell("The program was ended.")
         elif self.stage.cancel():
+            self.asking.forget()
             self.notice.tell("The tracing was cancelled; the picture is that of the launch before.")
-        elif self.notice.isVisible():
+        elif self.notice.is_shown():
+            self.toolbar.restore()
             self.notice.clear()
         elif self.isFullScreen():
             self.showNormal()

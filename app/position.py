@@ -6,7 +6,10 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from . import steps
+from .session import Session
 from .theme import Theme
+from .views.wording import place_text
 
 
 class Position(QWidget):
@@ -17,12 +20,33 @@ class Position(QWidget):
         self.theme = theme
         self.strong = self.quiet = ""
         self.widest = ("", "")
+        self.with_place = True
+        self.hint = "Space plays"  # shown until the time is moved from `_hint_at`
+        self._hint_at: float | None = None
+
+    def tell(self, session: Session, moment: float, block: int, *, settled: bool) -> None:
+        """Say where a session is; or give the hint once all is there, until the time is moved."""
+        phase = steps.phase_at(session, block, moment)
+        place = f"block {place_text(block, session.trace.grid)} · phase {phase}"
+        if self.hint and settled:
+            self._hint_at = moment if self._hint_at is None else self._hint_at
+            self.hint = self.hint if moment == self._hint_at else ""
+            place = self.hint or place
+        place = self.theme.speaking(session.scenario).say(place)
+        self.show_texts(f"moment {int(moment):,} of {session.end:,}", place)
 
     def keep_room_for(self, strong: str, quiet: str) -> None:
         """Keep the room that these texts need."""
         if self.widest != (strong, quiet):
             self.widest = strong, quiet
             self.updateGeometry()
+
+    def show_place(self, shown: bool) -> None:
+        """Show the quiet text, or only keep it for those who hear it."""
+        if shown != self.with_place:
+            self.with_place = shown
+            self.updateGeometry()
+            self.update()
 
     def show_texts(self, strong: str, quiet: str) -> None:
         """Show other texts."""
@@ -37,9 +61,13 @@ class Position(QWidget):
         self.updateGeometry()
         self.update()
 
+    def width_with(self, place: bool) -> int:
+        """Return the width of the widest texts, with the quiet one or without."""
+        return self._after(self.widest[0]) + (self._width(self.widest[1], bold=False) if place else 0)
+
     def sizeHint(self) -> QSize:
         """Return the room for the widest texts."""
-        return QSize(self._after(self.widest[0]) + self._width(self.widest[1], bold=False), self.theme.px(28))
+        return QSize(self.width_with(self.with_place), self.theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
         """Return the same: a cut number is a wrong number."""
@@ -50,7 +78,7 @@ class Position(QWidget):
         painter = QPainter(self)
         for text, bold, colour, x in (
             (self.strong, True, "text", 0),
-            (self.quiet, False, "muted", self._after(self.strong)),
+            (self.quiet if self.with_place else "", False, "muted", self._after(self.strong)),
         ):
             painter.setFont(self.theme.font(15 if bold else 13, bold=bold))
             painter.setPen(self.theme.colour(colour))

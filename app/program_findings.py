@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..tracer.finding import Finding
     from ..tracer.launch import Launch
     from ..tracer.requests import Requests
@@ -18,15 +20,22 @@ Moments = dict[tuple[str, int], int]  # when each (file, line) makes its first r
 NUMBER = re.compile(r"(?<!line )\b\d[\d,.]*")
 
 
-def summary(number: int, trace: Trace, seconds: float, requests: Requests) -> dict[str, Any]:
-    """Return one launch as plain data: who ran, how long with recording, what it asked of memory, findings."""
+def summary(
+    number: int, trace: Trace, seconds: float, requests: Requests, also: Sequence[int] = ()
+) -> dict[str, Any]:
+    """Return one launch as plain data: who ran, how long with recording, what it asked of memory, findings.
+
+    also: blocks beside those of the trace that were examined.
+    """
     from ..tracer.counters import counters_of
     from ..tracer.findings import findings_of
+    from ..tracer.part_findings import of_part, part_findings
 
+    found = [*(of_part(f, trace) for f in findings_of(trace, requests)), *part_findings(trace, also)]
     return {
         "launch": number, "kernel": trace.kernel, "grid": list(trace.grid), "block": list(trace.block_dim),
         "seconds": seconds, "accesses": trace.accesses, "counters": counters_of(trace, requests).total,
-        "findings": [described(finding, trace) for finding in findings_of(trace, requests)],
+        "findings": [described(finding, trace) for finding in found],
     }  # fmt: skip
 
 
@@ -108,6 +117,8 @@ class Checked:
     def __init__(self) -> None:
         self._found: dict[tuple[Any, ...], Described] = {}
         self._kernels: list[str] = []
+        self._also: list[int] = []  # blocks of the launch to come that were examined by themselves
+        self._last: list[Described] = []  # what was found there
         self._arithmetic = Arithmetic()
 
     def take(self, trace: Trace, seconds: float) -> None:
@@ -117,13 +128,28 @@ class Checked:
         requests = requests_of(trace)
         self._arithmetic.note(len(self._kernels), trace, requests)
         self._kernels.append(trace.kernel)
-        self._add(summary(0, trace, seconds, requests)["findings"], trace.kernel)
+        self._add(summary(0, trace, seconds, requests, self._also)["findings"], trace.kernel)
+        self._add(self._last, trace.kernel)
+        self._also, self._last = [], []
+
+    def take_last(self, trace: Trace) -> None:
+        """Take in the last block of a launch that is too large to be kept; the launch itself is taken in next."""
+        from ..tracer.requests import requests_of
+
+        self._also = trace.recorded.tolist()
+        found = summary(0, trace, 0.0, requests_of(trace))["findings"]
+        self._last = [finding for finding in found if finding["kind"] != "part"]
 
     def _add(self, findings: list[Described], kernel: str) -> None:
         for finding in findings:
             alike = NUMBER.sub("#", finding["message"])
             key = (*(finding[name] for name in ("file", "line", "kind", "severity")), alike)
             self._found.setdefault(key, finding | {"kernel": kernel})
+
+    @property
+    def launches(self) -> int:
+        """How many launches were taken in."""
+        return len(self._kernels)
 
     def findings(self) -> list[Described]:
         """Return everything, worst first, once the program has ended."""
@@ -132,16 +158,19 @@ class Checked:
         return in_order(list(self._found.values()))
 
 
-def print_findings(findings: list[Described], form: str, output: TextIO) -> None:
-    """Print findings as `file:line: severity: kind: message`, as JSON, or as GitHub's annotations."""
+def print_findings(findings: list[Described], form: str, output: TextIO, none: str = "no findings") -> None:
+    """Print findings as `file:line: severity: kind: message`, as JSON, or as GitHub's annotations.
+
+    none: what is said as text where there are no findings, "" for nothing.
+    """
     if form == "json":
         print(json.dumps(findings, indent=1), file=output)
         return
     line = _github_line if form == "github" else _text_line
     for finding in findings:
         print(line(finding), file=output)
-    if not findings and form == "text":
-        print("no findings", file=output)
+    if not findings and none and form == "text":
+        print(none, file=output)
 
 
 def _text_line(finding: Described) -> str:

@@ -8,14 +8,15 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from .parser import Parser, UsageError
-from .program import ProgramError, run_module, run_script
-from .program_findings import Arithmetic, Checked, in_order, print_findings, summary
+from .program import ProgramError, is_package, run_module, run_package, run_script
+from .program_findings import Arithmetic, Checked, in_order, summary
+from .verdict import Children, Verdict, leaving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,15 +37,20 @@ class Program:
 
     def find(self) -> None:
         """Raise ProgramError where there is no such script or module."""
+        path = Path(self.name)
         if self.is_module:
             sys.path[0] = str(Path.cwd())
-        known = _module_exists(self.name) if self.is_module else Path(self.name).is_file()
+        elif path.is_dir() and not (path / "__main__.py").is_file():
+            raise ProgramError(f"there is no __main__.py in {self.name}.")
+        known = _module_exists(self.name) if self.is_module else path.exists()
         if not known:
             raise ProgramError(f"there is no {'module' if self.is_module else 'script'} {self.name}.")
 
     def run(self) -> int:
         """Run it and return its exit status."""
-        return (run_module if self.is_module else run_script)(self.name, self.arguments)
+        package = not self.is_module and is_package(self.name)
+        chosen = run_package if package else run_module if self.is_module else run_script
+        return chosen(self.name, self.arguments)
 
 
 def _module_exists(name: str) -> bool:
@@ -103,14 +109,12 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(sorted({int(part) for part in parts}))
 
 
-def _options(chosen: argparse.Namespace, *, raise_outside: bool) -> Options:
+def _options(chosen: argparse.Namespace) -> Options:
     from ..tracer.launch import Schedule
     from ..tracer.program import Options
 
     schedule = Schedule(chosen.schedule, chosen.seed)
-    return Options(
-        schedule, chosen.resident, chosen.blocks, engine=chosen.engine, raise_outside=raise_outside
-    )
+    return Options(schedule, chosen.resident, chosen.blocks, engine=chosen.engine)
 
 
 def run(words: list[str]) -> int:
@@ -124,22 +128,31 @@ def run(words: list[str]) -> int:
     chosen = parser.parse_args(options)
     program.find()
     keeper = Keeper(None if chosen.quiet else Path(chosen.out), chosen.json)
-    _record(_options(chosen, raise_outside=True), keeper.keep)
+    children = _record(_options(chosen), keeper.keep)
     own = os.getpid()
     try:
         return program.run()
     finally:
         if os.getpid() == own:  # else a child that the program forked
             keeper.close()
+            children.tell()
             if chosen.open and keeper.saved:
                 _open_window(keeper.saved[0])
 
 
-def _record(options: Options, recorded: Callable[[Trace, float], None]) -> None:
+def _record(options: Options, recorded: Callable[[Trace, float], None]) -> Children:
     from ..tracer.program import record_launches
 
-    own = os.getpid()
-    record_launches(options, lambda trace, seconds: recorded(trace, seconds) if os.getpid() == own else None)
+    own, children = os.getpid(), Children()
+
+    def take(trace: Trace, seconds: float) -> None:
+        if os.getpid() == own:
+            recorded(trace, seconds)
+        else:
+            children.launched()
+
+    record_launches(options, take)
+    return children
 
 
 def _open_window(trace: Path) -> None:
@@ -209,8 +222,8 @@ class Keeper:
 def check(words: list[str]) -> int:
     """Run a program under the tracer and print its findings.
 
-    Returns 0 where none is an error, 1 where some are, 2 where the program could not be run to its end.
-    What the program prints goes to standard error, so that standard output holds the findings alone.
+    Returns 0 where none is an error, 1 where some are, 2 where the program could not be run to its end or launched
+    no kernel. What the program prints goes to standard error, so that standard output holds the findings alone.
     """
     parser = _parser("check", "Run a program and print what its kernels do wrong: races, barriers, bounds.")
     parser.add_argument("--format", choices=("text", "json", "github"), default="text")
@@ -219,17 +232,13 @@ def check(words: list[str]) -> int:
     program.find()
     checked, own = Checked(), os.getpid()
     # A GPU goes on after an access outside an array, so later launches are checked too.
-    _record(_options(chosen, raise_outside=False), checked.take)
+    options_of_check = replace(_options(chosen), raise_outside=False, take_last=checked.take_last)
+    children = _record(options_of_check, checked.take)
     with _output_to_stderr() as output:
-        status = program.run()
-        if os.getpid() != own:  # a child that the program forked: its parent tells what was found
-            return status
-        found = checked.findings()
-        with suppress(BrokenPipeError), output:  # who reads a part of the findings gets the same status
-            print_findings(found, chosen.format, output)
-    if any(finding["severity"] == "error" for finding in found):
-        return 1
-    return 2 if status else 0
+        verdict = Verdict(checked, children, program, chosen.format, output)
+        with leaving(lambda status: verdict.tell(status) if os.getpid() == own else status):
+            status = program.run()
+        return verdict.tell(status) if os.getpid() == own else status  # of a forked child its parent tells
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import msgspec
 from PySide6.QtCore import QByteArray, QSize
 
 from . import settings
+from .bookmark import Bookmark
 
 if TYPE_CHECKING:
     from .main_window import MainWindow
@@ -35,10 +36,19 @@ def remember(window: MainWindow) -> None:
     splitters = window.frame.across, window.frame.down
     window.settings = msgspec.structs.replace(
         window.settings,
-        bookmark=window.bookmark(),
+        bookmark=_lasting(window),
         geometry=bytes(window.saveGeometry().data()),
         splitters=tuple(bytes(splitter.saveState().data()) for splitter in splitters),
     )
     complaint = settings.save(window.settings_file, window.settings)
     if complaint:
         print(complaint, file=sys.stderr)
+
+
+def _lasting(window: MainWindow) -> Bookmark:
+    """Return the window's bookmark, without panes where they show traces that cannot be opened again."""
+    mark, program, sessions = window.bookmark(), window.program, window.stage.sessions
+    files = [(setup.file, session) for setup, session in zip(mark.panes, sessions, strict=True) if setup.file]
+    if any(session is None or (program and program.owns(file)) for file, session in files):
+        return msgspec.structs.replace(mark, panes=(), places=(), moment=None, focus=0)
+    return mark

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ from ..tracer.counters import Counters, counters_of
 from ..tracer.counting import Counting, counting_of
 from ..tracer.finding import rank
 from ..tracer.findings import Finding, findings_of
-from ..tracer.launch import Launch, decode
+from ..tracer.launch import Launch, decode, is_program
 from ..tracer.memory import Memory, memory_of
 from ..tracer.requests import Requests, requests_of
 from ..tracer.storage import TraceFileError, load
@@ -47,6 +48,11 @@ class Session:
     def end(self) -> int:
         """The last moment."""
         return self.requests.end
+
+    @property
+    def is_program(self) -> bool:
+        """Whether a plain Python program ran, on the CPU: without warps, sectors and banks."""
+        return is_program(self.launch)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -107,7 +113,7 @@ def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title
 
 
 def session_of_file(path: Path) -> Session:
-    """Return the session of a trace file, whose title is the file's name; raises TraceFileError."""
+    """Return the session of a trace file, whose title is the launch's name or the file's; raises TraceFileError."""
     trace = load(path)
     try:
         launch = decode(trace.launch)
@@ -115,7 +121,21 @@ def session_of_file(path: Path) -> Session:
         raise TraceFileError(
             f"{path} does not say which launch it is of ({error}); trace it again."
         ) from error
-    return build_session(launch, trace, scenario_of(launch), path.stem)
+    title = launch_name(path, launch.kernel) or path.stem
+    return build_session(launch, trace, scenario_of(launch), title)
+
+
+def launch_name(path: Path, kernel: str = "") -> str:
+    """Return what a trace that `tilescope run` saved is called: "reverse · race.py · launch 1"; "" for another file.
+
+    kernel: its launch's, "file:function", where it is known.
+    """
+    found = re.fullmatch(r"(\d{3,})-(.+)", path.stem)
+    if not found:
+        return ""
+    file, _, function = kernel.rpartition(":")
+    program = Path(file).name if file.endswith(".py") and function == found[2] else ""
+    return " · ".join(filter(None, (found[2], program, f"launch {int(found[1]) + 1}")))
 
 
 def scenario_of(launch: Launch) -> Scenario | None:

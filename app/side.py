@@ -19,7 +19,8 @@ from .views.view import View
 from .views.warp import WarpView
 from .views.wording import plural
 
-TAB_SIZES = ((15, 10), (13, 5), (12, 3), (11, 2))  # of their text, and the gap at either side
+# Of the tabs' text, and the gap at either side of it; the least are for large text, of which so much is left.
+TAB_SIZES = ((15, 10), (15, 7), (14, 5), (13, 5), (12, 3), (11, 2), (10, 1), (9, 1), (8, 0), (7, 0), (6, 0))
 TABS = ("source", "thread", "warp", "findings", "explain")
 
 
@@ -42,17 +43,19 @@ class Side(QFrame):
         self.bar.setAccessibleName("What the right column shows")
         self.bar.setDrawBase(False)
         self.bar.setExpanding(False)
+        self.bar.setUsesScrollButtons(False)  # they hide a tab
+        self.bar.setElideMode(Qt.TextElideMode.ElideNone)  # else names are cut that have their room
         self.bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for name, view in zip(TABS, self.views, strict=True):
             self.bar.addTab(name.capitalize())
             self.stack.addWidget(view)
         self.bar.currentChanged.connect(self._turn)
         self.findings.line_asked.connect(self._point_at)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 4, 1, 1)
-        column.setSpacing(2)
-        column.addWidget(self.bar)
-        column.addWidget(self.stack, 1)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(1, 4, 1, 1)
+        self.column.setSpacing(2)
+        self.column.addWidget(self.bar)
+        self.column.addWidget(self.stack, 1)
 
     @property
     def tab(self) -> str:
@@ -123,10 +126,12 @@ class Side(QFrame):
     def _fit_tabs(self, theme: Theme) -> None:
         """Draw the tabs smaller where they would not fit beside each other."""
         self.theme = theme
+        margins = self.column.contentsMargins()
+        room = self.contentsRect().width() - margins.left() - margins.right()
         for size, gap in TAB_SIZES:
             look = f"padding: {theme.px(6)}px {theme.px(gap)}px; font-size: {theme.px(size)}px"
             self.bar.setStyleSheet(f"QTabBar::tab {{ {look}; }}")
-            if self.bar.sizeHint().width() < self.width():
+            if self.bar.sizeHint().width() <= room:
                 return
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -77,7 +77,7 @@ def _window(worker: Worker, mark: Bookmark, arrival: Arrival, size: Size) -> Mai
 
     application()
     window = MainWindow(Jobs(worker, TraceCache(cache_folder())))
-    window.frame.hint = ""
+    window.frame.transport.position.hint = ""
     window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     window.resize(*size)
     problems: list[str] = []

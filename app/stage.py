@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
@@ -24,8 +24,10 @@ class Stage(QObject):
     changed: draw again. loaded: this pane has another session. waiting: (pane, blocks done, blocks in all).
     arrived: after `loaded`, time and selections are where the sessions shall be looked at first.
     settled: nothing is being made any more. problem: one sentence. consent: (pane, launch) whose source
-    came with a file and is run after `trust`. slow: (pane, launch, seconds, blocks) that takes long and is run after
-    `insist`. turned: another pane is in focus.
+    came with a file and is run after `trust`. slow: (pane, launch, seconds, blocks) that takes long: its first block
+    is shown, and all of it is run after `insist`. turned: another pane is in focus.
+
+    `setups` are those of the pictures, but while others are being made.
     """
 
     changed = Signal()
@@ -106,13 +108,9 @@ class Stage(QObject):
 
     def _adopt(self, pane: int, session: Session) -> None:
         """Let the setup of a trace file say how the file's launch was scheduled."""
-        setup, launch = self.setups[pane], session.launch
+        setup = self.setups[pane]
         if setup.file and not setup.rerun:
-            resident = launch.resident or "all"
-            told = msgspec.structs.replace(
-                setup, schedule=launch.schedule, resident=resident, blocks=launch.blocks
-            )
-            self.setups = (*self.setups[:pane], told, *self.setups[pane + 1 :])
+            self._set(pane, _told(setup, session.launch))
 
     def _arrive(self, come: int) -> None:
         """Go where the new sessions shall be looked at; again with each that comes, until all are there."""
@@ -130,28 +128,40 @@ class Stage(QObject):
         return not self._awaited
 
     def _miss(self, pane: int, sentence: str) -> None:
-        self.loaded.emit(pane)
         self.problem.emit(sentence)
-        self._arrive(pane)
+        self._turn_back([pane])
+
+    def _turn_back(self, panes: Iterable[int]) -> None:
+        """Return to the setups of the pictures of these panes, of which no others will come."""
+        for pane in panes:
+            self._set(pane, self._shown.get(pane, self.setups[pane]))
+            self.loaded.emit(pane)
+            self._arrive(pane)
+
+    def _set(self, pane: int, setup: Setup) -> None:
+        self.setups = (*self.setups[:pane], setup, *self.setups[pane + 1 :])
 
     def _postpone(self, pane: int, launch: Launch, seconds: float, blocks: int) -> None:
-        self.loaded.emit(pane)
-        self._arrive(pane)
+        first = 0 if launch.blocks is None else launch.blocks[0]
+        self._run_blocks(pane, launch, (first,), cut=True)
         self.slow.emit(pane, launch, seconds, blocks)
 
     def insist(self, pane: int, launch: Launch) -> None:
         """Run a launch however long it takes."""
+        self._run_blocks(pane, launch, launch.blocks, cut=False)
+
+    def _run_blocks(self, pane: int, launch: Launch, blocks: tuple[int, ...] | None, *, cut: bool) -> None:
+        """Run some blocks of a launch, or all, however long they take."""
+        self._set(pane, msgspec.structs.replace(self.setups[pane], blocks=blocks, cut=cut))
         self._awaited.add(pane)
-        self.jobs.trace(pane, launch, scenario_of(launch), patient=True)
+        self.loaded.emit(pane)
+        chosen = msgspec.structs.replace(launch, blocks=blocks)
+        self.jobs.trace(pane, chosen, scenario_of(chosen), patient=True)
 
     def cancel(self) -> bool:
         """Stop making sessions, go back to the setups of what is shown; return whether any was being made."""
         waiting = [pane for pane in range(len(self.sessions)) if self.jobs.cancel(pane)]
-        back = {pane: self._shown[pane] for pane in waiting if pane in self._shown}
-        self.setups = tuple(back.get(pane, setup) for pane, setup in enumerate(self.setups))
-        for pane in waiting:
-            self.loaded.emit(pane)
-            self._arrive(pane)
+        self._turn_back(waiting)
         return bool(waiting)
 
     def _reruns(self, pane: int, session: Session) -> bool:
@@ -165,6 +175,7 @@ class Stage(QObject):
         if self.may_run(launch):
             self.jobs.trace(pane, launch, scenario_of(launch))
             return True
+        self._set(pane, msgspec.structs.replace(setup, rerun=False))  # until then it is shown as it is
         self.consent.emit(pane, launch)
         return False
 
@@ -173,6 +184,7 @@ class Stage(QObject):
         self._trusted.add(launch.source)
         moment = self.playhead.moment
         self._arrival, self._places = (lambda _: moment), self.places()
+        self._set(pane, msgspec.structs.replace(_told(self.setups[pane], launch), rerun=True))
         self._awaited.add(pane)
         self.jobs.trace(pane, launch, scenario_of(launch))
 
@@ -261,6 +273,13 @@ def _launch(setup: Setup) -> Launch:
         blocks=setup.blocks,
         engine=setup.engine,
         keep=setup.keep,
+    )
+
+
+def _told(setup: Setup, launch: Launch) -> Setup:
+    """Return a setup that says how a launch is scheduled."""
+    return msgspec.structs.replace(
+        setup, schedule=launch.schedule, resident=launch.resident or "all", blocks=launch.blocks
     )
 
 

@@ -33,11 +33,16 @@ MIN_SCALE, MAX_SCALE = 0.8, 2.0
 
 @dataclass(frozen=True)
 class Palette:
-    """The neutral colours of a theme, as #rrggbb."""
+    """The neutral colours of a theme, as #rrggbb.
+
+    border: of panels, which their ground tells apart too. control: the outline of what can be pressed or typed into,
+    3 to 1 against the panel, as WCAG 2.2 asks in 1.4.11.
+    """
 
     window: str
     panel: str
     border: str
+    control: str
     text: str
     muted: str
     accent: str
@@ -56,7 +61,8 @@ class Palette:
 LIGHT = Palette(
     window="#F6F7F9",
     panel="#FFFFFF",
-    border="#DFE3E8",
+    border="#D3D9E0",
+    control="#8A919C",
     text="#14171C",
     muted="#5B6675",
     accent="#0072B2",
@@ -64,7 +70,7 @@ LIGHT = Palette(
     good="#00704F",
     bad="#B23A00",
     badge="#EDF0F3",
-    cell_unread="#EDF1F5",
+    cell_unread="#DDE3EA",
     cell_poison="#D9C9DE",
     grid="#FFFFFF",
     keyword="#8A1F86",
@@ -74,7 +80,8 @@ LIGHT = Palette(
 DARK = Palette(
     window="#14161A",
     panel="#1C1F25",
-    border="#343A44",
+    border="#3A414C",
+    control="#666F7D",
     text="#F1F3F6",
     muted="#A3ADBA",
     accent="#56B4E9",
@@ -82,7 +89,7 @@ DARK = Palette(
     good="#3CCB97",
     bad="#FF8A4C",
     badge="#2B3038",
-    cell_unread="#2A2F38",
+    cell_unread="#353C47",
     cell_poison="#54415C",
     grid="#1C1F25",
     keyword="#D98BD6",
@@ -185,23 +192,23 @@ STYLE = """
 QMainWindow, QDialog { background: $window; }
 QToolTip { background: $panel; color: $text; border: 1px solid $border; padding: $s4px; }
 QFrame#panel { background: $panel; border: 1px solid $border; border-radius: $s8px; }
-QFrame#panel[focused="true"] { border: 2px solid $accent; }
 QFrame#bar { background: $panel; border: none; border-bottom: 1px solid $border; }
-QFrame#chip { background: $panel; border: 1px solid $border; border-radius: $s6px; }
+QFrame#chip { background: $panel; border: 1px solid $control; border-radius: $s6px; }
 QFrame#chip:focus { border: 1px solid $accent; }
 QFrame#chip[invalid="true"] { border: 2px solid $bad; }
 QLabel { background: transparent; }
 QLabel#brand { font-size: $s18px; font-weight: bold; }
 QLabel#title { font-size: $s18px; font-weight: bold; }
 QLabel#muted, QLabel#lesson { color: $muted; }
-QLabel#good { color: $good; font-weight: bold; }
-QLabel#bad { color: $bad; font-weight: bold; }
+QLabel#good { color: $good; font-weight: bold; font-size: $s13px; }
+QLabel#bad { color: $bad; font-weight: bold; font-size: $s13px; }
+QLabel#differs { background: $badge; color: $text; border-radius: $s4px; padding: $s1px $s4px; font-size: $s12px; }
 QLabel#badge { background: $badge; color: $muted; border-radius: $s4px; padding: $s1px $s6px;
     font-size: $s12px; }
 QLabel#pitfall { background: $badge; color: $bad; border-radius: $s4px; padding: $s1px $s6px;
     font-size: $s12px; font-weight: bold; }
 QLabel#moment { font-size: $s15px; font-weight: bold; }
-QPushButton, QToolButton { background: $panel; border: 1px solid $border; border-radius: $s6px;
+QPushButton, QToolButton { background: $panel; border: 1px solid $control; border-radius: $s6px;
     padding: $s4px $s10px; min-height: $s20px; }
 QPushButton:hover, QToolButton:hover { background: $badge; }
 QPushButton:pressed, QToolButton:pressed { background: $border; }
@@ -210,7 +217,7 @@ QComboBox:focus, QLineEdit:focus { border: 1px solid $accent; }
 QPushButton:disabled, QToolButton:disabled { color: $muted; }
 QPushButton:checked, QToolButton:checked { background: $badge; border: 1px solid $accent; }
 QPushButton#primary { background: $accent; color: $accent_text; border: 1px solid $accent;
-    font-weight: bold; }
+    font-weight: bold; font-size: $s13px; }
 QPushButton#primary:focus { border: 2px solid $text; padding: $t4px $t10px; }
 QPushButton#flat, QToolButton#flat { border: 1px solid transparent; background: transparent; padding: $s4px; }
 QPushButton#flat:hover, QToolButton#flat:hover { background: $badge; }
@@ -218,16 +225,16 @@ QPushButton#flat:focus, QToolButton#flat:focus { border: 2px solid $accent; padd
 QPushButton#segment { padding: 0px $s8px; border-radius: $s4px; min-height: $s18px; font-size: $s12px;
     border: 1px solid transparent; background: transparent; color: $muted; }
 QPushButton#segment:hover { background: $badge; }
-QPushButton#segment:checked { background: $badge; border: 1px solid $border; color: $text; }
+QPushButton#segment:checked { background: $badge; border: 1px solid $control; color: $text; }
 QPushButton#segment:focus { border: 2px solid $accent; padding: 0px $s7px; }
 QToolButton::menu-indicator, QPushButton::menu-indicator { image: none; width: 0px; }
-QLineEdit { background: $panel; border: 1px solid $border; border-radius: $s4px; padding: $s2px $s4px;
+QLineEdit { background: $panel; border: 1px solid $control; border-radius: $s4px; padding: $s2px $s4px;
     selection-background-color: $accent; selection-color: $accent_text; }
 QLineEdit[invalid="true"] { border: 2px solid $bad; }
 QFrame#chip QLineEdit, QFrame#chip QComboBox { border: 1px solid transparent; background: transparent; }
 QFrame#chip QLineEdit:focus, QFrame#chip QComboBox:focus { border: 1px solid $accent; border-radius: $s4px; }
 QFrame#chip QLineEdit[invalid="true"] { border: 2px solid $bad; border-radius: $s4px; }
-QComboBox { background: $panel; border: 1px solid $border; border-radius: $s6px; padding: $s2px $s4px;
+QComboBox { background: $panel; border: 1px solid $control; border-radius: $s6px; padding: $s2px $s4px;
     min-height: $s20px; combobox-popup: 0; }
 QComboBox::drop-down { border: none; width: $s15px; }
 QComboBox QAbstractItemView { background: $panel; border: 1px solid $border; outline: none; padding: $s4px;
@@ -251,6 +258,8 @@ QProgressBar::chunk { background: $accent; border-radius: $s3px; }
 QFrame#notice { background: $panel; border: 1px solid $border; border-left: $s4px solid $accent;
     border-radius: $s6px; }
 QFrame#notice[kind="error"] { border-left: $s4px solid $bad; }
+QFrame#news { background: $text; border-radius: $s8px; }
+QFrame#news QLabel { color: $panel; }
 QScrollBar:vertical { background: transparent; width: $s10px; margin: 0px; }
 QScrollBar:horizontal { background: transparent; height: $s10px; margin: 0px; }
 QScrollBar::handle { background: $border; border-radius: $s4px; min-height: $s24px; min-width: $s24px; }

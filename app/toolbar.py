@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
-import msgspec
 from PySide6.QtCore import QPoint, QTimer, Signal
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QFrame, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
-from ..kernels.catalogue import CatalogueError, Parameter, Scenario, settle
-from ..tracer.launch import Schedule
-from ..tracer.plan import Kind
+from ..kernels.catalogue import Parameter, Scenario
 from .bookmark import Setup
 from .controls import HEADING, Chip, Combo, button, paint_icon
-from .fields import Choice, Field, Number, chips, field_of, merged, parse_blocks, parse_resident, show_blocks
+from .edits import changed, parameters_of, refusal_of, turned_to, values_of
+from .fields import Field, Number, chips, field_of, merged
 from .flow import FlowLayout
+from .options import Options, summary, texts_of
 from .theme import Theme
 
 TYPING = 150  # milliseconds without a key after which what was typed counts
 Groups = Mapping[str, tuple[Scenario, ...]]  # scenarios under their headings
 SIDES = ("Left", "Right")
-SCHEDULES = ("lockstep", "sequential", "random")
 
 
 class Toolbar(QFrame):
     """Scenario, parameters and schedule of the panes.
 
     setups_asked: the user wants these setups. problem: a field cannot be used, one sentence; "" when all can.
+    Fields show the setup of the pane in focus, and say where the other one's differs; only what the user touched
+    is written into setups.
     """
 
     setups_asked = Signal(object)
@@ -41,11 +42,15 @@ class Toolbar(QFrame):
         self.groups = groups
         self.scenarios = {scenario.name: scenario for group in groups.values() for scenario in group}
         self.setups: tuple[Setup, ...] = ()
+        self.names: tuple[str, ...] = ()  # of the trace files that panes show
         self.focus, self.shared = 0, True
         self.fields: dict[str, QWidget] = {}
+        self._touched: set[str] = set()  # fields whose text is the user's, not the setup's
+        self._filled: dict[str, str] = {}  # what the setup put into each field
         self._chips: list[Chip] = []
         self._side_chips: list[Chip] = []
         self._parameters: list[Parameter] = []
+        self._owners: dict[str, str] = {}
         self._wait = QTimer(self, singleShot=True, interval=TYPING)
         self._wait.timeout.connect(self.ask)
         self._build()
@@ -61,7 +66,13 @@ class Toolbar(QFrame):
             combo.picked.connect(partial(self.pick, i))
             self._side_chips.append(Chip(side, [combo]))
             self.flow.add(self._side_chips[-1])
-        self._build_options()
+        self.panel = Options(self._touch, self._finish, self)
+        self.schedule, self.same, self.form = self.panel.schedule, self.panel.same, self.panel.form
+        self.options = self.panel.numbers
+        self.same.toggled.connect(self._share)
+        self._build_buttons()
+
+    def _build_buttons(self) -> None:
         tip = "Schedule, seed, resident blocks, chosen blocks, files"
         self.more = button("Schedule and more", tip, "down", run=self._open)
         tip = "Times measured on a GPU, as charts (Ctrl+6)"
@@ -71,27 +82,12 @@ class Toolbar(QFrame):
         self.flow.add(self.timings, right=True)
         self.flow.add(self.menu, right=True)
 
-    def _build_options(self) -> None:
-        """Make the schedule's fields, and the panel behind the button More."""
-        self.schedule = Choice("Schedule")
-        self.schedule.offer([(kind, kind) for kind in SCHEDULES], "lockstep")
-        self.schedule.picked.connect(lambda _: self.ask())
-        self.options = {"seed": Number("Seed", 6), "resident": Number("Resident blocks", 6)}
-        self.options["blocks"] = Number("Blocks to run", 16)
-        for field in self.options.values():
-            field.textEdited.connect(lambda _: self._wait.start())
-            field.editingFinished.connect(self._finish)
-        self.same = QCheckBox("Change both panes alike")
-        self.same.setAccessibleName("Change both panes alike")
-        self.same.toggled.connect(self._share)
-        self.panel = QFrame(self)
-        self.panel.setObjectName("panel")
-        self.panel.setWindowFlag(self.windowType().Popup)
-        self.form = QFormLayout(self.panel)
-        self.form.addRow("Schedule", self.schedule)
-        for label, name in (("Seed", "seed"), ("Resident blocks", "resident"), ("Blocks to run", "blocks")):
-            self.form.addRow(label, self.options[name])
-        self.form.addRow(self.same)
+    def _order_tabs(self) -> None:
+        """Let the Tab key go from left to right, also through fields that were made later than their neighbours."""
+        fields = [field for chip in self._chips for field in chip.notes]
+        order = [*self.sides, *fields, self.more, self.timings, self.menu]
+        for one, next_one in pairwise(order):
+            QWidget.setTabOrder(one, next_one)
 
     def parameters(self) -> list[Parameter]:
         """Return the parameters that have a field here."""
@@ -100,7 +96,7 @@ class Toolbar(QFrame):
     def put(self, name: str, text: str) -> None:
         """Set a parameter as if the user had typed it."""
         self._field(name).put(text)
-        self.ask()
+        self._touch(name, True)
 
     def side_name(self, i: int) -> str:
         """Return what a side is called in a sentence: its scenario's title, or its file."""
@@ -115,32 +111,51 @@ class Toolbar(QFrame):
         self.panel.show()
         self.schedule.setFocus()
 
-    def set_terse(self, terse: bool) -> None:
-        """Leave the program's name to the title of the window, and the sides to their order, or show them."""
-        self.brand.setVisible(not terse)
-        for chip in self._side_chips:
-            chip.caption.setVisible(not terse)
+    def fit(self, width: int) -> None:
+        """Leave the program's name to the window's title, and the sides to their order, where one row is too short."""
+        captions = [chip.width_with(True) - chip.width_with(False) for chip in self._side_chips]
+        more = sum(captions) + self.brand.sizeHint().width() + self.flow.spacing()
+        shown = self.flow.sizeHint().width() + more * self.brand.isHidden() <= width
+        for widget in (self.brand, *(chip.caption for chip in self._side_chips)):
+            widget.setVisible(shown)
+        self.updateGeometry()
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
+        self.panel.set_theme(theme)
         for target in self.findChildren(QPushButton):
             paint_icon(target, theme)
         for entry in self.findChildren(Number):
             entry.refit()
         self.flow.setSpacing(theme.px(8))
 
-    def show_setups(self, setups: tuple[Setup, ...], focus: int, shared: bool) -> None:
-        """Show what the panes run; the fields are those of the pane in focus where the panes differ."""
-        self._wait.stop()
-        self.setups, self.focus, self.shared = setups, min(focus, len(setups) - 1), shared
+    def show_setups(
+        self, setups: tuple[Setup, ...], focus: int, shared: bool, names: Sequence[str] = ()
+    ) -> None:
+        """Show what the panes run; the fields are those of the pane in focus where the panes differ.
+
+        names: what the trace files of the panes are called. What the user is typing stays while nothing else changes.
+        """
+        focus = min(focus, len(setups) - 1)
+        if (setups, focus) != (self.setups, self.focus):
+            self._forget()
+        self.setups, self.focus, self.shared, self.names = setups, focus, shared, tuple(names)
         for i, combo in enumerate(self.sides):
             self._show_side(i, combo)
         self._make_fields()
-        self._fill(setups[self.focus])
-        self.same.blockSignals(True)
-        self.same.setChecked(shared)
-        self.same.setEnabled(len(setups) > 1)
-        self.same.blockSignals(False)
+        self._fill()
+        self.panel.show_shared(shared, len(setups) > 1)
+
+    def restore(self) -> None:
+        """Show the setups again in place of what the user typed."""
+        self._forget()
+        if self.setups:
+            self._fill()
+
+    def _forget(self) -> None:
+        self._wait.stop()
+        self._touched.clear()
+        self._filled.clear()
 
     def _show_side(self, i: int, combo: Combo) -> None:
         setup = self.setups[i] if i < len(self.setups) else None
@@ -148,32 +163,46 @@ class Toolbar(QFrame):
         for heading, group in self.groups.items():
             items += [(heading, HEADING), *((s.title, s.name) for s in group)]
         if setup is not None and setup.file:
-            items.insert(0, (Path(setup.file).name, ""))
+            name = self.names[i] if i < len(self.names) else ""
+            items.insert(0, (name or Path(setup.file).name, ""))
         if i == 1:
             items.append(("none: one pane", None))
-        combo.offer(items, None if setup is None else "" if setup.file else setup.scenario)
+        lessons: dict[object, str] = {name: scenario.lesson for name, scenario in self.scenarios.items()}
+        combo.offer(items, None if setup is None else "" if setup.file else setup.scenario, lessons)
+
+    def _parameters_of(self, setup: Setup) -> list[Parameter]:
+        return parameters_of(self.scenarios.get(setup.scenario), setup)
+
+    def _values(self) -> list[dict[str, str]]:
+        """Return the texts of each pane's parameters, by their names."""
+        return [values_of(setup, self.scenarios.get(setup.scenario)) for setup in self.setups]
+
+    def _owners_of(self) -> dict[str, str]:
+        """Return the side that alone has a parameter, by its name, where one of two has it."""
+        values = self._values()
+        names = [set(of_pane) for of_pane in values]
+        return {
+            n: SIDES[i].lower()
+            for i, own in enumerate(names)
+            for n in own
+            if len(values) > 1 and n not in names[1 - i]
+        }
 
     def _make_fields(self) -> None:
         """Make the controls of the scenarios' parameters, unless they stand there already."""
-        chosen = [
-            self.scenarios[s.scenario] for s in self.setups if s.scenario in self.scenarios and not s.file
-        ]
-        parameters = merged(p for scenario in chosen for p in scenario.parameters)
-        if parameters == self._parameters:
+        parameters = merged(p for setup in self.setups for p in self._parameters_of(setup))
+        owners = self._owners_of()
+        if (parameters, owners) == (self._parameters, self._owners):
             return
         self._drop_fields()
-        self._parameters = parameters
-        self.fields = {p.name: field_of(p, self._wait.start, self._finish, self.ask) for p in parameters}
-        self._chips = chips([p for p in parameters if not p.file], self.fields)
+        self._parameters, self._owners = parameters, owners
+        self.fields = {p.name: field_of(p, partial(self._touch, p.name), self._finish) for p in parameters}
+        self._chips = chips([p for p in parameters if not p.file], self.fields, owners)
         for i, chip in enumerate(self._chips):
             self.flow.insert(3 + i, chip)
         for row, p in enumerate(p for p in parameters if p.file):
             self.form.insertRow(row, p.label, self.fields[p.name])
-
-    def _shown(self) -> list[Scenario]:
-        """Return the scenarios of the panes, that in focus first."""
-        setups = (self.setups[self.focus], *self.setups)
-        return [self.scenarios[s.scenario] for s in setups if s.scenario in self.scenarios and not s.file]
+        self._order_tabs()
 
     def _drop_fields(self) -> None:
         for chip in self._chips:
@@ -182,21 +211,39 @@ class Toolbar(QFrame):
         for p in self._parameters:
             if p.file:
                 self.form.removeRow(self.fields[p.name])
+        self._forget()
 
-    def _fill(self, setup: Setup) -> None:
+    def _fill(self) -> None:
+        """Show the setup of the pane in focus, but for the fields in which the user is typing."""
+        setup = self.setups[self.focus]
+        values = self._values()
+        texts = {**values[1 - self.focus], **values[self.focus]} if len(values) > 1 else values[0]
+        for name, text in {**texts, **texts_of(setup)}.items():
+            if name not in self._touched:
+                self._field(name).put(text)
+                self._field(name).mark("")
+                self._filled[name] = text
+        self.more.setText(" | ".join(dict.fromkeys(map(summary, self.setups))))
+        self._note_differences()
+
+    def _note_differences(self) -> None:
+        """Say beside a field what the other pane has there, where that is something else."""
+        values = self._values()
+        others = values[1 - self.focus] if len(values) > 1 else {}
         for p in self._parameters:
-            held = next((s.values[p.name] for s in (setup, *self.setups) if p.name in s.values), p.default)
-            self._field(p.name).put(str(held))
-        self.schedule.put(setup.schedule.kind)
-        count = 0 if setup.blocks is None else len(setup.blocks)
-        part = f", {count:,} block{'s' * (count != 1)}" if count else ""
-        self.more.setText(setup.schedule.kind + part)
-        self.options["seed"].put(str(setup.schedule.seed))
-        self.options["resident"].put("auto" if setup.resident is None else str(setup.resident))
-        self.options["blocks"].put(show_blocks(setup.blocks))
+            theirs = others.get(p.name, "") if p.name in values[self.focus] else ""
+            differs = p.name in others and theirs != values[self.focus].get(p.name, theirs)
+            side = SIDES[1 - self.focus].lower()
+            reach = "both panes" if self.shared else "the other pane alone"
+            tip = f"The {side} pane has {theirs}; what is chosen here goes to {reach}." if differs else ""
+            for chip in self._chips:
+                if self.fields[p.name] in chip.notes:
+                    chip.note(self.fields[p.name], f"≠ {theirs}" if differs else "", tip)
 
     def _field(self, name: str) -> Field:
-        return cast(Field, self.fields[name])
+        if name == "schedule":
+            return self.schedule
+        return self.options[name] if name in self.options else cast(Field, self.fields[name])
 
     def pick(self, side: int, name: object) -> None:
         """Take another scenario for a side, None for one pane; parameters of the same name are kept."""
@@ -206,86 +253,47 @@ class Toolbar(QFrame):
         if name is None:
             setups = setups[:1]
         else:
-            like = setups[min(side, len(setups) - 1)]
-            scenario = self.scenarios[str(name)]
-            values = {p.name: like.values[p.name] for p in scenario.parameters if p.name in like.values}
-            kept = {k: v for k, v in values.items() if not _refusal(partial(settle, scenario, {k: v}))}
-            new = msgspec.structs.replace(
-                like, scenario=scenario.name, values=kept, blocks=None, file="", rerun=False
-            )
-            setups[side : side + 1] = [new]
+            like, scenario = setups[min(side, len(setups) - 1)], self.scenarios[str(name)]
+            setups[side : side + 1] = [turned_to(scenario, like)]
         self.setups_asked.emit(tuple(setups))
+
+    def _touch(self, name: str, at_once: bool) -> None:
+        """Take a field's text for the user's; ask for it at once, or when the typing stops."""
+        self._touched.add(name)
+        self.ask() if at_once else self._wait.start()
 
     def _finish(self) -> None:
         """Take what was typed at once when the field is left."""
         if self._wait.isActive():
             self.ask()
 
+    def _edits(self) -> dict[str, str]:
+        """Return the texts of the fields that no longer say what the setup put there, or that the user chose anew."""
+        texts = {name: self._field(name).text() for name in (*self.fields, "schedule", *self.options)}
+        return {n: text for n, text in texts.items() if n in self._touched or text != self._filled.get(n)}
+
+    def _targets(self, name: str) -> list[int]:
+        """Return the panes that a field is written into: both, or that in focus, or the one that alone has it."""
+        panes = list(range(len(self.setups)))
+        alone = [i for i in panes if SIDES[i].lower() == self._owners.get(name)]
+        return alone or (panes if self.shared else [self.focus])
+
     def ask(self) -> None:
-        """Check every field, mark the wrong ones and say what is wrong, else ask for the setups."""
+        """Check the fields that were changed, mark the wrong ones and say what is wrong, else ask for the setups."""
         self._wait.stop()
-        problems = [*self._check_parameters(), *self._check_options()]
+        edits = self._edits()
+        problems = list(filter(None, [self._check(name, text) for name, text in edits.items()]))
         self.problem.emit(problems[0] if problems else "")
         if not problems:
-            targets = range(len(self.setups)) if self.shared else [self.focus]
-            self.setups_asked.emit(
-                tuple(self._changed(s) if i in targets else s for i, s in enumerate(self.setups))
-            )
+            self.setups_asked.emit(tuple(self._changed(i, edits) for i in range(len(self.setups))))
 
-    def _check_parameters(self) -> list[str]:
-        problems = []
-        for name in self.fields:
-            takers = [s for s in self._shown() if name in (p.name for p in s.parameters)]
-            texts = {name: self._field(name).text()}
-            refusals = [_refusal(partial(settle, scenario, texts)) for scenario in takers]
-            sentence = next(filter(None, refusals), "")
-            self._field(name).mark(sentence)
-            problems += [sentence] * bool(sentence)
-        return problems
+    def _check(self, name: str, text: str) -> str:
+        """Mark a field as right or wrong; return why it is wrong, or ""."""
+        sentence = refusal_of(name, text, [self.setups[i] for i in self._targets(name)], self.scenarios)
+        self._field(name).mark(sentence)
+        return sentence
 
-    def _check_options(self) -> list[str]:
-        checks: dict[str, Callable[[str], object]] = {
-            "seed": _seed,
-            "resident": parse_resident,
-            "blocks": parse_blocks,
-        }
-        problems = []
-        for name, check in checks.items():
-            field = self.options[name]
-            sentence = _refusal(partial(check, field.text()))
-            field.mark(sentence)
-            problems += [sentence] * bool(sentence)
-        return problems
-
-    def _changed(self, setup: Setup) -> Setup:
-        schedule = Schedule(cast(Kind, self.schedule.text()), _seed(self.options["seed"].text()))
-        scenario = self.scenarios.get(setup.scenario)
-        texts = {p.name: self._field(p.name).text() for p in self._parameters}
-        known = (
-            {}
-            if scenario is None
-            else {p.name: texts[p.name] for p in scenario.parameters if p.name in texts}
-        )
-        return msgspec.structs.replace(
-            setup,
-            rerun=bool(setup.file),
-            values=setup.values if scenario is None else settle(scenario, known),
-            schedule=schedule,
-            resident=parse_resident(self.options["resident"].text()),
-            blocks=parse_blocks(self.options["blocks"].text()),
-        )
-
-
-def _seed(text: str) -> int:
-    if not (text.isdecimal() and int(text) < 2**31):
-        raise ValueError(f"The seed must be a whole number from 0 on, not {text!r}.")
-    return int(text)
-
-
-def _refusal(attempt: Callable[[], object]) -> str:
-    """Return "" when the call succeeds, else the sentence that it is refused with."""
-    try:
-        attempt()
-    except (CatalogueError, ValueError) as error:
-        return str(error)
-    return ""
+    def _changed(self, i: int, edits: Mapping[str, str]) -> Setup:
+        setup = self.setups[i]
+        texts = {name: text for name, text in edits.items() if i in self._targets(name)}
+        return changed(setup, self.scenarios.get(setup.scenario), texts)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from ..tracer.requests import KINDS
 from .bookmark import Link
 from .controls import Chip, Combo, Themed, button, paint_icon
 from .flow import FlowLayout
-from .legend import LegendItem
+from .legend import Legend, Words
 from .playhead import SPEEDS, Playhead
 from .position import Position
 from .session import Session
@@ -27,6 +29,32 @@ STEPS = (
     ("Next moment", "next", "Next moment (Right)"),
     ("Next phase", "next-phase", "Next phase (Shift+Right)"),
     ("End", "last", "End (End)"),
+)
+
+
+class Less(NamedTuple):
+    """What the row shows: which words of the legend; whether it, the chips' captions, the place and the link.
+
+    ends: whether the buttons for start, end and loop are there; their keys always are.
+    """
+
+    words: Words = "all"
+    captions: bool = True
+    place: bool = True
+    link: bool = True
+    legend: bool = True
+    ends: bool = True
+
+
+LESS = (
+    Less(),
+    Less("some"),
+    Less("some", captions=False),
+    Less("some", captions=False, place=False),
+    Less("none", captions=False, place=False),
+    Less("none", captions=False, place=False, link=False),
+    Less("none", captions=False, place=False, link=False, legend=False),
+    Less("none", captions=False, place=False, link=False, legend=False, ends=False),
 )
 
 
@@ -45,8 +73,8 @@ class Transport(QFrame):
         self._build_choices()
         self.position = Position(theme)
         self.flow.add(self.position)
-        self.legend: list[LegendItem] = []
-        self.with_legend = True
+        self.legend = Legend(theme)
+        self.flow.add(self.legend, right=True)
         playhead.changed.connect(self.refresh)
         self.refresh()
 
@@ -56,7 +84,8 @@ class Transport(QFrame):
         made = [
             button(name, tip, picture, run=partial(self.command.emit, name)) for name, picture, tip in STEPS
         ]
-        for widget in (*made[:3], self.play, *made[3:]):
+        self.steps = (*made[:3], self.play, *made[3:])
+        for widget in self.steps:
             self.flow.add(widget)
 
     def _build_choices(self) -> None:
@@ -70,7 +99,10 @@ class Transport(QFrame):
         self.loop.setCheckable(True)
         self.loop.clicked.connect(self.playhead.set_loop)
         self.link_chip = Chip("Link", [self.link])
-        for widget in (Chip("Speed", [self.speed]), self.loop, self.link_chip):
+        self.linked = True
+        self._shown: tuple[Less, bool] | None = None
+        self.speed_chip = Chip("Speed", [self.speed])
+        for widget in (self.speed_chip, self.loop, self.link_chip):
             self.flow.add(widget)
 
     def refresh(self) -> None:
@@ -94,7 +126,7 @@ class Transport(QFrame):
         """Say what the colours of these sessions mean, and keep room for the largest numbers of the position."""
         made = {kind for session in sessions for kind in set(session.requests.kind.tolist())}
         barriers = any(len(session.trace.barriers.step) for session in sessions)
-        self.show_kinds([KINDS[kind] for kind in sorted(made)] + ["waiting"] * barriers)
+        self.legend.show_kinds([KINDS[kind] for kind in sorted(made)] + ["waiting"] * barriers)
         end = max((session.end for session in sessions), default=0)
         lasts = [place_text(int(s.trace.blocks[-1]), s.trace.grid) for s in sessions if len(s.trace.blocks)]
         last = max(lasts, key=len, default="")
@@ -102,29 +134,48 @@ class Transport(QFrame):
         place = f"work-group {last} · phase {phases}"  # the longer of two words
         self.position.keep_room_for(f"moment {end:,} of {end:,}", place)
 
-    def show_kinds(self, kinds: Iterable[str]) -> None:
-        """Say what these kinds look like."""
-        kinds = list(kinds)
-        if kinds == [item.kind for item in self.legend]:
-            return
-        for old in self.legend:
-            self.flow.removeWidget(old)
-            old.deleteLater()
-        self.legend = [LegendItem(kind, self.theme) for kind in kinds]
-        for item in self.legend:
-            self.flow.add(item, right=True)
-            item.setVisible(self.with_legend)
-
-    def show_legend(self, shown: bool) -> None:
-        """Show what the colours mean, or not."""
-        self.with_legend = shown
-        for item in self.legend:
-            item.setVisible(shown)
-
     def show_link(self, mode: Link, linked: bool) -> None:
         """Show how the panes are linked; `linked` is whether there are two."""
         self.link.choose(mode)
-        self.link_chip.setVisible(linked)
+        self.linked = linked
+        self._fit(self.width())
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height at a width, once what there is no room for in one row is left out."""
+        self._fit(width)
+        return self.flow.heightForWidth(width)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep to one row."""
+        super().resizeEvent(event)
+        self._fit(self.width())
+
+    def _fit(self, width: int) -> None:
+        """Leave out as little as brings everything into one row."""
+        less = next((less for less in LESS if self._needed(less) <= width), LESS[-1])
+        if (less, self.linked) != self._shown:
+            self._shown = less, self.linked
+            self._leave_out(less)
+
+    def _needed(self, less: Less) -> int:
+        """Return the width of everything in one row."""
+        chips = [self.speed_chip, self.link_chip] if self.linked and less.link else [self.speed_chip]
+        buttons = (*self.steps, self.loop) if less.ends else self.steps[1:-1]
+        widths = [widget.sizeHint().width() for widget in buttons]
+        widths += [chip.width_with(less.captions) for chip in chips]
+        widths += [self.position.width_with(less.place)]
+        widths += [self.legend.width_with(less.words)] if less.legend else []
+        return sum(widths) + self.flow.spacing() * len(widths) + margins_of(self.flow)
+
+    def _leave_out(self, less: Less) -> None:
+        self.legend.spell(less.words)
+        self.legend.setVisible(less.legend)
+        for chip in (self.speed_chip, self.link_chip):
+            chip.caption.setVisible(less.captions)
+        for end in (self.steps[0], self.steps[-1], self.loop):
+            end.setVisible(less.ends)
+        self.position.show_place(less.place)
+        self.link_chip.setVisible(self.linked and less.link)
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
@@ -132,6 +183,13 @@ class Transport(QFrame):
         for target in self.findChildren(QPushButton):
             paint_icon(target, theme)
         self.flow.setSpacing(theme.px(6))
-        parts: tuple[Themed, ...] = (self.position, *self.legend)
+        parts: tuple[Themed, ...] = (self.position, self.legend)
         for part in parts:
             part.set_theme(theme)
+        self._fit(self.width())
+
+
+def margins_of(flow: FlowLayout) -> int:
+    """Return the width of the margins of a row."""
+    margins = flow.contentsMargins()
+    return margins.left() + margins.right()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
@@ -9,6 +10,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QProcess, QTimer, Signal
 
+PLACE = re.compile(r'\s*File "(.*)", line (\d+)')  # of a frame in a traceback
+SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's simulator names a thread
 SAVED = 200  # milliseconds after which an editor has surely written the whole file
 
 
@@ -40,6 +43,10 @@ class UserProgram(QObject):
             self._watcher.removePaths(self._watcher.files())
         self.path = path.absolute()
         self._run()
+
+    def owns(self, path: str) -> bool:
+        """Return whether a trace is one of this program's, which go when it is closed."""
+        return Path(path).is_relative_to(self._folder)
 
     def close(self) -> None:
         """End what runs, and remove the traces that nobody saved."""
@@ -73,9 +80,7 @@ class UserProgram(QObject):
             return  # it was ended for another
         self._process = None
         told = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()
-        lines = [line for line in told if not line.startswith("tilescope: ") or "recorded in" not in line]
-        last = lines[-1].rstrip(".") if lines else "it said nothing"
-        why = f"The program {self.path.name} ended with status {status}: {last}."
+        why = f"The program {self.path.name} ended with status {status}: {self._last_words(told)}."
         traces = sorted(folder.glob("*.npz"))
         if traces:
             self.recorded.emit(traces)
@@ -83,3 +88,13 @@ class UserProgram(QObject):
             self.noted.emit(why)
         if not traces:
             self.failed.emit(why if status else f"The program {self.path.name} launches no kernel.")
+
+    def _last_words(self, told: list[str]) -> str:
+        """Return the last line of what a run told, with the line of the program that its traceback names last."""
+        lines = [line for line in told if not line.startswith("tilescope: ") or "recorded in" not in line]
+        if not lines:
+            return "it said nothing"
+        places = [found for line in lines if (found := PLACE.match(line)) and found[1] == str(self.path)]
+        where = f" (line {places[-1][2]})" if places else ""
+        last = SIMULATED.sub(r"thread (\1) of block (\2)", lines[-1])
+        return last.strip().rstrip(".") + where

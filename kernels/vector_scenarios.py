@@ -110,8 +110,7 @@ VECTORS = (
     _vector(
         name="vector-increment",
         title="Increment",
-        lesson="A million threads for a million elements: as many blocks of 256 as it takes, the last one not "
-        "full.",
+        lesson="A thread for each element: as many blocks as that takes, the last one not full.",
         kernel="tilescope.kernels.elementwise:increment",
         parameters=(count(1000), threads(256), _input("zeros", "random", "arange")),
         plan=partial(_data_plan, dtype="float32"),

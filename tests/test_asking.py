@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
 import msgspec
 import pytest
 
-from tilescope.tracer.client import TakesLong, Worker
+from tilescope.tracer.client import Cancelled, TakesLong, Worker
 from tilescope.tracer.launch import Limits
 from tilescope.tracer.plan import KEEP_ALL, launch_of, parse_spec
-from windows import PAIR, opened, settle, until
+from windows import PAIR, enter, opened, settle, until
 
 
 @pytest.fixture(autouse=True)
@@ -45,15 +47,66 @@ def answer(window, text: str) -> None:
     settle(window)
 
 
-def test_one_block_can_be_shown_in_place_of_all(slow):
+def test_the_first_block_is_shown_while_it_is_asked_whether_to_wait(slow):
     with opened(PAIR) as window:
         enlarge(window, 1, 24)
         assert "All 9 blocks take about 30 minutes" in window.notice.sentence.text()
-        assert window.stage.sessions[1].trace.buffers[0].shape == (16, 16)  # what was shown stays
-        answer(window, "One block")
         assert [s.blocks for s in window.stage.setups] == [None, (0,)]
-        assert window.stage.sessions[1].trace.blocks.tolist() == [0]
+        trace = window.stage.sessions[1].trace
+        assert (trace.buffers[0].shape, trace.blocks.tolist()) == ((24, 16), [0])
+        assert window.notice.kind == "question"
+
+
+def test_the_bar_says_what_the_picture_is_of_once_the_question_is_closed(slow):
+    with opened(PAIR) as window:
+        enlarge(window, 1, 24)
+        window.escape()
         assert not window.notice.isVisible()
+        shown = window.stage.sessions[1].trace
+        assert window.toolbar.fields["m"].text() == str(shown.buffers[0].shape[0]) == "24"
+        assert window.toolbar.more.text() == "lockstep | lockstep, 1 block"
+
+
+def test_a_smaller_size_after_the_question_is_run_whole(slow):
+    with opened(PAIR) as window:
+        enlarge(window, 2, 24)
+        until(lambda: [s.blocks for s in window.stage.setups] == [(0,), (0,)])
+        settle(window)
+        enter(window, "m", "16")
+        until(lambda: [s.values["m"] for s in window.stage.setups] == [16, 16])
+        settle(window)
+        assert [len(s.trace.blocks) for s in window.stage.sessions] == [4, 4]
+
+
+def test_a_window_that_opens_on_a_long_launch_shows_its_first_block(slow):
+    spec = "matmul-tiled:m=24,k=16,n=16,tile=8"
+    with opened((spec,)) as window:
+        until(lambda: window.notice.kind == "question")
+        settle(window)
+        assert window.stage.sessions[0].trace.blocks.tolist() == [0]
+        assert window.bookmark().panes[0].blocks == (0,)
+
+
+def test_escape_while_all_is_counted_goes_back_to_the_first_block(slow, monkeypatch):
+    with opened(PAIR) as window:
+        enlarge(window, 1, 24)
+        first = window.stage.sessions[1]
+        hold = threading.Event()
+        trace = Worker.run
+
+        def run(self, launch, progress=None, output=None, patience=None):
+            hold.wait(60)
+            raise Cancelled
+
+        monkeypatch.setattr(Worker, "run", run)
+        next(b for b in window.notice.answers if b.text() == "Count them all").click()
+        assert window.stage.setups[1].blocks is None
+        window.escape()
+        hold.set()
+        settle(window)
+        monkeypatch.setattr(Worker, "run", trace)
+        assert window.stage.setups[1].blocks == (0,)
+        assert window.stage.sessions[1] is first
 
 
 def test_all_can_be_counted(slow):
@@ -62,6 +115,7 @@ def test_all_can_be_counted(slow):
         until(lambda: "both launches take about 60 minutes" in window.notice.sentence.text())
         answer(window, "Count them all")
         until(lambda: all(len(s.trace.blocks) == 8 for s in window.stage.sessions))
+        assert [s.blocks for s in window.stage.setups] == [None, None]
         assert all(s.trace.check.equal for s in window.stage.sessions)
 
 
@@ -81,12 +135,12 @@ def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
         trace = window.stage.sessions[0].trace
         assert len(trace) < trace.accesses
         assert f"{trace.accesses:,} accesses are kept" in window.notice.sentence.text()
-        assert "In all (exact): " in window.frame.panes[0].counters.notice
+        assert "of the whole launch" in window.frame.panes[0].counters.notice
         answer(window, "Keep all")
         whole = window.stage.sessions[0].trace
         assert len(whole) == whole.accesses == trace.accesses
         assert not window.notice.isVisible()
-        assert "In all" not in window.frame.panes[0].counters.notice
+        assert "of the whole launch" not in window.frame.panes[0].counters.notice
 
 
 def test_all_is_kept_where_a_spec_says_so():

@@ -33,12 +33,12 @@ def test_a_trace_is_saved_and_opened_again(window, tmp_path):
     files.open_path(window, str(path))
     settle(window)
     pane = window.frame.panes[1]
-    assert pane.title.text() == "mine"
+    assert pane.heading.title.text() == "mine"
     assert pane.session.end == window.stage.ends()[1] > 0
     assert window.toolbar.sides[1].currentText() == "mine.npz"
     window.travel(-1)
     settle(window)
-    assert pane.title.text() == "Tiled, shared memory"
+    assert pane.heading.title.text() == "Tiled, shared memory"
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut", b"hello" * 100])
@@ -53,6 +53,12 @@ def test_a_damaged_or_foreign_file_is_told_and_the_picture_stays(window, tmp_pat
     assert window.stage.sessions[1] is shown
     window.travel(-1)
     settle(window)
+
+
+def test_a_file_that_never_opened_is_not_asked_for_at_the_next_start(tmp_path):
+    with opened((str(tmp_path / "nope.npz"),), settings=tmp_path / "window.json") as fresh:
+        assert fresh.notice.kind == "error"
+    assert b"nope" not in (tmp_path / "window.json").read_bytes()
 
 
 def test_a_trace_cannot_be_saved_where_nothing_can_be_written(window, tmp_path):
@@ -75,10 +81,12 @@ def test_a_files_kernel_runs_only_after_the_user_agrees(tmp_path):
         fresh.toolbar.ask()
         until(lambda: fresh.notice.kind == "question")
         assert fresh.stage.sessions[0] is opened_session
+        assert fresh.toolbar.more.text() == "lockstep"  # as the picture is
         assert fresh.side.tab == "source"
         fresh.notice.answers[0].click()
         until(lambda: fresh.stage.sessions[0] is not opened_session)
         assert decode(fresh.stage.sessions[0].trace.launch).schedule.kind == "sequential"
+        assert fresh.toolbar.more.text() == "sequential"
         assert "# mine" in decode(fresh.stage.sessions[0].trace.launch).source
 
 
@@ -107,7 +115,7 @@ def test_a_dropped_trace_is_opened_and_other_files_are_not_taken(tmp_path):
         files.store_trace(fresh, tmp_path / "mine.npz")
         drop(fresh, tmp_path / "mine.npz")
         settle(fresh)
-        assert fresh.frame.panes[1].title.text() == "mine"
+        assert fresh.frame.panes[1].heading.title.text() == "mine"
         other = QMimeData()
         other.setUrls([QUrl.fromLocalFile(str(tmp_path / "notes.txt"))])
         assert files.dropped(other) == []

@@ -162,7 +162,7 @@ def test_cells_are_coloured_by_their_conflicts(theme):
     assert image.pixelColor(point(view, "a", 40, 20).toPoint()) == unread
     assert image.pixelColor(cells) != unread
     assert (
-        view.hover_text(point(view, "cells", 5, 7)).splitlines()[2] == "31 wavefronts more than needed so far"
+        view.hover_text(point(view, "cells", 5, 7)).splitlines()[2] == "31 wasted wavefronts so far"
     )
     clean = memory_shown(matmul("transpose-padded"), session.end, theme=Theme.named(theme))
     clean.colour_by = "conflicts"
@@ -224,4 +224,4 @@ def test_the_scale_carries_its_mark(tmp_path, blocks, mark):
     view = memory_shown(session, session.end, colour_by="wasted")
     (row,) = view._picture._legend(view._look())
     assert [item.before for _, item in row][-1] == mark
-    assert "more than needed" in row[0][1].after
+    assert "wasted sectors" in row[0][1].after

@@ -123,6 +123,16 @@ def test_words_name_progress_meetings_and_the_verdict():
     assert "loads 32 samples, on their way to" in shown(session, 1).accessibleDescription()
 
 
+def test_samples_that_are_in_no_bin_are_told():
+    session = matmul("histogram-global", count=20000, num_blocks=8, threads=128)
+    samples = session.memory.values(0, 0)
+    outside = int(((samples < -4) | (samples >= 4)).sum())
+    said = shown(session, session.end).accessibleDescription()
+    assert outside > 0
+    assert f"{20000 - outside:,} of 20,000 samples counted ({outside} outside \u22124 to 4)" in said
+    assert "outside" not in shown(SESSIONS["global"](), 3).accessibleDescription()
+
+
 def test_differing_bins_are_named():
     session = SESSIONS["global"]()
     wrong = session.counting.expected.copy()
@@ -177,9 +187,9 @@ def test_pointing_at_a_bin_tells_its_count_its_span_and_who_adds():
 @pytest.mark.parametrize(
     ("schedule", "value", "lost", "why"),
     [
-        ("lockstep", "1", "1,023 of them lost", "every thread loads before any of them stores"),
-        ("sequential", "1,024", "0 of them lost", "Sequential hides the race"),
-        ("random", "9", "1,015 of them lost", "Random, seed 3"),
+        ("lockstep", "1", "1,023 lost", "every thread loads before any of them stores"),
+        ("sequential", "1,024", "none lost", "Sequential hides the race"),
+        ("random", "9", "1,015 lost", "Random, seed 3"),
     ],
 )
 def test_a_racing_counter_tells_what_is_lost_and_why(schedule, value, lost, why):
@@ -187,13 +197,13 @@ def test_a_racing_counter_tells_what_is_lost_and_why(schedule, value, lost, why)
     said = shown(session, session.end).accessibleDescription()
     for words in (f"counter is {value}, expected 1,024", lost, why):
         assert words in said
-    assert "0 of 1,024 additions made, 0 of them lost" in shown(session, 0).accessibleDescription()
+    assert "0 of 1,024 additions made, none lost" in shown(session, 0).accessibleDescription()
 
 
 def test_an_atomic_counter_loses_nothing():
     session = counter(name="count-atomic")
     said = shown(session, session.end).accessibleDescription()
-    assert "none of them lost" in said
+    assert "none lost" in said
     assert "one act" in said
 
 
@@ -309,7 +319,7 @@ def test_seeds_of_a_kernel_that_came_with_a_file_are_not_traced_unasked(tmp_path
 def test_a_pitfall_is_marked_in_the_head():
     with opened(("matmul-tiled-row-on-x:k=24", "matmul-tiled:m=16,k=16,n=16,tile=8")) as window:
         wrong, right = window.frame.panes
-        assert wrong.pitfall.isVisible()
-        assert find("matmul-tiled-row-on-x").pitfall in wrong.pitfall.toolTip()
-        assert "Wrong with what it opens with; K 8" in wrong.pitfall.toolTip()
-        assert not right.pitfall.isVisible()
+        assert wrong.heading.pitfall.isVisible()
+        assert find("matmul-tiled-row-on-x").pitfall in wrong.heading.pitfall.toolTip()
+        assert "It is wrong as it opens, with K 8" in wrong.heading.pitfall.toolTip()
+        assert not right.heading.pitfall.isVisible()

@@ -15,7 +15,7 @@ from sessions import matmul, picture, uneven
 from tilescope.app.session import Selection, build_session
 from tilescope.app.theme import KIND_COLOURS, Theme
 from tilescope.app.views.flights import arcs
-from tilescope.app.views.frames import Part, frames_of, phase_at
+from tilescope.app.views.frames import Frame, Part, frames_of, phase_at
 from tilescope.app.views.memory_picture import Look, MemoryPicture, Zoom
 from tilescope.app.views.memory_told import value_texts
 from tilescope.app.views.sheet import sheet_of
@@ -135,9 +135,9 @@ def test_the_frames_are_what_the_block_touches():
     # Block (2, 1): rows 8 to 16, columns 16 to 24.
     frames = frames_of(trace, session.memory, session.rows_of(5), sheets)
     a, b, c = (number(session, name) for name in "abc")
-    assert frames.whole[a] == (8, 0, 16, 24) and frames.whole[b] == (0, 16, 24, 24)
-    assert frames.whole[c] == (8, 16, 16, 24)
-    assert frames.at(a, 0) == (8, 0, 16, 8) and frames.at(b, 2) == (8, 16, 16, 24)
+    assert frames.whole[a] == Frame(Part(8, 0, 16, 24)) and frames.whole[b] == Frame(Part(0, 16, 24, 24))
+    assert frames.whole[c] == Frame(Part(8, 16, 16, 24))
+    assert frames.at(a, 0) == Frame(Part(8, 0, 16, 8)) and frames.at(b, 2) == Frame(Part(8, 16, 16, 24))
     assert frames.at(a, 3) == frames.at(a, 2)  # it computes with what it loaded in the phase before
     assert frames.at(c, 2) is None and frames.at(a, -1) is None
     first = int(session.requests.span_start[5].min())
@@ -148,7 +148,7 @@ def test_the_frames_are_what_the_block_touches():
 
 def drawn(session, moment, selection):
     picture_of = MemoryPicture(session, Theme.named("light"))
-    look = Look(550, 450, 1.0, "auto", (), Zoom(), moment, selection)
+    look = Look(550, 450, 1, None, "auto", (), Zoom(), moment, selection)
     return picture_of.scene, picture_of.zoomed(look).places
 
 

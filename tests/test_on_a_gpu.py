@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import subprocess
 import sys
 
 import pytest
 
+from test_whole_numbers import MEASURED, PROGRAM
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.tracer.measurement import load
 
@@ -87,3 +89,11 @@ def test_the_file_names_the_device_and_its_ceilings(measure):
     assert measured.device.name and measured.device.driver
     assert measured.ceilings.copy_gb_per_s > 0
     assert {peak.dtype for peak in measured.ceilings.peaks} >= {"float32"}
+
+
+def test_whole_numbers_are_what_was_measured():
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM)], capture_output=True, text=True, env=environment, timeout=600
+    )
+    assert json.loads(done.stdout) == {k: v for k, v in MEASURED.items() if k != "device"}

@@ -67,7 +67,7 @@ def test_blocks_that_are_not_there_are_told(window):
 def test_chosen_blocks_are_run_and_called_a_part():
     with opened((f"matmul-tiled:{SMALL},blocks=1+2",)) as fresh:
         assert fresh.stage.sessions[0].trace.blocks.tolist() == [1, 2]
-        assert "2 of 4" in fresh.frame.panes[0].part.text()
+        assert "2 of 4" in fresh.frame.panes[0].heading.part.text()
         assert fresh.stage.selections[0].block == 1
 
 
@@ -106,7 +106,7 @@ def test_escape_cancels_and_goes_back_to_what_is_shown():
         press(fresh, "Escape")
         assert [pane.veil.isVisible() for pane in fresh.frame.panes] == [False, False]
         assert (fresh.stage.setups, fresh.stage.sessions) == (before, shown)
-        assert "cancelled" in fresh.notice.sentence.text()
+        assert "cancelled" in fresh.notice.news.sentence.text()
         assert field(fresh, "m").text() == "16"
 
 
@@ -145,7 +145,7 @@ def test_another_scenario_keeps_the_parameters_that_it_knows_and_drops_the_other
         fresh.toolbar.pick(1, "transpose-tile")
         settle(fresh)
         assert fresh.notice.isHidden()
-        assert fresh.frame.panes[1].title.text() == "Transpose, tile"
+        assert fresh.frame.panes[1].heading.title.text() == "Transpose, tile"
         assert {"m", "rows"} <= set(fresh.toolbar.fields)
         fresh.toolbar.pick(1, "matmul-tiled")
         settle(fresh)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolButton
 
-from tilescope.app.side import TABS
+from tilescope.app.side import TABS, Side
+from tilescope.app.theme import Theme
 from windows import SMALL, opened
 
 FAULTY = (f"matmul-naive-row-on-x:{SMALL}", "matmul-tiled-early-return:m=20,k=16,n=12,tile=8")
@@ -90,3 +91,18 @@ def test_the_tabs_stand_beside_each_other(window, size):
     QApplication.processEvents()
     bar = window.side.bar
     assert all(bar.rect().contains(bar.tabRect(place)) for place in range(len(TABS)))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.4, 2.0])
+def test_every_tab_is_whole_at_any_width(window, scale):
+    side = Side(Theme.named("light", scale))
+    side.set_theme(side.theme)
+    side.show_tab("findings")
+    side.bar.setTabText(TABS.index("findings"), "Findings 12")
+    side.show()
+    for width in range(max(260, side.minimumWidth()), 460):
+        side.resize(width, 300)
+        QApplication.processEvents()
+        assert not any(button.isVisible() for button in side.bar.findChildren(QToolButton)), width
+        assert side.bar.sizeHint().width() <= side.bar.width(), width  # so no name is cut
+    side.close()

@@ -7,6 +7,7 @@ import sys
 import pytest
 from PySide6.QtGui import QImage
 
+from tilescope.app.cli import main
 from tilescope.app.files import store_picture
 from tilescope.app.pictures import PictureError, write_png
 from tilescope.app.snapshot import snapshot
@@ -37,6 +38,13 @@ def test_a_moment_and_a_phase_are_the_last_scenarios_and_the_end_is_the_end(tmp_
     assert draw(tmp_path / "beyond.png", moment=10**9) == last
     assert draw(tmp_path / "no-such-phase.png", phase=99) == last
     assert draw(tmp_path / "phase.png", phase=1) not in (start, last)
+
+
+def test_the_command_says_where_the_picture_is(tmp_path, capsys):
+    path = str(tmp_path / "a.png")
+    assert main(["snapshot", PAIR[1], "-o", path, "--size", "800x600"]) == 0
+    assert capsys.readouterr().out == f"{path}\n"
+    assert not QImage(path).isNull()
 
 
 def test_both_themes_and_the_text_size(tmp_path):
@@ -82,7 +90,7 @@ def test_the_windows_own_picture_has_twice_its_size(tmp_path):
     with opened() as window:
         store_picture(window, tmp_path / "mine.png")
         assert QImage(str(tmp_path / "mine.png")).size() == window.size() * 2
-        assert "mine.png" in window.notice.sentence.text()
+        assert "mine.png" in window.frame.notice.news.sentence.text()
         store_picture(window, tmp_path / "no" / "mine.png")
         assert window.notice.kind == "error"
 

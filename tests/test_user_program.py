@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tilescope.app.files import run_program, take_dropped
+from tilescope.app.settings import load
 from windows import opened, until
 
 COPY = """
@@ -56,7 +57,11 @@ def test_two_launches_stand_side_by_side(window, tmp_path):
     [
         ("print(1)\n", "launches no kernel"),
         ("import sys\nsys.exit('no such thing')\n", "no such thing"),
-        ("def f(:\n", "SyntaxError"),
+        ("import math\ndef f(:\n", "SyntaxError: invalid syntax (line 2)"),
+        (
+            "import math\n\ndef half():\n    return 1 / 0\n\nhalf()\n",
+            "ZeroDivisionError: division by zero (line 4)",
+        ),
     ],
 )
 def test_what_goes_wrong_is_one_sentence_and_the_picture_stays(window, tmp_path, text, told):
@@ -69,13 +74,61 @@ def test_what_goes_wrong_is_one_sentence_and_the_picture_stays(window, tmp_path,
     assert launches(window) == before
 
 
+OUTSIDE = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def late(out):
+    t = cuda.threadIdx.x
+    out[t + 4] = t
+
+late[1, 8](np.zeros(8, np.float32))
+"""
+
+
+def test_an_access_outside_is_told_in_the_words_of_the_window(window, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(OUTSIDE)
+    run_program(window, str(path))
+    until(lambda: window.notice.kind == "error")
+    said = window.notice.sentence.text()
+    assert "thread (4, 0, 0) of block (0, 0, 0): out[8] is outside its array" in said
+    assert "(line 10)" in said
+    assert "tid" not in said
+
+
+def test_launches_are_called_by_kernel_program_and_number(window, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(COPY + 3 * "copy[1, 4](np.zeros(4, np.float32), np.zeros(4, np.float32))\n")
+    run_program(window, str(path))
+    until(lambda: launches(window) == [("copy", 32), ("copy", 8)] and window.stage.is_settled())
+    names = ["copy · mine.py · launch 1", "copy · mine.py · launch 2"]
+    assert [session.title for session in window.stage.sessions] == names
+    assert [combo.currentText() for combo in window.toolbar.sides] == names
+    assert [answer.text() for answer in window.notice.answers] == [f"copy · launch {n}" for n in (1, 2, 3, 4)]
+
+
+def test_traces_that_go_with_the_window_are_not_remembered(tmp_path):
+    path, settings = tmp_path / "mine.py", tmp_path / "window.json"
+    path.write_text(COPY)
+    with opened(("matmul-tiled:m=8,k=8,n=8,tile=8",), settings=settings) as window:
+        window.look.use("dark")
+        run_program(window, str(path))
+        until(lambda: launches(window) == [("copy", 32)] and window.stage.is_settled())
+        assert window.settings.recent == ()
+    remembered, complaint = load(settings)
+    assert complaint == "" and remembered.bookmark is not None
+    assert (remembered.bookmark.panes, remembered.bookmark.theme) == ((), "dark")
+
+
 def test_a_program_without_end_is_ended_by_escape(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("while True:\n    pass\n")
     run_program(window, str(path))
     until(lambda: window.program.runs == 1)
     window.escape()
-    assert "ended" in window.notice.sentence.text()
+    assert "ended" in window.notice.news.sentence.text()
     assert not window.program.stop()
 
 

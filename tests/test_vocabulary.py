@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from html import escape
+
+import numpy as np
 import pytest
 
 from sessions import application, matmul, picture
@@ -17,6 +20,7 @@ from tilescope.app.vocabulary import spoken, vocabulary
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.kernels.scenario import WORK_ITEM_WORDS
 from tilescope.tracer.cuda_c import source_of
+from tilescope.tracer.requests import KINDS
 
 LIGHT = Theme.named("light")
 SIZES = {"m": 16, "k": 16, "n": 16, "tile": 8}
@@ -60,7 +64,7 @@ def test_views_speak_the_words_of_the_theme():
     assert "thread" not in view.label.text().replace("work-item", "")
     thread = shown(ThreadView, session, Theme.named("light", words="work-item"))
     assert thread.names["Thread"].text() == "Work-item"
-    assert "of work-group" in thread.values["Thread"].text()
+    assert thread.names["Block"].text() == "Work-group"
     thread.set_theme(LIGHT)
     assert thread.names["Thread"].text() == "Thread"
     words = [picture(shown(MemoryView, session, Theme.named("light", words=w))) for w in ("own", "work-item")]
@@ -79,6 +83,7 @@ def test_a_kernel_in_cuda_c_shows_its_own_source_and_its_twin():
     path, text = source_of(find("cuda-c-tiled-static").cuda_c)
     assert (view.editor.file, view.editor.toPlainText()) == (str(path), text)
     assert view.editor.counts == {}
+    assert not view.twin.isHidden()
     view.switch.buttons[NUMBA].click()
     assert view.editor.file.endswith("matmul_variants.py")
     assert sum(view.editor.counts.values()) > 0
@@ -88,6 +93,23 @@ def test_a_kernel_in_cuda_c_shows_its_own_source_and_its_twin():
     view.render_moment(3, Selection())
     assert view.editor.file.endswith("matmul.py")
     assert view.switch.isHidden()
+
+
+def test_below_a_kernel_in_cuda_c_stands_the_line_of_its_twin_where_the_warp_is():
+    session = matmul("cuda-c-tiled-static", **SIZES)
+    view, requests = shown(SourceView, session), session.requests
+    lines = next(iter(session.trace.sources.values())).splitlines()
+    for request in np.flatnonzero((requests.block == 0) & (requests.warp == 0))[:40].tolist():
+        line = session.trace.sites[int(requests.site[request])].line
+        view.render_moment(float(requests.moment[request]), Selection())
+        assert f"Numba, line {line}<" in view.twin.text()
+        assert escape(lines[line - 1].strip()) in view.twin.text()
+        colour = LIGHT.colour(KINDS[requests.kind[request]])
+        assert f"solid {colour.name()}" in view.twin.styleSheet()
+    view.render_moment(0, Selection())
+    assert "no access now" in view.twin.text()
+    view.switch.buttons[NUMBA].click()
+    assert view.twin.isHidden()
 
 
 def test_cuda_c_is_coloured():
@@ -107,9 +129,15 @@ def test_cuda_c_is_coloured():
 def test_a_pitfall_says_what_is_wrong_and_for_which_parameters(scenario):
     text = pitfall_text(scenario)
     assert text.startswith(scenario.pitfall)
-    assert "Right with " in text
-    assert "Wrong with what it opens with" in text
+    assert " The result is right with " in text
+    assert " It is wrong as it opens" in text
     assert "num_blocks" not in text
+
+
+def test_the_cases_of_a_pitfall_are_a_sentence():
+    text = pitfall_text(find("matmul-tiled-row-on-x"))
+    assert text.endswith("It is wrong as it opens, with K 8 or with M 24 and K 48.")
+    assert "right with K 48 or with M 32, K 48, N 16" in text
 
 
 def test_a_pitfall_is_explained():

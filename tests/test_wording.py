@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -74,17 +75,45 @@ def test_values(value, text):
 
 
 @pytest.mark.parametrize(
-    ("error", "text"), [(4.2e-7, "4e-7"), (0.0, "0"), (0.25, "0.2"), (3e4, "3e4"), (float("inf"), "inf")]
+    ("error", "text"), [(4.2e-7, "4e-7"), (0.0, "0"), (0.25, "0.2"), (0.0042, "0.004"), (3e4, "3e4")]
 )
 def test_errors(error, text):
     assert wording.error_text(error) == text
 
 
+@pytest.mark.parametrize(
+    ("check", "text"),
+    [
+        (Check(8.1e-6, 1e-4, True, 0, 4096), "equals NumPy, largest error 8e-6"),
+        (Check(0.0, 0.0, True, 0, 4096), "equals NumPy exactly"),
+        (Check(1023.0, 0.0, False, 1, 1), "differs from NumPy: off by 1,023"),
+        (Check(0.25, 0.0, False, 1, 1), "differs from NumPy: off by 0.25"),
+        (
+            Check(21.94, 1e-4, False, 1023, 1024),
+            "differs from NumPy in 1,023 of 1,024 elements, by up to 21.9",
+        ),
+        (
+            Check(123456.7, 1e-4, False, 1, 1024),
+            "differs from NumPy in 1 of 1,024 elements, by up to 123,457",
+        ),
+        (Check(math.inf, 1e-4, False, 24, 1000), "differs from NumPy in 24 of 1,000 elements"),
+        (Check(math.inf, 1e-4, False), "differs from NumPy: not a number"),
+        (Check(20.0, 1e-4, False), "differs from NumPy: off by 20"),
+    ],
+)
+def test_the_verdict_against_numpy_says_by_how_much_and_where(check, text):
+    assert wording.compared_text(check) == text
+    assert wording.compared_text(check, brief=True) == text.partition(", by up to")[0]
+
+
 def test_the_verdict():
     trace = matmul(m=8, k=4, n=8, tile=8).trace
-    assert wording.check_text(trace)[0].startswith("equals NumPy (") and wording.check_text(trace)[1]
+    assert (
+        wording.check_text(trace)[0].startswith("equals NumPy, largest error ")
+        and wording.check_text(trace)[1]
+    )
     wrong = dataclasses.replace(trace, check=Check(3.0, 1e-5, False))
-    assert wording.check_text(wrong) == ("differs from NumPy: largest error 3", False)
+    assert wording.check_text(wrong) == ("differs from NumPy: off by 3", False)
     assert wording.check_text(dataclasses.replace(trace, check=None)) == ("", True)
     error = KernelError("IndexError", "no", (0, 0, 0), (0, 0, 0), "k.py", 3)
     assert wording.check_text(dataclasses.replace(trace, error=error)) == ("stopped: IndexError", False)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...tracer.binning import Additions
 from ...tracer.counting import Counting
-from ...tracer.trace import WARP
+from ...tracer.trace import WARP, Op
 from ..session import Selection, Session
 from . import cells
 from .memory_told import block_text
@@ -144,17 +144,45 @@ class Bins:
         return plural(len(np.unique(own.bin)), "bin")
 
     def progress(self, moment: int) -> str:
-        """Return how many samples are counted by a moment, and where most lanes met."""
-        first = self.counting.first
-        done, total = first.upto(moment), len(first)
-        counted = f"{count_text(done)} of {count_text(total)}"
-        if self.counting.apart is None:
-            counted += " samples counted"
-        else:
-            sums = count_text(self.counting.result.upto(moment))
-            counted += f" in shared memory, {sums} additions to global"
-        lost = self.counting.result.lost(moment)
+        """Return how many samples are counted by a moment, how many never will be, and how many were lost."""
+        samples, result = self.samples, self.counting.result
+        counted = f"{count_text(self.counting.first.upto(moment))} of {count_text(samples)} samples counted"
+        outside = samples - len(self.counting.first)
+        if outside:
+            counted += f" ({count_text(outside)} {self._why_outside})"
+        if self.counting.apart is not None:
+            counted += f", {count_text(result.upto(moment))} additions to global memory"
+        lost = result.lost(moment)
         return counted + (f", {count_text(lost)} of them lost" if lost else "")
+
+    @property
+    def samples(self) -> int:
+        """How many samples there are."""
+        return len(self.counting.first) if self._loads is None else len(self._loads)
+
+    @cached_property
+    def _loads(self) -> Ints | None:
+        """The loads of samples (rows of the trace), counted or not; None where it is not clear which these are."""
+        first, trace = self.counting.first, self.session.trace
+        if not len(first) or (first.sample < 0).any() or trace.is_part:
+            return None
+        buffers = np.unique(trace.buffer[first.sample])
+        loads = np.flatnonzero((trace.buffer == buffers[0]) & (trace.op == Op.LOAD))
+        once = len(np.unique(trace.index[loads])) == len(loads)
+        return loads if len(buffers) == 1 and once and len(np.unique(first.sample)) == len(first) else None
+
+    @cached_property
+    def _why_outside(self) -> str:
+        """Why samples are in no bin, as far as it is known."""
+        trace, edges = self.session.trace, self.counting.edges
+        if edges is None or self._loads is None or trace.value is None:
+            return "in no bin"
+        values = trace.value[self._loads].real
+        beyond = np.count_nonzero(~((values >= edges[0]) & (values < edges[1])))
+        low, high = (f"{edge:g}".replace("-", "\u2212") for edge in edges)
+        return (
+            f"outside {low} to {high}" if beyond == self.samples - len(self.counting.first) else "in no bin"
+        )
 
     def contention(self, moment: int) -> str:
         """Return where most lanes of one request met by a moment, in words."""

@@ -1,32 +1,37 @@
-"""A read-only page of source with a gutter: line numbers, a count per line, one marked line, one pointed at."""
+"""A read-only page of source with a gutter: line numbers, a count per line, one marked line, one pointed at.
+
+A line that is too long goes on below, further in than where it begins, so that nothing of it is out of sight.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetrics,
+    QFontMetricsF,
     QHelpEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
     QTextCursor,
-    QTextFormat,
+    QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 
 from ..theme import Theme
 from .dress import sheet
 from .highlight import Highlighter
+from .page import hanging, top_line
 from .patterns import mixed
 from .wording import count_text
 
-CONTEXT = 2  # lines kept in sight above and below the marked one
+FEW = 26  # columns of text, beside which there is no room for counts
 
 
-class Editor(QPlainTextEdit):
+class Editor(QTextEdit):
     """Shows one file; where it stands depends on the marked line alone, until the user scrolls or points at another."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -40,9 +45,9 @@ class Editor(QPlainTextEdit):
         self._by_hand = False
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setCenterOnScroll(True)  # lets a kernel at the end of its file stand at the top too
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(0)
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         by_mouse, by_keys = (
             Qt.TextInteractionFlag.TextSelectableByMouse,
             Qt.TextInteractionFlag.TextSelectableByKeyboard,
@@ -52,7 +57,7 @@ class Editor(QPlainTextEdit):
         self._highlighter = Highlighter(self.document(), theme)
         self._gutter = Gutter(self)
         self.verticalScrollBar().actionTriggered.connect(self._note_scrolling)
-        self.updateRequest.connect(lambda *_: self._gutter.update())
+        self.verticalScrollBar().valueChanged.connect(lambda _: self._gutter.update())
         self.set_theme(theme)
 
     def show_text(self, file: str, text: str, first: int) -> None:
@@ -67,6 +72,7 @@ class Editor(QPlainTextEdit):
         if (noun, most, tinted) != (self.noun, self._most, self.tinted):
             self.noun, self._most, self.tinted = noun, most, tinted
             self._place_gutter()
+            self._break_lines()
             self._gutter.update()
 
     def tint(self, line: int) -> QColor:
@@ -91,16 +97,17 @@ class Editor(QPlainTextEdit):
         self._paint_line()
         self._gutter.update()
         if line:
-            self.verticalScrollBar().setValue(top_line(self._first, line, self._shown()) - 1)
+            self._scroll_to(self._target(line))
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
         self.theme = theme
         self.setFont(theme.font(12, mono=True))
-        self.setStyleSheet(sheet("QPlainTextEdit", theme))
+        self.setStyleSheet(sheet("QTextEdit", theme))
         self._highlighter.show_colours(self.toPlainText(), theme, c=self.file.endswith(".cu"))
         self._paint_line()
         self._place_gutter()
+        self._break_lines()
         self._keep_in_sight()
 
     def line_colour(self) -> QColor:
@@ -108,34 +115,74 @@ class Editor(QPlainTextEdit):
         return mixed(self.theme.colour("panel"), self.theme.colour(self.look or "muted").name(), 0.2)
 
     def _paint_line(self) -> None:
-        """Lay a ground under the line that is pointed at, and over it the marked line's."""
-        accent = mixed(self.theme.colour("panel"), self.theme.palette.accent, 0.14)
-        lines = [(self.pointed, accent), (self.line, self.line_colour())]
-        self.setExtraSelections([self._ground(*one) for one in lines if 0 < one[0] <= self.blockCount()])
+        self.viewport().update()
         self._gutter.update()
 
-    def _ground(self, line: int, colour: QColor) -> QTextEdit.ExtraSelection:
-        ground = QTextEdit.ExtraSelection()
-        ground.cursor = QTextCursor(self.document().findBlockByNumber(line - 1))
-        ground.format.setBackground(colour)
-        ground.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
-        return ground
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Lay a ground under the line that is pointed at and under the marked one, and draw the text over it."""
+        accent = mixed(self.theme.colour("panel"), self.theme.palette.accent, 0.14)
+        grounds = {self.pointed: accent, self.line: self.line_colour()}
+        painter = QPainter(self.viewport())
+        for line, top, height in self.lines_in_sight():
+            if line in grounds:
+                painter.fillRect(QRectF(0, top, self.viewport().width(), height), grounds[line])
+        painter.end()
+        super().paintEvent(event)
+
+    # Lines: how far they go in, and where they stand.
+
+    def _break_lines(self) -> None:
+        """Let each line go on further in than where it begins, and leave room for the last one to stand at the top."""
+        column, document = QFontMetricsF(self.font()).horizontalAdvance(" "), self.document()
+        columns = self.viewport().width() / column
+        cursor, block = QTextCursor(document), document.begin()
+        cursor.beginEditBlock()
+        while block.isValid():
+            hang, form = hanging(block.text(), columns) * column, block.blockFormat()
+            if form.leftMargin() != hang:
+                cursor.setPosition(block.position())
+                form.setLeftMargin(hang)
+                form.setTextIndent(-hang)
+                cursor.setBlockFormat(form)
+            block = block.next()
+        frame = document.rootFrame().frameFormat()
+        frame.setRightMargin(column / 2)
+        frame.setBottomMargin(max(0, self.viewport().height() - self.fontMetrics().lineSpacing()))
+        if frame != document.rootFrame().frameFormat():
+            document.rootFrame().setFrameFormat(frame)
+        cursor.endEditBlock()
+
+    def place_of(self, line: int) -> QRectF:
+        """Return where a line (from 1) stands on the whole page."""
+        block = self.document().findBlockByNumber(line - 1)
+        return self.document().documentLayout().blockBoundingRect(block)
+
+    def _target(self, line: int) -> int:
+        """Return the line at the top that brings a line in sight, 0 for none."""
+        return top_line(self._first, line, self._end, self.viewport().height())
+
+    def _end(self, line: int) -> float:
+        """Return where a line ends on the whole page; the last one's end for lines that are not there."""
+        return self.place_of(min(max(line, 1), self.document().blockCount())).bottom() if line > 0 else 0.0
+
+    def _scroll_to(self, line: int) -> None:
+        self.verticalScrollBar().setValue(round(self._end(line - 1)))
 
     # Scrolling: the kernel from its decorator on, moved as little as shows the marked line.
 
     def _keep_in_sight(self) -> None:
-        shown, top = self._shown(), self.verticalScrollBar().value() + 1
-        if self._by_hand and not top <= self.line < top + shown:
+        seen, target = [line for line, *_ in self.lines_in_sight()], self._target(self.line)
+        if self._by_hand and self.line not in seen:
             return
-        target = top_line(self._first, self.line, shown)
-        if self._by_hand and self.pointed and not target <= self.pointed < target + shown:
+        foot = self._end(target - 1) + self.viewport().height()
+        if (
+            self._by_hand
+            and self.pointed
+            and not (target <= self.pointed and self._end(self.pointed) <= foot)
+        ):
             return  # both are in sight now
         self._by_hand = False
-        self.verticalScrollBar().setValue(target - 1)
-
-    def _shown(self) -> int:
-        """Return how many lines a page has."""
-        return max(1, self.viewport().height() // self.fontMetrics().lineSpacing())
+        self._scroll_to(target)
 
     def _note_scrolling(self) -> None:
         self._by_hand = True
@@ -149,6 +196,7 @@ class Editor(QPlainTextEdit):
         """Keep the gutter at the side and the marked line in sight."""
         super().resizeEvent(event)
         self._place_gutter()
+        self._break_lines()
         self._keep_in_sight()
 
     # Gutter.
@@ -158,11 +206,16 @@ class Editor(QPlainTextEdit):
         return self.theme.font(10.5, mono=True)
 
     def columns(self) -> tuple[int, int, int]:
-        """Return the right edges of the gutter's line numbers, of its counts, and its width."""
-        metrics, gap = QFontMetrics(self.gutter_font()), self.theme.px(8)
-        numbers = gap + metrics.horizontalAdvance("9" * max(2, len(str(self.blockCount()))))
-        counts = numbers + gap + metrics.horizontalAdvance(count_text(max(self._most, 99)))
-        return numbers, counts, counts + gap
+        """Return the right edges of the gutter's line numbers, of its counts, and its width.
+
+        Where the text is left with few columns, it takes the place of the counts: the tip of a line says them too.
+        """
+        metrics, gap = QFontMetrics(self.gutter_font()), self.theme.px(6)
+        numbers = gap + metrics.horizontalAdvance("9" * max(2, len(str(self.document().blockCount()))))
+        wide = 2 * gap + metrics.horizontalAdvance(count_text(max(self._most, 99))) if self._most else 0
+        text = FEW * QFontMetricsF(self.font()).horizontalAdvance(" ")
+        wide = wide if self.width() - numbers - wide - gap >= text else 0
+        return numbers, numbers + wide, numbers + wide + gap
 
     def _place_gutter(self) -> None:
         width = self.columns()[2]
@@ -172,12 +225,16 @@ class Editor(QPlainTextEdit):
 
     def lines_in_sight(self) -> list[tuple[int, float, float]]:
         """Return number (from 1), top and height of every line that is at least partly seen."""
-        out, block = [], self.firstVisibleBlock()
-        top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
-        while block.isValid() and top < self.viewport().height():
-            height = self.blockBoundingRect(block).height()
-            out.append((block.blockNumber() + 1, top, height))
-            top, block = top + height, block.next()
+        layout, scrolled = self.document().documentLayout(), self.verticalScrollBar().value()
+        found = layout.hitTest(QPointF(0, scrolled), Qt.HitTestAccuracy.FuzzyHit)
+        out, block = [], self.document().findBlock(max(0, found))
+        while block.isValid():
+            place = layout.blockBoundingRect(block)
+            if place.top() - scrolled >= self.viewport().height():
+                break
+            if place.bottom() > scrolled:
+                out.append((block.blockNumber() + 1, place.top() - scrolled, place.height()))
+            block = block.next()
         return out
 
 
@@ -205,17 +262,19 @@ class Gutter(QWidget):
             painter.fillRect(QRectF(0, top, self.width(), height), editor.tint(line))
             if marked:
                 painter.fillRect(QRectF(0, top, self.width(), height), editor.line_colour())
-                painter.fillRect(QRectF(numbers, top, self.width() - numbers, height), editor.tint(line))
+                if editor.tinted:
+                    painter.fillRect(QRectF(numbers, top, self.width() - numbers, height), editor.tint(line))
                 painter.fillRect(QRectF(0, top, theme.px(3), height), theme.colour(editor.look))
             if line == editor.pointed:
                 edge = theme.px(3)
                 painter.fillRect(QRectF(self.width() - edge, top, edge, height), theme.colour("accent"))
             painter.setPen(theme.colour("text" if marked else "muted"))
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(QRectF(0, top, numbers, height), right, str(line))
-            if editor.counts.get(line):
+            first = min(height, editor.fontMetrics().lineSpacing())  # of the rows that a long line takes
+            painter.drawText(QRectF(0, top, numbers, first), right, str(line))
+            if editor.counts.get(line) and counts > numbers:
                 painter.setPen(theme.colour("text"))
-                painter.drawText(QRectF(0, top, counts, height), right, count_text(editor.counts[line]))
+                painter.drawText(QRectF(0, top, counts, first), right, count_text(editor.counts[line]))
 
     def event(self, event: QEvent) -> bool:
         """Say what the numbers are, where the pointer rests; everything else as usual."""
@@ -228,11 +287,3 @@ class Gutter(QWidget):
             QToolTip.showText(event.globalPos(), told + chosen, self)
             return True
         return super().event(event)
-
-
-def top_line(first: int, line: int, shown: int) -> int:
-    """Return the line at the top of a page of `shown` lines: `first`, or what brings `line` in sight."""
-    context = min(CONTEXT, (shown - 1) // 2)
-    if line and line - first >= shown - context:
-        return line - shown + context + 1
-    return max(1, min(first, line - context)) if line else first

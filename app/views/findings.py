@@ -120,7 +120,10 @@ class FindingsView(View):
             button.setIconSize(QSize(theme.px(14), theme.px(14)))
         self.list.set_theme(self.theme)
         self.card.set_theme(self.theme)
+        chosen = self.chosen()
         self._show()
+        if self.session and chosen:
+            self.list.choose(self.session.findings.index(chosen))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the panel behind everything."""
@@ -156,15 +159,21 @@ class FindingsView(View):
         self.setAccessibleDescription(", ".join(plural(count[name], name) for name in SEVERITIES))
 
     def _show_card(self) -> None:
-        """Show the chosen finding's card, if it has one, in at most 6 tenths of the room."""
+        """Show the chosen finding's card, if it has one, in the room that the finding leaves, at least a third."""
         self.card.show_race(self.session, self.chosen())
         shown = self.card.isVisibleTo(self._area)
         self._area.setVisible(shown)
         if shown:
-            tall = self.card.heightForWidth(max(1, self.width()))
-            self._area.setFixedHeight(min(tall, self.height() * 6 // 10))
+            tall, row = self.card.heightForWidth(max(1, self.width())), self.list.currentRow()
+            above = self._bar.heightForWidth(self.width()) + 2 * self._column.spacing() + self.theme.px(8)
+            left = self.height() - above - self.list.sizeHintForRow(row)
+            self._area.setFixedHeight(min(tall, max(left, self.height() // 3)))
+            self._column.activate()  # so that the list knows its height
         if self.list.currentItem():
-            self.list.scrollToItem(self.list.currentItem())
+            hints = FindingsList.ScrollHint
+            self.list.scrollToItem(
+                self.list.currentItem(), hints.PositionAtTop if shown else hints.EnsureVisible
+            )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give the card the height that its text needs at this width."""

@@ -1,4 +1,4 @@
-"""Which part of each buffer a block touches, in all and phase by phase: bounding boxes in cells. No Qt."""
+"""Which elements of each buffer a block touches, in all and phase by phase: outlines in cells. No Qt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from ...tracer.memory import Memory
 from ...tracer.requests import Requests
 from ...tracer.runs import run_starts
 from ...tracer.trace import Trace
+from . import marks
 from .sheet import Ints, Sheet
+
+MOST_EDGES = (
+    1500  # lines of an outline: of more, a box around them all is drawn, which is all that can be seen
+)
+SPARSE = 16  # cells of a box for each access, from which on the box is left to speak for them
 
 
 class Part(NamedTuple):
@@ -24,17 +30,24 @@ class Part(NamedTuple):
     col1: int
 
 
+class Frame(NamedTuple):
+    """What is touched: the box around it and, unless that is full, its outline."""
+
+    part: Part
+    edge: marks.Path | None = None
+
+
 @dataclass(frozen=True)
 class Frames:
-    """What one block touches of each buffer: `whole` in all; `phased` as (phase, part), in order of phase."""
+    """What one block touches of each buffer: `whole` in all; `phased` as (phase, frame), in order of phase."""
 
-    whole: Mapping[int, Part]
-    phased: Mapping[int, tuple[tuple[int, Part], ...]]
+    whole: Mapping[int, Frame]
+    phased: Mapping[int, tuple[tuple[int, Frame], ...]]
 
-    def at(self, buffer: int, phase: int) -> Part | None:
+    def at(self, buffer: int, phase: int) -> Frame | None:
         """Return what the block touches in this phase or, if it does not touch the buffer then, touched last."""
-        parts = [part for number, part in self.phased.get(buffer, ()) if number <= phase]
-        return parts[-1] if parts else None
+        found = [frame for number, frame in self.phased.get(buffer, ()) if number <= phase]
+        return found[-1] if found else None
 
 
 def frames_of(trace: Trace, memory: Memory, rows: Ints, sheets: Mapping[int, Sheet]) -> Frames:
@@ -45,28 +58,35 @@ def frames_of(trace: Trace, memory: Memory, rows: Ints, sheets: Mapping[int, She
         mine = rows[np.flatnonzero(buffers == number)]
         elements = memory.places(number, trace.index[mine])
         if len(inside := np.flatnonzero(elements >= 0)):
-            parts = _parts(trace.phase[mine[inside]].astype(np.int64), *sheet.cells(elements[inside]))
-            whole[number] = _around([part for _, part in parts])
-            phased[number] = parts
+            row, col = sheet.cells(elements[inside])
+            phased[number] = _phased(trace.phase[mine[inside]].astype(np.int64), row, col)
+            alone = len(phased[number]) == 1
+            whole[number] = phased[number][0][1] if alone else _frame(row, col)
     return Frames(whole, phased)
 
 
-def _parts(phases: Ints, row: Ints, col: Ints) -> tuple[tuple[int, Part], ...]:
-    """Return the bounding box of the cells of each phase."""
+def _phased(phases: Ints, row: Ints, col: Ints) -> tuple[tuple[int, Frame], ...]:
+    """Return the frame of the cells of each phase."""
     if (phases[1:] < phases[:-1]).any():
         order = np.argsort(phases, kind="stable")
         phases, row, col = phases[order], row[order], col[order]
     first = run_starts(phases)
-    numbers = phases[first].tolist()
-    low = [np.minimum.reduceat(a, first) for a in (row, col)]
-    high = [np.maximum.reduceat(a, first) + 1 for a in (row, col)]
-    corners = np.stack([*low, *high], axis=1).tolist()
-    return tuple((n, Part(*c)) for n, c in zip(numbers, corners, strict=True))
+    pieces = zip(np.split(row, first[1:]), np.split(col, first[1:]), strict=True)
+    return tuple((n, _frame(*piece)) for n, piece in zip(phases[first].tolist(), pieces, strict=True))
 
 
-def _around(parts: list[Part]) -> Part:
-    row0, col0, row1, col1 = zip(*parts, strict=True)
-    return Part(min(row0), min(col0), max(row1), max(col1))
+def _frame(row: Ints, col: Ints) -> Frame:
+    """Return the frame of these cells, each of which may be there more than once."""
+    part = Part(int(row.min()), int(col.min()), int(row.max()) + 1, int(col.max()) + 1)
+    height, width = part.row1 - part.row0, part.col1 - part.col0
+    if height * width > SPARSE * len(row) + MOST_EDGES:
+        return Frame(part)
+    mask = np.zeros(height * width, bool)
+    mask[(row - part.row0) * width + (col - part.col0)] = True
+    if mask.all():
+        return Frame(part)
+    edge = marks.outline_of(mask.reshape(height, width), part.row0, part.col0)
+    return Frame(part, edge if len(edge.x) <= 2 * MOST_EDGES else None)
 
 
 def phase_at(requests: Requests, trace: Trace, block: int, moment: int) -> int:

@@ -14,8 +14,8 @@ from ..session import Selection, Session
 Ints = NDArray[np.int64]
 Line = tuple[str, int]
 HEATS = {
-    "wasted": "sectors more than needed",
-    "conflicts": "wavefronts more than needed",
+    "wasted": "wasted sectors",
+    "conflicts": "wasted wavefronts",
     "races": "accesses in a race",
 }
 

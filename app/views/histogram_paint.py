@@ -16,6 +16,7 @@ from .box import Box
 from .histogram_places import LANES, Plot, bin_middle, lane_box
 from .memory_paint import HEAT, draw_hatch, on_panel, pen
 from .memory_text import LEFT, MIDDLE, RIGHT, draw_veil, width_of, write
+from .patterns import mixed
 from .timeline_paint import tick_step
 from .wording import count_text
 
@@ -143,19 +144,21 @@ class Towers(NamedTuple):
 
 
 def towers_of(stage: Stage, bars: Bars, theme: Theme) -> Towers:
-    """Return where the lanes of the moment stand, those of the selected warp below the others."""
+    """Return where the lanes of the moment stand, those of the selected warp below the others.
+
+    They lie over one another where a count is less high than they are: a stack is never higher than its count.
+    """
     adding, field = bars.adding, stage.plot.field
     order = np.lexsort((adding.lane, ~adding.own, adding.bin))
-    height = np.empty(len(order), np.int64)
-    height[order] = places_in_run(run_starts(adding.bin[order]), len(order))
+    level = np.empty(len(order), np.int64)
+    level[order] = places_in_run(run_starts(adding.bin[order]), len(order))
     wide = field.width / stage.bins
-    side = float(
-        min(max(wide, theme.px(3)), theme.px(8), 0.5 * field.height / (int(height.max(initial=0)) + 1))
-    )
-    x = stage.x(adding.bin) + wide / 2
+    side = float(min(max(wide, theme.px(3)), theme.px(8)))
+    one = float(stage.y(np.array(0)) - stage.y(np.array(1)))
+    step = min(side, one, 0.5 * field.height / (int(level.max(initial=0)) + 1))
     base = np.minimum(stage.y(bars.values[adding.bin]), field.bottom - 1)
-    y = np.maximum(base - (height + 0.5) * side, field.y + side / 2)
-    return Towers(np.stack([x, y], axis=1), side)
+    y = np.maximum(base - side / 2 - level * step, field.y + side / 2)
+    return Towers(np.stack([stage.x(adding.bin) + wide / 2, y], axis=1), side)
 
 
 def draw_towers(
@@ -170,10 +173,9 @@ def draw_towers(
     """Draw the lanes of a moment, `way` (0 to 1) of the way from where they start to their bins."""
     middle = start + (towers.middle - start) * way
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    for own in (False, True):
-        colour = QColor(theme.colour(look))
-        colour.setAlpha(255 if own else 90)
-        side = max(towers.side - (0.5 if towers.side > 3 else 0), 1)
+    side = max(towers.side - (0.5 if towers.side > 3 else 0), 1)
+    for own, colour in ((False, mixed(theme.colour("panel"), theme.colour(look).name(), 0.4)),
+                        (True, theme.colour(look))):  # fmt: skip
         for x, y in middle[adding.own == own].tolist():
             painter.fillRect(QRectF(x - side / 2, y - side / 2, side, side), colour)
     for x, y in middle[adding.chosen].tolist():
@@ -248,7 +250,7 @@ def draw_legend(
         write(painter, QRectF(x, box.top(), wide + 1, box.height()), text, small, muted, MIDDLE)
         x += wide + gap
 
-    say("most lanes in a bin 1")
+    say("lanes that met in a bin: 1")
     for step in range(max(warmest, 2) if warmest <= 8 else 8):
         lanes = 1 + step * (warmest - 1) / (min(max(warmest, 2), 8) - 1)
         painter.fillRect(QRectF(x, y, theme.px(7), high), heat(round(lanes), warmest, theme))

@@ -34,8 +34,25 @@ def distinct(rows: Ints, cols: Ints) -> tuple[Ints, Ints]:
 
 def outline(rows: Ints, cols: Ints) -> Path:
     """Return the outline of a set of distinct cells: the edges that only one cell has, joined to long lines."""
-    upright = _runs(*_lone(cols, rows))
-    level = _runs(*_lone(rows, cols))
+    return _path(_runs(*_lone(rows, cols)), _runs(*_lone(cols, rows)))
+
+
+def outline_of(mask: NDArray[np.bool_], row: int, col: int) -> Path:
+    """Return the outline of the cells in a mask (rows, cols) whose first cell stands at this row and column."""
+    level, upright = _changes(mask), _changes(mask.T)
+    return _path(_runs(level[0] + row, level[1] + col), _runs(upright[0] + col, upright[1] + row))
+
+
+def _changes(mask: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Return the edges (line number, place along the line) between rows that differ."""
+    padded = np.zeros((len(mask) + 2, mask.shape[1]), bool)
+    padded[1:-1] = mask
+    lines, places = np.nonzero(padded[1:] != padded[:-1])
+    return lines, places
+
+
+def _path(level: tuple[Ints, Ints], upright: tuple[Ints, Ints]) -> Path:
+    """Return lines, each given as (line, line) and (begin, end), as a path."""
     x = np.concatenate([level[1], upright[0]], axis=0)
     y = np.concatenate([level[0], upright[1]], axis=0)
     joined = np.tile(np.array([1, 0], np.int32), len(x))

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
+from PySide6.QtGui import (
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, QWidget
 
 from ..session import Selection, Session
 from ..theme import Theme
 from . import memory_text as words
 from . import memory_told as told
 from .memory_paint import draw_ring
-from .memory_picture import Look, MemoryPicture, Zoom
+from .memory_picture import Look, MemoryPicture, Needs, Zoom
 from .memory_scene import COLOUR_BY, Tops
 from .view import View
 
@@ -22,6 +30,7 @@ BY_KEYBOARD = (
     Qt.FocusReason.ShortcutFocusReason,
 )
 NOTHING = "Nothing traced yet"
+LEGEND = 1  # rows that the legend may take where nobody says how many
 
 
 class MemoryView(View):
@@ -36,12 +45,20 @@ class MemoryView(View):
         self._picture: MemoryPicture | None = None
         self._colour_by, self._zoom = "auto", Zoom()
         self._tops: Tops = ()
+        self._legend = LEGEND
+        self._beside: Needs | None = None
         self._grip: tuple[QPointF, Zoom] | None = None
         self._dragged = self._ring = False
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Memory")
+        self.fit = QPushButton("Fit  0", self)
+        self.fit.setAccessibleName("Show everything")
+        self.fit.setToolTip("Show everything (0, or a double click)")
+        self.fit.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.fit.clicked.connect(lambda _checked: self._show_all())
+        self.fit.hide()
         self._describe()
 
     def sizeHint(self) -> QSize:
@@ -50,7 +67,7 @@ class MemoryView(View):
 
     def minimumSizeHint(self) -> QSize:
         """Return the least size at which something can be seen."""
-        return QSize(self.theme.px(200), self.theme.px(160))
+        return QSize(self.theme.px(200), self.theme.px(90))
 
     @property
     def colour_by(self) -> str:
@@ -80,6 +97,28 @@ class MemoryView(View):
         return self._picture.scene.tops(self._colour_by, selection) if self._picture else {}
 
     @property
+    def legend(self) -> int:
+        """How many rows the legend may take; they are kept for it, so that pictures side by side agree."""
+        return self._legend
+
+    @legend.setter
+    def legend(self, rows: int) -> None:
+        if rows != self._legend:
+            self._legend = rows
+            self.update()
+
+    @property
+    def needs(self) -> Needs | None:
+        """What the picture needs where it stands beside another."""
+        return self._picture.needs() if self._picture else None
+
+    def stand_beside(self, needs: Needs | None) -> None:
+        """Leave the room that this picture and another need together; None for the picture alone."""
+        if needs != self._beside:
+            self._beside = needs
+            self.update()
+
+    @property
     def zoom(self) -> Zoom:
         """The magnification and the point in the middle; `Zoom()` shows everything."""
         return self._zoom
@@ -90,7 +129,20 @@ class MemoryView(View):
         edge = 0.5 / scale
         self._zoom = Zoom(scale, min(max(zoom.x, edge), 1 - edge), min(max(zoom.y, edge), 1 - edge))
         self.setCursor(Qt.CursorShape.OpenHandCursor if scale > 1 else Qt.CursorShape.ArrowCursor)
+        self.fit.setVisible(scale > 1)
+        self._place_fit()
         self.update()
+
+    def _show_all(self) -> None:
+        self.zoom = Zoom()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the button that shows everything in its corner."""
+        self._place_fit()
+
+    def _place_fit(self) -> None:
+        self.fit.adjustSize()
+        self.fit.move(self.width() - self.fit.width() - self.theme.px(8), self.theme.px(4))
 
     def load(self, session: Session | None) -> None:
         """Take a session, None to show that there is nothing yet; everything is in view again."""
@@ -132,8 +184,8 @@ class MemoryView(View):
         return QPointF(*self._picture.zoomed(self._look()).places[buffer].middle(element).tolist())
 
     def _look(self) -> Look:
-        size = self.width(), self.height(), self.devicePixelRatioF()
-        return Look(*size, self._colour_by, self._tops, self._zoom, self.moment, self.selection)
+        room = self.width(), self.height(), self._legend, self._beside
+        return Look(*room, self._colour_by, self._tops, self._zoom, self.moment, self.selection)
 
     def _describe(self) -> None:
         """Tell a screen reader what the picture says in words."""
@@ -146,8 +198,7 @@ class MemoryView(View):
         painter = QPainter(self)
         painter.fillRect(self.rect(), self.theme.colour("panel"))
         if self._picture:
-            # A picture of the window may be sharper than the screen: what counts is what is painted on.
-            self._picture.paint(painter, self._look()._replace(ratio=painter.deviceTransform().m11()))
+            self._picture.paint(painter, self._look())
         else:
             style = self.theme.font(15), self.theme.colour("muted"), Qt.AlignmentFlag.AlignCenter
             words.write(painter, QRectF(self.rect()), NOTHING, *style)

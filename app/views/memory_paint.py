@@ -16,21 +16,21 @@ from ..theme import Theme
 from . import cells, marks
 from .box import Box
 from .flights import arcs, merged
-from .frames import Part
-from .layout import Place
+from .frames import Frame, Part
 from .memory_scene import Flight, Mark
 from .patterns import mixed
+from .place import Place
 
 VALUES = pg.colormap.get("cividis").getLookupTable(nPts=256, alpha=False)
 # Towards the theme's text colour: more reads always stand out more from the unread cells.
 READS = {
-    "light": np.array([(176, 212, 238), (84, 160, 212), (0, 92, 148), (0, 40, 74)], np.uint8),
-    "dark": np.array([(30, 92, 138), (64, 148, 205), (140, 205, 243), (228, 245, 255)], np.uint8),
+    "light": np.array([(128, 182, 224), (60, 140, 198), (0, 88, 144), (0, 40, 74)], np.uint8),
+    "dark": np.array([(38, 112, 168), (72, 158, 214), (144, 208, 245), (228, 245, 255)], np.uint8),
 }
 # What is wasted, in conflict or raced for: as the signs of findings.
 HEAT = {
-    "light": np.array([(246, 208, 184), (226, 140, 92), (178, 58, 0), (92, 22, 0)], np.uint8),
-    "dark": np.array([(104, 52, 26), (186, 92, 44), (255, 138, 76), (255, 226, 204)], np.uint8),
+    "light": np.array([(240, 170, 128), (222, 126, 74), (178, 58, 0), (92, 22, 0)], np.uint8),
+    "dark": np.array([(150, 74, 36), (204, 104, 52), (255, 146, 86), (255, 226, 204)], np.uint8),
 }
 GRID_FROM, SHAPES_FROM, TEXT_FROM = (
     4.0,
@@ -60,7 +60,7 @@ def pen(colour: QColor | str, width: float, alpha: int = 255) -> QPen:
 
 def seen(place: Place, window: Box) -> Part:
     """Return the cells that lie in the window, at least in part."""
-    rows = [(edge - place.y) / place.cell for edge in (window.y, window.bottom)]
+    rows = [(edge - place.y) / place.row for edge in (window.y, window.bottom)]
     cols = [(edge - place.x) / place.cell for edge in (window.x, window.right)]
     row0, row1 = (min(max(v, 0), place.sheet.rows) for v in (math.floor(rows[0]), math.ceil(rows[1])))
     col0, col1 = (min(max(v, 0), place.sheet.cols) for v in (math.floor(cols[0]), math.ceil(cols[1])))
@@ -69,8 +69,8 @@ def seen(place: Place, window: Box) -> Part:
 
 def part_rect(place: Place, part: Part) -> QRectF:
     """Return where a part of a sheet stands."""
-    x, y = place.x + part.col0 * place.cell, place.y + part.row0 * place.cell
-    return QRectF(x, y, (part.col1 - part.col0) * place.cell, (part.row1 - part.row0) * place.cell)
+    x, y = place.x + part.col0 * place.cell, place.y + part.row0 * place.row
+    return QRectF(x, y, (part.col1 - part.col0) * place.cell, (part.row1 - part.row0) * place.row)
 
 
 class Dots(NamedTuple):
@@ -78,6 +78,7 @@ class Dots(NamedTuple):
 
     part: Part
     step: int
+    codes: cells.Codes
     pixels: NDArray[np.uint32]
     hatched: bool
 
@@ -90,24 +91,30 @@ def cells_per_dot(place: Place, ratio: float) -> int:
 def dots_of(codes: cells.Codes, part: Part, step: int, table: NDArray[np.uint32]) -> Dots:
     """Return the pixels of a part of a sheet."""
     codes = codes[part.row0 : part.row1, part.col0 : part.col1]
-    return Dots(
-        part, step, cells.pixels(cells.shrunk(codes, step), table), bool((codes == cells.POISON).any())
-    )
+    shown = cells.shrunk(codes, step)
+    return Dots(part, step, shown, cells.pixels(shown, table), bool((codes == cells.POISON).any()))
 
 
 def draw_cells(painter: QPainter, place: Place, dots: Dots, theme: Theme) -> None:
     """Draw cells, hatched where nothing was written, with lines between large ones."""
     if not dots.pixels.size:
         return
-    target, side = part_rect(place, dots.part), place.cell * painter.deviceTransform().m11()
+    target, side = part_rect(place, dots.part), min(place.cell, place.row) * painter.deviceTransform().m11()
     if dots.hatched:
         draw_hatch(painter, target, theme)
     height, width = dots.pixels.shape
     image = QImage(dots.pixels.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, side < 2)
-    step = dots.step * place.cell
-    painter.drawImage(QRectF(target.x(), target.y(), width * step, height * step), image)
-    if side >= GRID_FROM:
+    wide, tall = dots.step * place.cell, dots.step * place.row
+    shown = QRectF(target.x(), target.y(), width * wide, height * tall)
+    if dots.step == 1:
+        painter.drawImage(shown, image)
+    else:  # the last dots may stand for fewer cells than the others
+        painter.save()
+        painter.setClipRect(target, Qt.ClipOperation.IntersectClip)
+        painter.drawImage(shown, image)
+        painter.restore()
+    if min(place.cell, place.row) >= GRID_FROM:  # on a sharper screen too, so that all show the same picture
         _draw_grid(painter, place, dots.part, theme)
 
 
@@ -130,7 +137,7 @@ def _draw_grid(painter: QPainter, place: Place, part: Part, theme: Theme) -> Non
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     painter.setPen(pen(theme.palette.grid, 1 / ratio, round(255 * min(0.9, 0.07 * place.cell))))
     xs = [place.x + c * place.cell for c in range(part.col0, part.col1 + 1)]
-    ys = [place.y + r * place.cell for r in range(part.row0, part.row1 + 1)]
+    ys = [place.y + r * place.row for r in range(part.row0, part.row1 + 1)]
     painter.drawLines([QLineF(x, box.top(), x, box.bottom()) for x in xs])
     painter.drawLines([QLineF(box.left(), y, box.right(), y) for y in ys])
 
@@ -148,16 +155,17 @@ def draw_values(
     painter: QPainter,
     place: Place,
     texts: Sequence[tuple[int, int, str]],
-    codes: cells.Codes,
+    dots: Dots,
     table: NDArray[np.uint32],
     theme: Theme,
 ) -> None:
-    """Write (row, column, text) into cells, black or white, whichever reads better there."""
+    """Write (row, column, text) into cells, black or white, whichever reads better there; dots are single cells."""
     font = theme.font(12)
     font.setPixelSize(_text_size(place.cell, theme))
     painter.setFont(font)
     for row, col, text in texts:
-        painter.setPen(QColor("#000000" if _is_bright(int(table[codes[row, col]]), theme) else "#FFFFFF"))
+        code = dots.codes[row - dots.part.row0, col - dots.part.col0]
+        painter.setPen(QColor("#000000" if _is_bright(int(table[code]), theme) else "#FFFFFF"))
         painter.drawText(
             part_rect(place, Part(row, col, row + 1, col + 1)), Qt.AlignmentFlag.AlignCenter, text
         )
@@ -170,7 +178,7 @@ def _is_bright(pixel: int, theme: Theme) -> bool:
 
 def path_of(place: Place, path: marks.Path) -> QPainterPath:
     """Return a path in cells as one in pixels."""
-    x, y = place.x + path.x * place.cell, place.y + path.y * place.cell
+    x, y = place.x + path.x * place.cell, place.y + path.y * place.row
     found: QPainterPath = pg.arrayToQPath(x, y, connect=path.joined)
     return found
 
@@ -194,15 +202,17 @@ def _filled(place: Place, mark: Mark) -> marks.Path:
     return marks.shapes(mark.rows, mark.cols, shape if place.cell >= SHAPES_FROM else marks.SQUARE)
 
 
-def draw_frame(painter: QPainter, place: Place, part: Part, theme: Theme, strong: bool) -> None:
-    """Draw a frame around a part of a sheet: strong for the phase, thin for the block."""
-    box, width = part_rect(place, part), 2.0 if strong else 1.0
+def draw_frame(painter: QPainter, place: Place, frame: Frame, theme: Theme, strong: bool) -> None:
+    """Draw a frame around cells of a sheet: strong for the phase, thin for the block."""
+    width = 2.0 if strong else 1.0
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(pen(theme.palette.panel, width + 2.0))
-    painter.drawRect(box)
-    painter.setPen(pen(theme.palette.text, width))
-    painter.drawRect(box)
+    for style in (pen(theme.palette.panel, width + 2.0), pen(theme.palette.text, width)):
+        painter.setPen(style)
+        if frame.edge is None:
+            painter.drawRect(part_rect(place, frame.part))  # much faster than a path
+        else:
+            painter.drawPath(path_of(place, frame.edge))
 
 
 def draw_home(painter: QPainter, place: Place, elements: NDArray[np.int64], theme: Theme) -> None:
@@ -240,13 +250,14 @@ def _curves(start: NDArray[np.float64], end: NDArray[np.float64]) -> QPainterPat
 
 
 def draw_flying(painter: QPainter, flight: Flight, fraction: float, theme: Theme) -> None:
-    """Draw the loads of a moment as small squares on their way: those of the selected warp larger, with an edge."""
+    """Draw the loads of a moment as small, translucent squares on their way: those of the selected warp larger."""
     points, unit = arcs(flight.start, flight.end).at(fraction), theme.px(10) / 10
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     colour = on_panel(flight.kind, theme)
-    _draw_squares(painter, points[~flight.own], pen(colour, 2.5 * unit, 170))
-    _draw_squares(painter, points[flight.own], pen("#FFFFFF", 6.5 * unit))
-    _draw_squares(painter, points[flight.own], pen(colour, 4.5 * unit))
+    for own, size, opacity in ((False, 2.0, 0.3), (True, 4.0, 0.6)):
+        painter.setOpacity(opacity)  # of all of them together: where many pass, what is below stays in sight
+        _draw_squares(painter, points[flight.own == own], pen(colour, size * unit))
+    painter.setOpacity(1.0)
 
 
 def _draw_squares(painter: QPainter, points: NDArray[np.float64], style: QPen) -> None:

@@ -6,20 +6,27 @@ import math
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPixmap
 
-from ...tracer.trace import WARP
 from ..session import Selection, Session
 from ..theme import Theme
+from . import memory_legend as legend
 from . import memory_paint as paint
 from . import memory_text as words
 from . import memory_told as told
 from .box import Box
-from .frames import phase_at
-from .layout import Layout, Metrics, Place, arrange
+from .cells import pixels
+from .frames import Part, phase_at
+from .large import still, with_few
+from .layout import arrange
+from .memory_paint import Dots
 from .memory_scene import Group, Scene, Tops
-from .wording import mark_of
+from .place import Layout, Metrics, Place
+from .sheet import Sheet
+from .wording import buffer_text, mark_of
 
 LARGEST_ZOOMED_CELL = 120.0
 T = TypeVar("T")
@@ -33,12 +40,25 @@ class Zoom(NamedTuple):
     y: float = 0.5
 
 
+class Needs(NamedTuple):
+    """What a product needs: the shapes of its matrices, the widths of the names at its sides, a corner for tiles."""
+
+    shapes: tuple[tuple[int, ...], ...]
+    left: float
+    right: float
+    tiles: bool
+
+
 class Look(NamedTuple):
-    """What is to be drawn, and how: size in pixels, device pixels per pixel, colours, magnification, time, thread."""
+    """What is to be drawn, and how: size in pixels, rows for the legend, colours, magnification, time, thread.
+
+    beside: what this picture and the one in the other pane need together, None for one alone.
+    """
 
     width: int
     height: int
-    ratio: float
+    legend: int
+    beside: Needs | None
     colour_by: str
     tops: Tops
     zoom: Zoom
@@ -62,18 +82,25 @@ class MemoryPicture:
     def paint(self, painter: QPainter, look: Look) -> None:
         """Draw everything."""
         layout, room, clip = self.zoomed(look), self.room(look), self.clip(look)
+        buffers = self.scene.session.trace.buffers
         painter.save()
         painter.setClipRect(QRectF(clip.x, clip.y, clip.width, clip.height))
-        for number, place in layout.places.items():
-            self._paint_buffer(painter, look, number, place, clip)
+        dots = {n: self._paint_cells(painter, look, n, place, clip) for n, place in layout.places.items()}
         self._paint_frames(painter, look, layout)
         for mark in self._once(
             "marks", lambda: self.scene.marks(*look.now, layout.places), (look.now, layout)
         ):
             paint.draw_mark(painter, layout.places[mark.buffer], mark, self.theme)
+        self._paint_flights(painter, look, layout)  # below all that is written
         for number, place in layout.places.items():
-            words.draw_name(painter, place, self.scene.session.trace.buffers[number], room, self.theme)
-        self._paint_flights(painter, look, layout)
+            self._paint_values(painter, look, number, place, dots[number])
+            words.draw_slices(painter, place, buffers[number], self.theme)
+        boxes = [place.box for place in layout.places.values()]
+        for number, place in layout.places.items():
+            if look.zoom.scale > 1:
+                words.draw_chip(painter, place, buffers[number], room, boxes, self.theme)
+            else:
+                words.draw_name(painter, place, buffers[number], room, self.theme)
         words.draw_caption(painter, layout.caption, self._caption(look), self.theme)
         painter.restore()
         painter.drawPixmap(
@@ -93,9 +120,10 @@ class MemoryPicture:
     def description(self, look: Look) -> str:
         """Return the picture in words."""
         moment, selection = look.now
-        warp, block = selection.thread // WARP, told.block_text(self.scene.session, selection.block)
-        doing = told.caption(self.scene.session, moment, selection)
-        return f"Moment {moment} of {self.scene.session.end}. Warp {warp} of {block}: {doing}."
+        session = self.scene.session
+        who, block = told.who(session, selection), told.block_text(session, selection.block)
+        doing = told.caption(session, moment, selection)
+        return f"Moment {moment} of {session.end}. {who} of {block}: {doing}."
 
     def largest_scale(self, look: Look) -> float:
         """Return how far the picture may be magnified."""
@@ -104,7 +132,7 @@ class MemoryPicture:
 
     def layout(self, look: Look) -> Layout:
         """Return where everything stands without magnification."""
-        return self._once("layout", lambda: self._new_layout(look), (*look[:3], self._foot(look)))
+        return self._once("layout", lambda: self._new_layout(look), look[:4])
 
     def zoomed(self, look: Look) -> Layout:
         """Return where everything stands."""
@@ -123,29 +151,62 @@ class MemoryPicture:
         """Return what shows of a magnified picture: all but the legend."""
         return Box(0, 0, look.width, self.room(look).bottom + self.theme.px(4))
 
-    def _paint_buffer(self, painter: QPainter, look: Look, number: int, place: Place, window: Box) -> None:
-        scene, theme, sheet = self.scene, self.theme, place.sheet
-        group = next(g for g in self._groups(look) if number in g.buffers)
+    def _group(self, look: Look, number: int) -> Group:
+        return next(g for g in self._groups(look) if number in g.buffers)
+
+    def _table(self, measure: str) -> NDArray[np.uint32]:
+        return self._once(f"table {measure}", lambda: paint.colour_table(self.theme, measure), 0)
+
+    def _paint_cells(self, painter: QPainter, look: Look, number: int, place: Place, window: Box) -> Dots:
+        scene, sheet, group = self.scene, place.sheet, self._group(look, number)
         key = (scene.version(number, group, *look.now), group, sheet)
-        codes = self._once(f"codes {number}", lambda: scene.codes(number, sheet, group, *look.now), key)
-        table = self._once(f"table {group.measure}", lambda: paint.colour_table(theme, group.measure), 0)
+        table = self._table(group.measure)
         shape = paint.seen(place, window), paint.cells_per_dot(place, painter.deviceTransform().m11())
-        dots = self._once(f"dots {number}", lambda: paint.dots_of(codes, *shape, table), (key, shape))
-        paint.draw_cells(painter, place, dots, theme)
-        if place.cell >= paint.TEXT_FROM:
-            letters = paint.letters(place.cell, theme)
-            texts = told.value_texts(scene.session, number, sheet, dots.part, letters, *look.now)
-            paint.draw_values(painter, place, texts, codes, table, theme)
+        dots = self._once(
+            f"dots {number}", lambda: self._dots(look, number, sheet, group, shape, table), (key, shape)
+        )
+        paint.draw_cells(painter, place, dots, self.theme)
+        return dots
+
+    def _paint_values(self, painter: QPainter, look: Look, number: int, place: Place, dots: Dots) -> None:
+        if place.cell < paint.TEXT_FROM:
+            return
+        session, letters = self.scene.session, paint.letters(place.cell, self.theme)
+        texts = told.value_texts(session, number, place.sheet, dots.part, letters, *look.now)
+        table = self._table(self._group(look, number).measure)
+        paint.draw_values(painter, place, texts, dots, table, self.theme)
+
+    def _dots(
+        self,
+        look: Look,
+        number: int,
+        sheet: Sheet,
+        group: Group,
+        shape: tuple[Part, int],
+        table: NDArray[np.uint32],
+    ) -> Dots:
+        """Return the pixels of a buffer's cells; where few of many ever change, the others are made once."""
+        scene, (moment, selection) = self.scene, look.now
+        few = scene.few(number, group, moment, selection)
+        key = (scene.copy(number, selection), group, sheet)
+        if few is None:
+            now = (scene.version(number, group, moment, selection), *key)
+            codes = self._once(f"codes {number}", lambda: scene.codes(number, sheet, group, *look.now), now)
+            return paint.dots_of(codes, *shape, table)
+        first = self._once(f"codes {number}", lambda: scene.codes(number, sheet, group, 0, selection), key)
+        kept = self._once(f"still {number}", lambda: still(first, sheet, few.elements, *shape), (key, shape))
+        dots, hatched = with_few(kept, few.codes)
+        return Dots(*shape, dots, pixels(dots, table), hatched)
 
     def _paint_frames(self, painter: QPainter, look: Look, layout: Layout) -> None:
         session, (moment, selection) = self.scene.session, look.now
         block, sheets = selection.block, {n: p.sheet for n, p in layout.places.items()}
         frames = self._once(f"frames {block}", lambda: self.scene.frames(block, sheets), self.layout(look))
         phase = phase_at(session.requests, session.trace, block, moment)
-        for number, part in frames.whole.items():
+        for number, whole in frames.whole.items():
             now = frames.at(number, phase)
-            if part != now:
-                paint.draw_frame(painter, layout.places[number], part, self.theme, strong=False)
+            if now is None or (whole.part, whole.edge is None) != (now.part, now.edge is None):
+                paint.draw_frame(painter, layout.places[number], whole, self.theme, strong=False)
             if now:
                 paint.draw_frame(painter, layout.places[number], now, self.theme, strong=True)
         for number, elements in self._once("homes", lambda: self.scene.homes(selection), selection).items():
@@ -164,53 +225,68 @@ class MemoryPicture:
 
     def _caption(self, look: Look) -> list[tuple[str, str]]:
         selection, layout = look.selection, self.layout(look)
-        title = self._say("title", f"Warp {selection.thread // WARP} now")
+        title = self._say("title", f"{told.who(self.scene.session, selection)} now")
         doing = self._say("text", told.caption(self.scene.session, *look.now))
+        brief = self._say("brief", told.caption(self.scene.session, *look.now, brief=True))
         block = self._say("note", told.block_text(self.scene.session, selection.block))
         if not layout.tiles:
-            return [title, doing, block]
+            return [title, doing, block, brief]
         note = self._say("note", f"shared memory of {told.block_text(self.scene.session, selection.block)}")
         fits = words.width_of(note[1], self.theme.font(words.SMALL)) <= layout.caption.width
-        return [note if fits else block, title, doing]
+        return [note if fits else block, title, doing, brief]
 
     def _say(self, style: str, text: str) -> tuple[str, str]:
         """Return a line of the caption in the words that the user chose, or that the scenario speaks."""
         return style, self.theme.say(text)
 
-    def _new_layout(self, look: Look) -> Layout:
+    def needs(self) -> Needs:
+        """Return what the picture needs where it stands beside another."""
+        return self._once("needs", self._new_needs, 0)
+
+    def _new_needs(self) -> Needs:
         roles, buffers = self.scene.roles, self.scene.session.trace.buffers
-        left, right = [roles.get("left")], [roles.get("above"), roles.get("result")]
-        sides = [
-            [words.name_width(buffers[n], self.theme) for n in s if n is not None] for s in (left, right)
-        ]
-        wide = [max(widths, default=0.0) for widths in sides]
-        metrics = Metrics(words.line_of(self.theme), wide[0], wide[1], look.ratio)
+        named = {n: words.name_width(buffers[n], self.theme) for n in roles.values()}
+        shapes = tuple(buffers[roles[r]].shape for r in ("left", "above", "result")) if roles else ()
+        right = max((w for n, w in named.items() if n != roles["left"]), default=0.0)
+        tiles = any(buffer.space == "shared" for buffer in buffers)
+        return Needs(shapes, named[roles["left"]] if roles else 0.0, right, tiles)
+
+    def _new_layout(self, look: Look) -> Layout:
+        roles, buffers, needs = self.scene.roles, self.scene.session.trace.buffers, self.needs()
+        if look.beside and look.beside.shapes == needs.shapes:
+            needs = look.beside
+        above = [b for n, b in enumerate(buffers) if n not in roles.values()]
+        bold = self.theme.font(words.NAME, bold=True)
+        name = max((words.width_of(buffer_text(b), bold) for b in above), default=0.0)
+        line = words.line_of(self.theme)
+        metrics = Metrics(line, needs.left, needs.right, min(name, 8 * line), needs.tiles)
         return arrange(buffers, roles, self.room(look), metrics)
 
     def _groups(self, look: Look) -> list[Group]:
         key = (look.colour_by, look.selection, look.tops)
         return self._once("groups", lambda: self.scene.groups(*key), key)
 
-    def _legend(self, look: Look) -> list[list[tuple[float, words.Item]]]:
-        return self._once("legend", lambda: self._new_legend(look), (look.width, *self._groups(look)))
+    def _legend(self, look: Look) -> legend.Rows:
+        key = (look.width, look.legend, *self._groups(look))
+        return self._once("legend", lambda: self._new_legend(look), key)
 
-    def _new_legend(self, look: Look) -> list[list[tuple[float, words.Item]]]:
+    def _new_legend(self, look: Look) -> legend.Rows:
         scene, groups = self.scene, self._groups(look)
         hatched = scene.has_unwritten and any(group.measure == "value" for group in groups)
         trace, touched = scene.session.trace, scene.stored | scene.loaded
-        items = words.legend_items(groups, trace.buffers, touched, hatched, mark_of(trace), self.theme)
-        return words.legend_rows(items, look.width - 2 * self.theme.px(12), self.theme)
+        items = legend.legend_items(groups, trace.buffers, touched, hatched, mark_of(trace), self.theme)
+        return legend.legend_rows(items, look.width - 2 * self.theme.px(12), look.legend, self.theme)
 
     def _legend_picture(self, look: Look, ratio: float) -> QPixmap:
         rows, width, height = self._legend(look), look.width, look.height - self.clip(look).bottom
-        key = (width, height, ratio, *self._groups(look))
+        key = (width, height, ratio, look.legend, *self._groups(look))
         return self._once(
-            "legend picture", lambda: words.legend_picture(rows, width, height, ratio, self.theme), key
+            "legend picture", lambda: legend.legend_picture(rows, width, height, ratio, self.theme), key
         )
 
     def _foot(self, look: Look) -> float:
-        rows = len(self._legend(look))
-        return rows * words.line_of(self.theme) + self.theme.px(14) if rows else 0.0
+        """Return the height of the legend: that of the rows it may take, so that pictures side by side agree."""
+        return look.legend * words.line_of(self.theme) + self.theme.px(14 if look.legend else 6)
 
     def _once(self, name: str, make: Callable[[], T], key: Hashable) -> T:
         """Return what was made last under this name, or make it anew if the key is another."""

@@ -17,7 +17,9 @@ from ..session import Selection, Session
 from . import cells, marks
 from .frames import Frames, frames_of
 from .heat import HEATS, element_heat, heat_moments
-from .layout import Place, roles_of
+from .large import Few
+from .layout import roles_of
+from .place import Place
 from .sheet import Ints, Sheet
 
 Bools = NDArray[np.bool_]
@@ -108,8 +110,10 @@ class Scene:
         if measure == "value":
             low, high = zip(*(self.session.memory.value_range(n) for n in buffers), strict=True)
             return cells.Range(min(low), max(high))
-        most = top or max(self._most(n, measure, selection) for n in buffers)
-        return cells.Range(1, max(1, most) if measure == "reads" else most)
+        own = max(self._most(n, measure, selection) for n in buffers)
+        if measure in HEATS:  # where there is none, another launch's scale would say that there were some
+            return cells.Range(1, max(top, own) if own else 0)
+        return cells.Range(1, max(1, top, own))
 
     def tops(self, colour_by: str, selection: Selection) -> dict[tuple[str, str], int]:
         """Return where each scale that counts ends, by its measure and its buffers' space."""
@@ -126,13 +130,28 @@ class Scene:
             counts = self._counts(buffer, group.measure, moment, selection)
             codes = cells.read_codes(counts, int(group.span.high))
         else:
-            written = memory.written(buffer, moment, *copy)
-            values = memory.values(buffer, moment, *copy)
-            known = written | ~cells.is_poison(values)
-            blank = ~written & (buffer in self.stored - self.loaded)
-            codes = cells.value_codes(values, known, blank, group.span)
+            values, written = memory.values(buffer, moment, *copy), memory.written(buffer, moment, *copy)
+            codes = self._value_codes(buffer, group, values, written)
         codes = codes.reshape(self.session.trace.buffers[buffer].shape)
         return sheet.spread(codes, cells.OUTSIDE)
+
+    def few(self, buffer: int, group: Group, moment: int, selection: Selection) -> Few | None:
+        """Return the codes of those elements whose codes ever change, where these are few of many; else None."""
+        memory, copy = self.session.memory, (selection.block, selection.thread)
+        if group.measure == "reads":
+            read = memory.few_reads(buffer, moment, *copy)
+            return read and Few(read[0], cells.read_codes(read[1], int(group.span.high)))
+        found = memory.few_writes(buffer, moment, *copy) if group.measure == "value" else None
+        if found is None:
+            return None
+        elements, values, written = found
+        return Few(elements, self._value_codes(buffer, group, values, written))
+
+    def _value_codes(
+        self, buffer: int, group: Group, values: NDArray[Any], written: NDArray[np.bool_]
+    ) -> cells.Codes:
+        blank = ~written & (buffer in self.stored - self.loaded)
+        return cells.value_codes(values, written | ~cells.is_poison(values), blank, group.span)
 
     def _counts(
         self, buffer: int, measure: str, moment: int, selection: Selection
@@ -148,7 +167,7 @@ class Scene:
         if key not in self._changes:
             self._changes[key] = self._moments(*key)
         changes = int(np.searchsorted(self._changes[key], moment, side="right"))
-        return changes, self._copy(buffer, selection)
+        return changes, self.copy(buffer, selection)
 
     def _moments(self, buffer: int, measure: str) -> Ints:
         """Return the moments at which the cells of a buffer may change, ascending."""
@@ -158,7 +177,7 @@ class Scene:
         moments: Ints = requests.moment[(requests.buffer == buffer) & (requests.op != aside)]
         return moments
 
-    def _copy(self, buffer: int, selection: Selection) -> tuple[int, int]:
+    def copy(self, buffer: int, selection: Selection) -> tuple[int, int]:
         """Return the block and thread whose copy of a buffer is drawn, zeros where there is one for all."""
         space = self.session.trace.buffers[buffer].space
         thread = selection.thread if space == "local" else 0
@@ -166,7 +185,7 @@ class Scene:
 
     def _most(self, buffer: int, measure: str, selection: Selection) -> int:
         """Return the times read, or another figure, of the element that has most of it after the launch."""
-        block, thread = self._copy(buffer, selection)
+        block, thread = self.copy(buffer, selection)
         key = measure, buffer, block, thread
         if key not in self._tops:
             counts = self._counts(buffer, measure, self.session.end, Selection(block, thread))

@@ -1,40 +1,22 @@
-"""Words of the memory view: names of buffers, the caption, the colour scales below."""
+"""Words of the memory view: names of buffers and slices, the caption."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
-import numpy as np
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from ...tracer.trace import Buffer
 from ..theme import Theme
-from . import cells
 from .box import Box
-from .heat import HEATS
-from .layout import Place
-from .memory_paint import colour_table, draw_hatch
-from .memory_scene import Group
-from .wording import buffer_text, count_text, value_text
+from .place import Place
+from .sheet import slice_text
+from .wording import buffer_text, count_text
 
-NAME, SMALL, SCALE_WIDTH = 14.0, 12.0, 46.0
-TEXT = "text"
-LONGEST_NAMES = 12  # letters; more than these are called by their space
+NAME, SMALL = 14.0, 12.0
 LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
 MIDDLE, WRAP = Qt.AlignmentFlag.AlignVCenter, Qt.TextFlag.TextWordWrap
-
-
-class Item(NamedTuple):
-    """One entry of the legend: words, then a colour scale, words.
-
-    scale: a measure (see Group), "hatch", TEXT for none, or "" for words in a badge.
-    """
-
-    before: str
-    scale: str
-    after: str = ""
 
 
 def line_of(theme: Theme) -> float:
@@ -75,12 +57,46 @@ def write(
 
 
 def draw_name(painter: QPainter, place: Place, buffer: Buffer, window: Box, theme: Theme) -> None:
-    """Write a buffer's name and size on its side of the sheet; within the window while some of the sheet is."""
-    box = place.box
-    if box.x > window.right or box.right < window.x or box.y > window.bottom or box.bottom < window.y:
-        return
+    """Write a buffer's name and size on its side of the sheet."""
     above = _name_above if place.label == "above" else _name_beside
     above(painter, place, buffer, window, theme)
+
+
+def draw_chip(
+    painter: QPainter, place: Place, buffer: Buffer, window: Box, others: Sequence[Box], theme: Theme
+) -> None:
+    """Write the name of a magnified buffer, of which some is in the window: beside what is seen of it, or on that."""
+    seen, font = _common(place.box, window), theme.font(NAME, bold=True)
+    if seen.width <= 0 or seen.height <= 0:
+        return
+    width = width_of(buffer_text(buffer), font) + theme.px(10)
+    spot = chip_spot(seen, width, theme.px(20), window, others)
+    box = QRectF(spot.x, spot.y, spot.width, spot.height)
+    draw_veil(painter, box, theme)
+    write(painter, box, buffer_text(buffer), font, theme.colour("text"), Qt.AlignmentFlag.AlignCenter)
+
+
+def chip_spot(seen: Box, width: float, height: float, window: Box, others: Sequence[Box]) -> Box:
+    """Return where a name of this size stands: in the window, beside what is seen of its buffer and off the others.
+
+    Where there is no such place it stands on the buffer.
+    """
+    middle = seen.y + (seen.height - height) / 2
+    spots = (Box(seen.right, middle, width, height), Box(seen.x - width, middle, width, height),
+             Box(seen.x, seen.y - height, width, height), Box(seen.x, seen.bottom, width, height))  # fmt: skip
+    free = (spot for spot in spots if _common(spot, window) == spot and not _meets(spot, others))
+    return next(free, Box(seen.x, seen.y, width, height))
+
+
+def _common(one: Box, other: Box) -> Box:
+    """Return what two boxes have in common; without width or height where that is nothing."""
+    x, y = max(one.x, other.x), max(one.y, other.y)
+    return Box(x, y, max(0.0, min(one.right, other.right) - x), max(0.0, min(one.bottom, other.bottom) - y))
+
+
+def _meets(box: Box, others: Sequence[Box]) -> bool:
+    shared = (_common(box, other) for other in others)
+    return any(part.width > 0 and part.height > 0 for part in shared)
 
 
 def _name_above(painter: QPainter, place: Place, buffer: Buffer, window: Box, theme: Theme) -> None:
@@ -109,6 +125,18 @@ def _name_beside(painter: QPainter, place: Place, buffer: Buffer, window: Box, t
     write(painter, name.translated(0, line), size_text(buffer), small, theme.colour("muted"), side | MIDDLE)
 
 
+def draw_slices(painter: QPainter, place: Place, buffer: Buffer, theme: Theme) -> None:
+    """Write the leading indices of every slice above it, where there is room."""
+    room = place.sheet.above * place.row
+    if room < theme.px(12):
+        return
+    font, line = theme.font(11), theme.px(14)
+    for piece, (row, col) in enumerate(place.sheet.corners()):
+        x, bottom = place.x + col * place.cell, place.y + row * place.row
+        box = QRectF(x, bottom - min(room, line), place.sheet.width * place.cell, min(room, line))
+        write(painter, box, slice_text(buffer, piece), font, theme.colour("muted"), MIDDLE)
+
+
 def draw_veil(painter: QPainter, box: QRectF, theme: Theme) -> None:
     """Draw what words stand on that something may pass behind; with whole pixels, which is much faster."""
     veil = theme.colour("panel")
@@ -118,11 +146,16 @@ def draw_veil(painter: QPainter, box: QRectF, theme: Theme) -> None:
 
 
 def draw_caption(painter: QPainter, box: Box, lines: Sequence[tuple[str, str]], theme: Theme) -> None:
-    """Write lines of (style, text) from the top of a box; style is "title", "text" or "note".
+    """Write lines of (style, text) from the top of a box; style is "title", "text", "note" or "brief".
 
-    Where there is no room for all, the notes go first. A veil keeps the words readable where loads pass behind.
+    Where there is no room for all, the notes go first; where there is but one line, "brief" is what is said in the
+    place of a text that does not fit it. A veil keeps the words readable where loads pass behind.
     """
     room = QRectF(box.x, box.y, box.width, box.height + 1)
+    if room.height() < 2 * theme.px(NAME) + theme.px(4):
+        _draw_in_one_line(painter, room, dict(lines), theme)
+        return
+    lines = [line for line in lines if line[0] != "brief"]
     if sum(_caption_height(room, *line, theme) for line in lines) > room.height():
         lines = [line for line in lines if line[0] != "note"]
     for style, text in lines:
@@ -133,6 +166,18 @@ def draw_caption(painter: QPainter, box: Box, lines: Sequence[tuple[str, str]], 
         draw_veil(painter, QFontMetricsF(font).boundingRect(room, int(WRAP), text), theme)
         write(painter, room, text, font, theme.colour("text" if style == "title" else "muted"), WRAP)
         room.setTop(room.top() + height)
+
+
+def _draw_in_one_line(painter: QPainter, room: QRectF, said: Mapping[str, str], theme: Theme) -> None:
+    """Write title and text beside each other, as far as the line goes."""
+    title, small = _caption_font("title", theme), _caption_font("text", theme)
+    if QFontMetricsF(title).height() > room.height() + theme.px(4):
+        return
+    write(painter, room, said["title"], title, theme.colour("text"), MIDDLE)
+    room = room.adjusted(width_of(said["title"], title) + theme.px(8), 0, 0, 0)
+    text = said["text"] if width_of(said["text"], small) <= room.width() else said.get("brief", "")
+    if room.width() > theme.px(20):
+        write(painter, room, text, small, theme.colour("muted"), MIDDLE)
 
 
 def _write_what_fits(painter: QPainter, room: QRectF, text: str, font: QFont, theme: Theme) -> None:
@@ -148,104 +193,3 @@ def _caption_font(style: str, theme: Theme) -> QFont:
 def _caption_height(room: QRectF, style: str, text: str, theme: Theme) -> float:
     height = QFontMetricsF(_caption_font(style, theme)).boundingRect(room, int(WRAP), text).height()
     return height + theme.px(6 if style == "note" else 1)
-
-
-def legend_items(
-    groups: Sequence[Group], buffers: Sequence[Buffer], touched: frozenset[int], hatched: bool, mark: str,
-    theme: Theme,
-) -> list[Item]:  # fmt: skip
-    """Return what the colours of these groups mean, without buffers that are never touched, and the mark of it all."""
-    items = []
-    for group in groups:
-        names = ", ".join(buffer_text(buffers[n]) for n in group.buffers if n in touched)
-        low, high = group.span.low, group.span.high
-        space = theme.say(f"{buffers[group.buffers[0]].space} memory").removesuffix(" memory")
-        names = names if len(names) <= LONGEST_NAMES else space
-        if names and group.measure == "reads":
-            items.append(Item(f"{names} read 0", "reads", f"{count_text(int(high))}×"))
-        elif names and group.measure in HEATS:
-            if high:
-                noun = theme.say(HEATS[group.measure])
-                items.append(Item(f"{names} 0", group.measure, f"{count_text(int(high))} {noun}"))
-        elif names:
-            items.append(Item(f"{names} {_number(low)}", "value", _number(high)))
-    heats = {group.measure for group in groups} & HEATS.keys()
-    if heats and not items:
-        items.append(Item(f"no {theme.say(HEATS[heats.pop()])}", TEXT))
-    valueless = [Item("", "hatch", "no value")] if hatched else []
-    return [*items, *valueless, Item(mark, "")] if items else []
-
-
-def _number(value: float) -> str:
-    return value_text(np.float64(value)).replace("-", "−")
-
-
-def legend_rows(items: Sequence[Item], width: float, theme: Theme) -> list[list[tuple[float, Item]]]:
-    """Return the items as rows of (x, item) that fit the width."""
-    rows: list[list[tuple[float, Item]]] = [[]]
-    x = 0.0
-    for item in items:
-        needed = _item_width(item, theme)
-        if rows[-1] and x + needed > width:
-            rows.append([])
-            x = 0.0
-        rows[-1].append((x, item))
-        x += needed + theme.px(18)
-    return rows if items else []
-
-
-def _item_width(item: Item, theme: Theme) -> float:
-    font, gap = theme.font(SMALL), theme.px(5)
-    words = sum(width_of(text, font) + gap for text in (item.before, item.after) if text)
-    return words + {"hatch": theme.px(16), "": theme.px(8), TEXT: 0}.get(item.scale, theme.px(SCALE_WIDTH))
-
-
-def legend_picture(
-    rows: list[list[tuple[float, Item]]], width: float, height: float, ratio: float, theme: Theme
-) -> QPixmap:
-    """Return the rows of a legend as a picture, sharp at `ratio`, with a little space above."""
-    picture = QPixmap(max(1, round(width * ratio)), max(1, round(height * ratio)))
-    picture.setDevicePixelRatio(ratio)
-    picture.fill(theme.colour("panel"))
-    painter = QPainter(picture)
-    for number, row in enumerate(rows):
-        for x, item in row:
-            _draw_item(painter, x, theme.px(4) + number * line_of(theme), item, theme)
-    painter.end()
-    return picture
-
-
-def _draw_item(painter: QPainter, x: float, y: float, item: Item, theme: Theme) -> None:
-    style, gap, line = (theme.font(SMALL), theme.colour("muted"), MIDDLE), theme.px(5), line_of(theme)
-    width = width_of(item.before, style[0])
-    if not item.scale:
-        _draw_badge(painter, QRectF(x, y + 1, width + theme.px(12), line - 2), theme)
-        x += theme.px(6)
-    write(painter, QRectF(x, y, width + 1, line), item.before, *style)
-    if item.scale not in ("", TEXT):
-        x += width + gap if item.before else 0
-        wide = theme.px(14 if item.scale == "hatch" else SCALE_WIDTH - 5)
-        _draw_scale(painter, QRectF(x, y + line / 2 - theme.px(5), wide, theme.px(10)), item.scale, theme)
-        x += wide + gap
-    write(painter, QRectF(x, y, width_of(item.after, style[0]) + 1, line), item.after, *style)
-
-
-def _draw_badge(painter: QPainter, box: QRectF, theme: Theme) -> None:
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.colour("badge"))
-    painter.drawRoundedRect(box, theme.px(4), theme.px(4))
-
-
-def _draw_scale(painter: QPainter, box: QRectF, scale: str, theme: Theme) -> None:
-    """Draw a colour scale, that of reads with the colour of unread cells before it."""
-    if scale == "hatch":
-        draw_hatch(painter, box, theme)
-        return
-    if scale != "value":
-        painter.fillRect(QRectF(box.x(), box.y(), box.height(), box.height()), theme.colour("cell_unread"))
-        box = box.adjusted(box.height() + 2, 0, 0, 0)
-    dots = np.ascontiguousarray(colour_table(theme, scale)[cells.FIRST :])
-    image = QImage(dots.data, len(dots), 1, dots.nbytes, QImage.Format.Format_ARGB32_Premultiplied)
-    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-    painter.drawImage(box, image)

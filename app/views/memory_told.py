@@ -17,12 +17,21 @@ MOST_TEXTS = 2000
 VERBS = {"load": ("reads", "from"), "store": ("writes", "to"), "atomic": ("updates", "in")}
 
 
-def caption(session: Session, moment: int, selection: Selection) -> str:
-    """Return what the selected thread's warp does at a moment."""
+def who(session: Session, selection: Selection) -> str:
+    """Return who acts together with the selected thread: its warp or, of a plain Python program, these threads."""
+    warp = selection.thread // WARP
+    if not session.is_program:
+        return f"Warp {warp}"
+    first, last = warp * WARP, min(warp * WARP + WARP, session.trace.threads) - 1
+    return "Python" if last == 0 else f"Threads {first} to {last}"
+
+
+def caption(session: Session, moment: int, selection: Selection, *, brief: bool = False) -> str:
+    """Return what the selected thread's warp does at a moment; brief, without the kind of memory."""
     requests, now = session.requests, session.memory.request_rows(moment)
     block, warp = requests.block[now.start : now.stop], requests.warp[now.start : now.stop]
     mine = np.flatnonzero((block == selection.block) & (warp == selection.thread // WARP)) + now.start
-    texts = [_request_text(session, r) for r in mine.tolist()]
+    texts = [_request_text(session, r, brief) for r in mine.tolist()]
     return "; ".join(texts) if texts else _idle_text(session, moment, selection.block)
 
 
@@ -36,13 +45,18 @@ def _idle_text(session: Session, moment: int, block: int) -> str:
     return "its block is done" if over else "no access at this moment"
 
 
-def _request_text(session: Session, request: int) -> str:
+def _request_text(session: Session, request: int, brief: bool) -> str:
     requests = session.requests
     rows = requests.order[requests.start[request] : requests.start[request + 1]]
     buffer = session.trace.buffers[int(requests.buffer[request])]
     verb, where = VERBS[KINDS[int(requests.kind[request])].split()[-1]]
-    count = plural(len(np.unique(session.trace.index[rows])), "element")
-    return f"{verb} {count} of {buffer_text(buffer)} {where} {buffer.space} memory"
+    elements = np.unique(session.trace.index[rows])
+    count = plural(len(elements), "element")
+    if session.is_program:  # whose arrays are all in the computer's memory
+        alone = len(elements) == 1
+        return f"{verb} {element_text(buffer, int(elements[0])) if alone else f'{count} of {buffer_text(buffer)}'}"
+    what = f"{verb} {count} of {buffer_text(buffer)}"
+    return what if brief else f"{what} {where} {buffer.space} memory"
 
 
 def block_text(session: Session, block: int) -> str:

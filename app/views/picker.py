@@ -2,10 +2,67 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QWidget
+from PySide6.QtCore import QPointF, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtWidgets import QSpinBox, QStyle, QStyleOptionSpinBox, QWidget
 
 from ...tracer.trace import Dim3, unravel
+from ..flow import FlowLayout
+from ..theme import Theme
+
+SIZE, ARROW = 13, 7  # pixels: of the text, and across an arrow
+
+
+class Spin(QSpinBox):
+    """A spin box as flat as the fields of the bar, with arrows in the text's colour."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.setKeyboardTracking(False)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.theme, colours, px = theme, theme.palette, theme.px
+        self.setFont(theme.font(SIZE))
+        self.setStyleSheet(
+            f"QSpinBox {{ background: {colours.panel}; color: {colours.text}; border: 1px solid {colours.control};"
+            f" font-size: {px(SIZE)}px; border-radius: {px(6)}px; padding: {px(3)}px {px(8)}px; min-height: {px(20)}px;"
+            f" selection-background-color: {colours.accent}; selection-color: {colours.accent_text}; }}"
+            f" QSpinBox:focus {{ border: 1px solid {colours.accent}; }}"
+            f" QSpinBox::up-button, QSpinBox::down-button {{ subcontrol-origin: border; width: {px(18)}px;"
+            " background: transparent; border: none; }"
+            " QSpinBox::up-button { subcontrol-position: top right; }"
+            " QSpinBox::down-button { subcontrol-position: bottom right; }"
+            " QSpinBox::up-arrow, QSpinBox::down-arrow { image: none; width: 0px; height: 0px; }"
+        )
+
+    def fit(self) -> None:
+        """Be as wide as the largest number asks for."""
+        px, text = self.theme.px, f"{self.prefix()}{self.maximum()}"
+        words = QFontMetrics(self.theme.font(SIZE)).horizontalAdvance(text)
+        self.setFixedWidth(words + px(18 + 2 * 8) + 4)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the arrows too, faintly where they lead nowhere."""
+        super().paintEvent(event)
+        painter, option = QPainter(self), QStyleOptionSpinBox()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        self.initStyleOption(option)
+        parts, half = QStyle.SubControl, self.theme.px(ARROW) / 2
+        for part, way, ends in (
+            (parts.SC_SpinBoxUp, -1, self.maximum()),
+            (parts.SC_SpinBoxDown, 1, self.minimum()),
+        ):
+            box = self.style().subControlRect(QStyle.ComplexControl.CC_SpinBox, option, part, self)
+            middle = QPointF(box.center()) - QPointF(0, way * self.theme.px(2))
+            tip, side = QPointF(0, way * half * 0.6), QPointF(half, -way * half * 0.6)
+            painter.setBrush(self.theme.colour("border" if self.value() == ends else "text"))
+            painter.drawPolygon(
+                QPolygonF([middle + tip, middle + side, middle + QPointF(-side.x(), side.y())])
+            )
+        painter.end()
 
 
 class Picker(QWidget):
@@ -13,18 +70,16 @@ class Picker(QWidget):
 
     picked = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._dim: Dim3 = (1, 1, 1)
-        self.boxes = [QSpinBox(self) for _ in "xyz"]
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        self.boxes = [Spin(theme, self) for _ in "xyz"]
+        self._row = FlowLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
         for axis, box in zip("xyz", self.boxes, strict=True):
-            box.setPrefix(f"{axis} ")
-            box.setKeyboardTracking(False)
+            box.setPrefix(f" {axis} ")
             box.valueChanged.connect(self._changed)
-            layout.addWidget(box)
-        layout.addStretch()
+            self._row.add(box)
 
     def name(self, noun: str) -> None:
         """Say what is chosen here."""
@@ -32,12 +87,20 @@ class Picker(QWidget):
             box.setAccessibleName(f"{noun} {axis}")
             box.setToolTip(f"{noun} {axis}")
 
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self._row.setSpacing(theme.px(6))
+        for box in self.boxes:
+            box.set_theme(theme)
+            box.fit()
+
     def set_dim(self, dim: Dim3) -> None:
         """Take the size of the grid or block; dimensions of length 1 beyond the first are not asked for."""
         self._dim = dim
         for axis, box in enumerate(self.boxes):
             with QSignalBlocker(box):
                 box.setRange(0, dim[axis] - 1)
+            box.fit()
             box.setVisible(axis == 0 or max(dim[axis:]) > 1)
 
     def show_number(self, number: int) -> None:

@@ -11,20 +11,21 @@ def pitfall_text(scenario: Scenario | None) -> str:
     if scenario is None or not scenario.pitfall:
         return ""
     right, wrong = (
-        "; ".join(values_text(scenario, values) for values in cases)
+        either([values_text(scenario, values) for values in cases])
         for cases in (scenario.works, scenario.breaks)
     )
-    parts = [
-        scenario.pitfall,
-        f"Right with {right}." if right else "",
-        f"Wrong with {wrong}." if wrong else "",
-    ]
-    return " ".join(part for part in parts if part)
+    ends = [f"The result is right {right}." if right else "", f"It is wrong {wrong}." if wrong else ""]
+    return " ".join([scenario.pitfall, *(end for end in ends if end)])
+
+
+def either(words: list[str]) -> str:
+    """Return words as a choice: a, b or c."""
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def values_text(scenario: Scenario, values: Values) -> str:
-    """Return parameters as the bar calls them: M 32, K 48; the defaults of a scenario are those it opens with."""
+    """Return parameters as the bar calls them: with M 32 and K 48; none are those that a scenario opens with."""
     if not values:
-        return "what it opens with"
+        return "as it opens"
     labels = {p.name: p.label for p in scenario.parameters}
-    return listed([f"{labels[name]} {value}" for name, value in values.items()])
+    return f"with {listed([f'{labels[name]} {value}' for name, value in values.items()])}"

@@ -14,24 +14,33 @@ from numpy.typing import NDArray
 
 from ...tracer.trace import Buffer
 
-GAP = 1  # empty cells between two slices
+GAP = 1  # empty cells between two slices beside each other
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """`slices` pieces of height x width cells, `across` of them beside each other, then the next row of pieces."""
+    """`slices` pieces of height x width cells, `across` of them beside each other, then the next row of pieces.
+
+    above: empty rows above each row of pieces, for what they are called; none where there is but one.
+    """
 
     count: int
     slices: int
     height: int
     width: int
     across: int = 1
+    above: int = 0
+
+    @property
+    def down(self) -> int:
+        """Rows of pieces."""
+        return -(-self.slices // self.across)
 
     @property
     def rows(self) -> int:
-        """Rows of cells, gaps among them."""
-        return -(-self.slices // self.across) * (self.height + GAP) - GAP
+        """Rows of cells, empty ones among them."""
+        return self.down * (self.above + self.height)
 
     @property
     def cols(self) -> int:
@@ -45,26 +54,33 @@ class Sheet:
         piece, inside = np.divmod(elements, self.height * self.width)
         row, col = np.divmod(inside, self.width)
         down, across = np.divmod(piece, self.across)
-        return down * (self.height + GAP) + row, across * (self.width + GAP) + col
+        return down * (self.above + self.height) + self.above + row, across * (self.width + GAP) + col
 
     def element(self, row: int, col: int) -> int | None:
         """Return the element in this cell, None beside the sheet, between slices and past the end."""
-        (down, row), (across, col) = divmod(row, self.height + GAP), divmod(col, self.width + GAP)
+        down, row = divmod(row, self.above + self.height)
+        across, col = divmod(col, self.width + GAP)
+        row -= self.above
         number = ((down * self.across + across) * self.height + row) * self.width + col
-        inside = down >= 0 and 0 <= across < self.across and row < self.height and col < self.width
+        inside = down >= 0 and row >= 0 and 0 <= across < self.across and col < self.width
         return number if inside and number < self.count else None
 
     def spread(self, values: NDArray[Any], fill: float | bool) -> NDArray[Any]:
         """Return values in the buffer's shape as rows x cols cells, with `fill` where there is no element."""
         if self.slices == 1 and self.count == self.height * self.width:
             return values.reshape(self.height, self.width)
-        down = -(-self.slices // self.across)
-        pieces = np.full(down * self.across * self.height * self.width, fill, values.dtype)
+        pieces = np.full(self.down * self.across * self.height * self.width, fill, values.dtype)
         pieces[: self.count] = values.ravel()
-        cells = np.full((down, self.height + GAP, self.across, self.width + GAP), fill, values.dtype)
-        shape = (down, self.across, self.height, self.width)
-        cells[:, : self.height, :, : self.width] = pieces.reshape(shape).swapaxes(1, 2)
-        return cells.reshape(self.rows + GAP, self.cols + GAP)[: self.rows, : self.cols]
+        tall, wide = self.above + self.height, self.width + GAP
+        cells = np.full((self.down, tall, self.across, wide), fill, values.dtype)
+        shape = (self.down, self.across, self.height, self.width)
+        cells[:, self.above :, :, : self.width] = pieces.reshape(shape).swapaxes(1, 2)
+        return cells.reshape(self.rows, self.cols + GAP)[:, : self.cols]
+
+    def corners(self) -> list[tuple[int, int]]:
+        """Return row and column of the first cell of every piece."""
+        rows, cols = self.cells(np.arange(self.slices) * (self.height * self.width))
+        return list(zip(rows.tolist(), cols.tolist(), strict=True))
 
 
 def index_of(buffer: Buffer, element: int) -> int:
@@ -76,16 +92,21 @@ def index_of(buffer: Buffer, element: int) -> int:
     return index // buffer.unit
 
 
-def sheet_of(buffer: Buffer, aspect: float = 1.5) -> Sheet:
-    """Return a buffer's sheet; where there is a choice, the one whose width / height is nearest to `aspect`."""
+def sheet_of(buffer: Buffer, aspect: float = 1.5, above: int = GAP) -> Sheet:
+    """Return a buffer's sheet; where there is a choice, the one whose width / height is nearest to `aspect`.
+
+    above: empty rows above slices.
+    """
     shape, count = buffer.shape, math.prod(buffer.shape)
     if len(shape) < 2:
         length = max(1, count)
         width = _wrapped(length, aspect)
         return Sheet(count, 1, -(-length // width), width)
     slices, height, width = max(1, math.prod(shape[:-2])), max(1, shape[-2]), max(1, shape[-1])
-    across = round(math.sqrt(slices * aspect * height / width))
-    return Sheet(count, slices, height, width, min(slices, max(1, across)))
+    if slices == 1:
+        return Sheet(count, 1, height, width)
+    across = round(math.sqrt(slices * aspect * (height + above) / (width + GAP)))
+    return Sheet(count, slices, height, width, min(slices, max(1, across)), above)
 
 
 def _wrapped(length: int, aspect: float) -> int:
@@ -94,3 +115,8 @@ def _wrapped(length: int, aspect: float) -> int:
     if length <= 32:
         widths.append(length)
     return min(widths, key=lambda w: abs(math.log(w / -(-length // w) / aspect)))
+
+
+def slice_text(buffer: Buffer, piece: int) -> str:
+    """Return how a slice of a buffer is called by its leading indices: [2], or [2, 0] of four dimensions."""
+    return f"[{', '.join(map(str, np.unravel_index(piece, buffer.shape[:-2])))}]"

@@ -6,8 +6,10 @@ A kernel in CUDA C is shown as it is timed; the trace, and so the counts, are of
 from __future__ import annotations
 
 import ast
+from html import escape
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from ...tracer.cuda_c import source_of
 from ...tracer.requests import KINDS
@@ -16,8 +18,9 @@ from ..session import Selection, Session
 from ..switch import Switch
 from ..theme import Theme
 from .editor import Editor
+from .findings_list import line_of
 from .heat import HEATS, line_heat
-from .patterns import WAITING
+from .patterns import WAITING, mixed
 from .tracks import BlockTrack, WarpTrack, block_track, doing, warp_track
 from .view import View
 
@@ -35,10 +38,15 @@ class SourceView(View):
         self.setFocusProxy(self.editor)
         self.switch = Switch({name: name for name in (CUDA_C, NUMBA)}, "Which source is shown", self)
         self.switch.chosen.connect(self._choose)
+        self.twin = QLabel(self)
+        self.twin.setWordWrap(True)
+        self.twin.setTextFormat(Qt.TextFormat.RichText)
+        self.twin.setAlignment(Qt.AlignmentFlag.AlignVCenter)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.switch)
-        layout.addWidget(self.editor)
+        layout.addWidget(self.editor, 1)
+        layout.addWidget(self.twin)
         self._tracks: tuple[BlockTrack, WarpTrack] | None = None
         self._home, self._heat, self._twin = "", REQUESTS, False
         self._compared: tuple[Session, ...] = ()
@@ -71,12 +79,16 @@ class SourceView(View):
         """Mark the line of the chosen warp, and count the requests that each line has made so far."""
         same = selection == self.selection and self._tracks
         super().render_moment(moment, selection)
-        if not self.session or self.editor.file.endswith(".cu"):
+        self.twin.setVisible(self._shows_cuda_c())
+        if not self.session:
             return
         if not same:
             block, warp = selection.block, selection.thread // WARP
             self._tracks = block_track(self.session, block), warp_track(self.session.requests, block, warp)
         site, look = self._here()
+        if self._shows_cuda_c():
+            self._show_twin(site, look)
+            return
         if self._pointed is not None and self._arrived in (None, (moment, selection)):
             self._arrived = moment, selection
             self._show_file(self._pointed[0])
@@ -86,6 +98,28 @@ class SourceView(View):
             site = -1
         line = self.session.trace.sites[site].line if site >= 0 else 0
         self.editor.mark(self._counts(), line, look)
+
+    def _shows_cuda_c(self) -> bool:
+        return self.editor.file.endswith(".cu")
+
+    def _show_twin(self, site: int, look: str) -> None:
+        """Show below a kernel in CUDA C the line of its twin where the chosen warp is."""
+        assert self.session
+        theme, panel = self.theme, self.theme.colour("panel")
+        found = self.session.trace.sites[site] if site >= 0 else None
+        code = line_of(self.session, found.file, found.line) if found else ""
+        where = f"Numba, line {found.line}" if found else "Numba: no access now"
+        mono = f"font-family:{theme.font(12, mono=True).families()[0]}"
+        self.twin.setText(
+            f"<span style='color:{theme.palette.muted}'>{where}</span><br>"
+            f"<span style='{mono}; color:{theme.palette.text}'>{escape(code) or '&nbsp;'}</span>"
+        )
+        ground = mixed(panel, theme.colour(look or "muted").name(), 0.2) if found else panel
+        edge = theme.colour(look).name() if found and look else panel.name()
+        self.twin.setStyleSheet(
+            f"background: {ground.name()}; border: none; border-left: {theme.px(3)}px solid {edge};"
+            f" padding: {theme.px(4)}px {theme.px(8)}px;"
+        )
 
     def point_at(self, file: str, line: int) -> None:
         """Point at a line, as of a finding; its file is shown until the time goes on from where it is drawn next."""
@@ -120,6 +154,9 @@ class SourceView(View):
         """Take other colours or another text size."""
         super().set_theme(theme)
         self.editor.set_theme(theme)
+        self.twin.setFont(theme.font(12))
+        self.twin.setMinimumHeight(3 * self.twin.fontMetrics().lineSpacing() + theme.px(16))  # must not jump
+        self.render_moment(self.moment, self.selection)
 
     def _here(self) -> tuple[int, str]:
         """Return the site where the chosen warp is, -1 for none, and how it looks."""
@@ -143,7 +180,10 @@ class SourceView(View):
         return {line: count for (file, line), count in counts.items() if file == self.editor.file}
 
     def _measure(self) -> None:
-        """Tell the editor what it counts."""
+        """Tell the editor what it counts: nothing in CUDA C, whose twin is traced."""
+        if self._shows_cuda_c():
+            self.editor.measure("", 0, False)
+            return
         most = max(self._line_counts(self.session.end).values(), default=0) if self.session else 0
         if self._heat != REQUESTS:
             most = max([most, *(_hottest(session, self._heat) for session in self._compared)])

@@ -16,7 +16,8 @@ from .tally import measured_text, regular_text, seeds_text
 from .timeline_paint import tick_step
 from .wording import count_text
 
-SMALL, LEAST = 10.5, 34  # size of small text; the least height of the dots
+SMALL, LEAST = 10.5, 48  # size of small text; the least height of the dots
+GAP = 6  # pixels between the heading and the highest dot
 
 
 def text_line(theme: Theme) -> float:
@@ -105,7 +106,7 @@ def _draw_dots(painter: QPainter, field: QRectF, totals: Sequence[int], unit: fl
     found = np.sort(np.array(totals, np.int64))
     level = places_in_run(run_starts(found), len(found)) if len(found) else found
     most = int(level.max(initial=0)) + 1
-    side = min(theme.px(12), max(unit * 0.9, 3.0), field.height() / most)
+    side = min(theme.px(12), max(unit * 0.9, 3.0), (field.height() - theme.px(GAP)) / most)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.colour("muted"))

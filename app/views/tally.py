@@ -90,9 +90,7 @@ class Tally:
         additions = self.counting.result
         made = f"{count_text(additions.upto(moment))} of {count_text(len(additions))} additions made"
         lost = additions.lost(moment)
-        if not self.counting.races:
-            return f"{made}, none of them lost"
-        return f"{made}, {count_text(lost)} of them lost"
+        return f"{made}, {count_text(lost) if lost else 'none'} lost"
 
     def why(self) -> str:
         """Return why this schedule ends as it does."""

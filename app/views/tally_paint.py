@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QLineF, QRectF
+from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from ...tracer.outcomes import Spread
@@ -14,9 +14,11 @@ from .spread_paint import SMALL, draw_spread, spread_height, text_line, write_bo
 from .tally import Tally
 from .wording import EXACT, PART, count_text
 
-ROOM_FOR_LINES = 84  # the least height of the picture of all additions, at the normal text size
+ROOM_FOR_LINES = 78  # the least height of the picture of all additions, at the normal text size
 KEY = (("kept", "good"), ("lost", "bad"), ("loaded, not yet stored", "global load"))
 ORDER = "the order of the accesses →"
+EACH = "Each addition, from its load to its store", "of those that overlap, one at most is kept"
+EACH_ATOMIC = "Each addition", "one ends before the next begins"
 
 
 class TallyPicture:
@@ -37,17 +39,21 @@ class TallyPicture:
             self._draw_lines(painter, room, moment, theme)
 
     def _draw_spread(self, painter: QPainter, room: QRectF, spread: Spread, theme: Theme) -> float:
-        """Draw the spread at the foot of the room, and return where it begins."""
+        """Draw the spread at the foot of the room, and return where it begins.
+
+        The picture of all additions keeps its room; where there is little, the spread goes without its reason.
+        """
+        gap, least = theme.px(6), theme.px(ROOM_FOR_LINES)
         full, short = (spread_height(spread, room.width(), theme, why=why) for why in (True, False))
-        why = room.height() >= full
         if room.height() < short:
             return room.bottom()
-        high = max(full if why else short, 0.45 * room.height())
-        if room.height() - high < theme.px(ROOM_FOR_LINES):
+        why = room.height() >= full + gap + least or short + gap + least > room.height() >= full
+        high = min(max(full if why else short, 0.45 * room.height()), room.height() - gap - least)
+        if high < short:
             high = room.height()
         below = QRectF(room.left(), room.bottom() - high, room.width(), high)
         draw_spread(painter, below, spread, self.tally.expected, theme, why=why)
-        return below.top() - theme.px(6)
+        return below.top() - gap
 
     def _draw_head(self, painter: QPainter, box: QRectF, moment: int, theme: Theme) -> float:
         """Draw the value, what was made and lost, and the bar of it; return where it ends."""
@@ -80,18 +86,35 @@ class TallyPicture:
 
     def _draw_lines(self, painter: QPainter, box: QRectF, moment: int, theme: Theme) -> None:
         """Draw every addition as a line from its load to its store, in the order in which the accesses ran."""
-        line = text_line(theme)
-        races = self.tally.counting.races
-        write_bold(
-            painter, box, "Each addition, from its load to its store" if races else "Each addition", theme
-        )
-        field = box.adjusted(0, line + 2, 0, -line)
+        line, bold = text_line(theme), theme.font(12, bold=True)
+        title, meaning = EACH if self.tally.counting.races else EACH_ATOMIC
+        fits = width_of(f"{title}: {meaning}", bold) <= box.width()
+        write_bold(painter, box, f"{title}: {meaning}" if fits else title, theme)
+        scale = self._draw_scale(painter, box.adjusted(0, line + 2, 0, -line), theme)
+        field = box.adjusted(scale, line + 2, 0, -line)
         painter.fillRect(field, theme.colour("window"))
         self._draw_additions(painter, field, moment, theme)
-        below = QRectF(box.left(), field.bottom(), box.width(), line)
+        below = QRectF(field.left(), field.bottom(), field.width(), line)
         used = self._draw_key(painter, below, theme)
         if below.right() - used >= width_of(ORDER, theme.font(SMALL)):
             write(painter, below, ORDER, theme.font(SMALL), theme.colour("muted"), RIGHT | MIDDLE)
+
+    def _draw_scale(self, painter: QPainter, box: QRectF, theme: Theme) -> float:
+        """Number the first and the last addition at the left of the lines; return how wide that is."""
+        small, muted, line = theme.font(SMALL), theme.colour("muted"), text_line(theme)
+        last = count_text(len(self.tally.counting.result))
+        wide = max(width_of(last, small), line) + theme.px(6)
+        top = QRectF(box.left(), box.top(), wide - theme.px(5), line)
+        write(painter, top, "1", small, muted, RIGHT | MIDDLE)
+        write(painter, top.translated(0, box.height() - line), last, small, muted, RIGHT | MIDDLE)
+        between = QRectF(0, 0, box.height() - 2 * line, line)
+        if between.width() >= width_of("additions", small):
+            painter.save()
+            painter.translate(top.right() - line, box.bottom() - line)
+            painter.rotate(-90)
+            write(painter, between, "additions", small, muted, Qt.AlignmentFlag.AlignCenter)
+            painter.restore()
+        return wide
 
     def _draw_additions(self, painter: QPainter, field: QRectF, moment: int, theme: Theme) -> None:
         lines = self.tally.lines

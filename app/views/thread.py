@@ -17,10 +17,11 @@ from .patterns import WAITING, mixed, swatch
 from .picker import Picker
 from .tracks import BlockTrack, Ints, State, WarpTrack, block_track, doing, thread_accesses, warp_track
 from .view import View
-from .wording import access_kind, access_text, element_text, outside_text, phase_text, place_text
+from .wording import access_kind, access_text, element_text, outside_text, phase_text
 
-ROWS = ("Thread", "Element", "Warp, lane", "Phase", "Now")
+PICKED, ROWS = ("Block", "Thread"), ("Element", "Warp, lane", "Phase", "Now")
 AROUND = 6  # accesses shown before and after the current one
+SPACES = str.maketrans("0123456789,", "\u2007" * 10 + "\u2008")
 MOMENT = Qt.ItemDataRole.UserRole
 STATES: dict[State, str] = {
     "absent": "the trace holds no accesses of this block",
@@ -48,14 +49,14 @@ class ThreadView(View):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.pick_block, self.pick_thread = Picker(self), Picker(self)
+        self.pick_block, self.pick_thread = Picker(theme, self), Picker(theme, self)
         self.pick_block.picked.connect(
             lambda n: self.selection_asked.emit(Selection(n, self.selection.thread))
         )
         self.pick_thread.picked.connect(
             lambda n: self.selection_asked.emit(Selection(self.selection.block, n))
         )
-        self.names = {name: QLabel(name, self) for name in ("Choose block", "Choose thread", *ROWS)}
+        self.names = {name: QLabel(name, self) for name in (*PICKED, *ROWS)}
         self.values = {row: QLabel(self) for row in ROWS}
         self.swatch, self.outside = QLabel(self), QLabel(self)
         self.list = AccessList(self)
@@ -70,19 +71,17 @@ class ThreadView(View):
     def _arrange(self) -> None:
         grid = QGridLayout()
         self._grid = grid
-        for row, (name, picker) in enumerate(
-            (("Choose block", self.pick_block), ("Choose thread", self.pick_thread))
-        ):
+        for row, (name, picker) in enumerate(zip(PICKED, (self.pick_block, self.pick_thread), strict=True)):
             grid.addWidget(self.names[name], row, 0)
-            grid.addWidget(picker, row, 1, 1, 2)
+            grid.addWidget(picker, row, 1)
         for row, name in enumerate(ROWS, 2):
             label = self.values[name]
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             grid.addWidget(self.names[name], row, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(label, row, 2 if name == "Now" else 1, 1, 1 if name == "Now" else 2)
-        grid.addWidget(self.swatch, len(ROWS) + 1, 1, Qt.AlignmentFlag.AlignTop)
-        grid.setColumnStretch(2, 1)
+            grid.addWidget(label, row, 1)
+        grid.addWidget(self.swatch, len(ROWS) + 1, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+        grid.setColumnStretch(1, 1)
         layout = QVBoxLayout(self)
         layout.addLayout(grid)
         self.outside.setWordWrap(True)
@@ -118,8 +117,9 @@ class ThreadView(View):
         now = self.values["Now"]
         now.setAlignment(Qt.AlignmentFlag.AlignTop)
         now.setMinimumHeight(2 * now.fontMetrics().lineSpacing())  # a longer text must not push the list
-        for box in (*self.pick_block.boxes, *self.pick_thread.boxes):
-            box.setFont(theme.font(12))
+        self.swatch.setMinimumHeight(now.fontMetrics().lineSpacing())  # in the middle of its line
+        for picker in (self.pick_block, self.pick_thread):
+            picker.set_theme(theme)
         self.list.setStyleSheet(sheet("QListWidget", theme))
         self.list.setFont(theme.font(12))
         self.list.setIconSize(QSize(theme.px(12), theme.px(12)))
@@ -174,17 +174,17 @@ class ThreadView(View):
             self.list.takeItem(self.list.count() - 1)
         while self.list.count() < len(near):
             self.list.addItem(QListWidgetItem())
-        width = len(f"{int(subject.moments[-1]):,}") if len(subject.moments) else 0
+        widest = f"{int(subject.moments[-1]):,}" if len(subject.moments) else ""
         for item, place in zip(map(self.list.item, range(len(near))), near, strict=True):
-            self._fill(item, int(subject.rows[place]), int(subject.moments[place]), width)
+            self._fill(item, int(subject.rows[place]), int(subject.moments[place]), widest)
         if len(near):
             self.list.centre(max(current(subject, self.moment) - near.start, 0))
 
-    def _fill(self, item: QListWidgetItem, row: int, moment: int, width: int) -> None:
+    def _fill(self, item: QListWidgetItem, row: int, moment: int, widest: str) -> None:
         """Show one access in an item of the list; the current one stands on its kind's colour."""
         assert self.session
         kind, now = access_kind(self.session, row), moment == int(self.moment)
-        item.setText(f"{moment:,}".rjust(width, "\u2007") + f"  {access_text(self.session, row)}")
+        item.setText(f"{padded(f'{moment:,}', widest)}  {access_text(self.session, row)}")
         item.setIcon(QIcon(self._swatch(kind)))
         item.setData(MOMENT, moment)
         item.setToolTip(f"{self.say(kind)}: click to go to moment {moment:,}")
@@ -219,9 +219,14 @@ class AccessList(QListWidget):
         self.centre(self._middle)
 
 
+def padded(number: str, widest: str) -> str:
+    """Return a number as wide as a longer one, with spaces as wide as its digits and commas."""
+    return widest[: len(widest) - len(number)].translate(SPACES) + number
+
+
 def unbroken(text: str) -> str:
-    """Return text whose lines end between words alone, never inside (5, 3) or tile[3, 5] = 0."""
-    return text.replace(", ", ",\u00a0").replace(" = ", "\u00a0=\u00a0")
+    """Return text whose lines end between words alone, never inside tile[3, 5] or = 0."""
+    return text.replace(", ", ",\u00a0").replace(" = ", " =\u00a0")
 
 
 def subject_of(session: Session, selection: Selection) -> Subject:
@@ -233,14 +238,12 @@ def subject_of(session: Session, selection: Selection) -> Subject:
 
 def rows_of(session: Session, subject: Subject, moment: float) -> dict[str, str]:
     """Return the text of each row."""
-    trace, chosen = session.trace, subject.selection
+    chosen = subject.selection
     now = doing(subject.block, subject.warp, session.requests, moment)
     label = phase_text(session.scenario, now.phase, subject.block.phases).label
-    thread, block = place_text(chosen.thread, trace.block_dim), place_text(chosen.block, trace.grid)
     place = current(subject, moment)
     mine = place >= 0 and subject.moments[place] == int(moment)
     return {
-        "Thread": f"{thread} of block {block}",
         "Element": result_element(session, subject),
         "Warp, lane": f"{chosen.thread // WARP}, {chosen.thread % WARP}",
         "Phase": ""

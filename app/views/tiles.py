@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
@@ -12,7 +13,7 @@ from ..theme import Theme
 from .wording import EXACT
 
 Value = Callable[[int], str]
-LEAST = 4  # tiles below which they are drawn smaller, then go on a second row
+LEAST = 4  # tiles below which they are drawn smaller
 
 
 @dataclass(frozen=True)
@@ -31,31 +32,37 @@ class Tile:
 
 @dataclass(frozen=True)
 class Style:
-    """How large a tile's parts are, and whether its mark stands beside the number instead of the name."""
+    """How large a tile's parts are, and whether its mark stands beside the number instead of the name.
+
+    line: number and name stand beside each other, with a mark only where the number is not exact.
+    """
 
     number: float
     side: float
     beside_number: bool
+    line: bool = False
 
 
-ROOMY, COMPACT = Style(19, 8, False), Style(15, 5, True)
-NAME, MARK, GAP, HEIGHT = 10, 9, 3, 54
+ROOMY, COMPACT, LINE = Style(19, 8, False), Style(15, 5, True), Style(15, 8, True, True)
+NAME, MARK, GAP = 10, 9, 3
+HEIGHTS = {"tall": 54, "line": 30, "none": 0}
 
 
 @dataclass(frozen=True)
 class Grid:
-    """How the tiles stand: so many, in one row or two, in this style."""
+    """How the tiles stand in their row: so many, in this style."""
 
     count: int
-    rows: int
     style: Style
 
 
 def least_width(tile: Tile, style: Style, mark: str, theme: Theme) -> float:
     """Return the width that a tile needs at any moment."""
     number = QFontMetricsF(theme.font(style.number, bold=True)).horizontalAdvance(tile.widest)
-    name = QFontMetricsF(theme.font(NAME)).horizontalAdvance(tile.label)
+    name = QFontMetricsF(theme.font(NAME)).horizontalAdvance(theme.say(tile.label))
     badge = theme.px(GAP) + mark_width(mark, theme)
+    if style.line:
+        return number + theme.px(2 * GAP) + name + (badge if mark != EXACT else 0) + 2 * theme.px(style.side)
     parts = (number + badge, name) if style.beside_number else (number, name + badge)
     return max(parts) + 2 * theme.px(style.side)
 
@@ -65,30 +72,24 @@ def mark_width(mark: str, theme: Theme) -> float:
     return QFontMetricsF(theme.font(MARK)).horizontalAdvance(mark) + theme.px(6)
 
 
-def grid_of(tiles: Sequence[Tile], width: float, mark: str, theme: Theme, most_rows: int = 2) -> Grid:
-    """Return the roomiest way to show at least four of the tiles (given by rank), else what shows most."""
+def grid_of(tiles: Sequence[Tile], width: float, mark: str, theme: Theme, styles: Sequence[Style]) -> Grid:
+    """Return the first of the styles in which four of the tiles (given by rank) fit, else the last of them."""
     least = min(LEAST, len(tiles))
-    tried = [
-        Grid(_fitting(tiles, width, rows, style, mark, theme), rows, style)
-        for rows in range(1, most_rows + 1)
-        for style in (ROOMY, COMPACT)
-    ]
+    tried = [Grid(_fitting(tiles, width, style, mark, theme), style) for style in styles]
     return next((grid for grid in tried if grid.count >= least), tried[-1])
 
 
-def _fitting(tiles: Sequence[Tile], width: float, rows: int, style: Style, mark: str, theme: Theme) -> int:
+def _fitting(tiles: Sequence[Tile], width: float, style: Style, mark: str, theme: Theme) -> int:
     """Return how many of the tiles fit in equal columns, at least one."""
     widths = [least_width(tile, style, mark, theme) for tile in tiles]
-    fits = [n for n in range(1, len(tiles) + 1) if -(-n // rows) * max(widths[:n]) <= width]
+    fits = [n for n in range(1, len(tiles) + 1) if n * max(widths[:n]) <= width]
     return max(fits, default=min(1, len(tiles)))
 
 
 def boxes(grid: Grid, room: QRectF) -> list[QRectF]:
-    """Return the places of the tiles, row by row."""
-    across = max(1, -(-grid.count // grid.rows))
-    wide, tall = room.width() / across, room.height() / grid.rows
-    places = [divmod(i, across) for i in range(grid.count)]
-    return [QRectF(room.left() + x * wide, room.top() + y * tall, wide, tall) for y, x in places]
+    """Return the boxes of the tiles: equal ones beside each other."""
+    edges = [round(room.left() + i * room.width() / max(1, grid.count)) for i in range(grid.count + 1)]
+    return [QRectF(a, room.top(), b - a, room.height()) for a, b in pairwise(edges)]
 
 
 def draw_tile(
@@ -98,6 +99,11 @@ def draw_tile(
     left, text = box.left() + theme.px(style.side), tile.text(moment)
     if box.left() > 0:
         painter.fillRect(QRectF(box.left(), box.top(), 1, box.height()), theme.colour("border"))
+    if style.line:
+        _draw_line(
+            painter, QRectF(left, box.top(), box.width(), box.height()), tile, text, style, mark, theme
+        )
+        return
     number = QRectF(left, box.top() + theme.px(5), box.width(), theme.px(27))
     name = QRectF(left, number.bottom() + theme.px(1), box.width(), theme.px(16))
     painter.setFont(theme.font(style.number, bold=True))
@@ -105,9 +111,19 @@ def draw_tile(
     painter.setFont(theme.font(NAME))
     after_name = _draw_text(painter, name, theme.say(tile.label), theme, "muted")
     x, line = (after_number, number) if style.beside_number else (after_name, name)
-    tall = theme.px(15)
-    badge = QRectF(x + theme.px(GAP), line.center().y() - tall / 2, mark_width(mark, theme), tall)
-    _draw_mark(painter, badge, mark, theme)
+    _draw_mark(painter, x + theme.px(GAP), line, mark, theme)
+
+
+def _draw_line(
+    painter: QPainter, box: QRectF, tile: Tile, text: str, style: Style, mark: str, theme: Theme
+) -> None:
+    """Draw a tile's number, its name and, where it is not exact, its mark beside each other."""
+    painter.setFont(theme.font(style.number, bold=True))
+    x = _draw_text(painter, box, text, theme, "text") + theme.px(2 * GAP)
+    painter.setFont(theme.font(NAME))
+    x = _draw_text(painter, box.adjusted(x - box.left(), 0, 0, 0), theme.say(tile.label), theme, "muted")
+    if mark != EXACT:
+        _draw_mark(painter, x + theme.px(GAP), box, mark, theme)
 
 
 def _draw_text(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: str) -> float:
@@ -117,7 +133,9 @@ def _draw_text(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: 
     return box.left() + QFontMetricsF(painter.font()).horizontalAdvance(text)
 
 
-def _draw_mark(painter: QPainter, box: QRectF, mark: str, theme: Theme) -> None:
+def _draw_mark(painter: QPainter, x: float, line: QRectF, mark: str, theme: Theme) -> None:
+    tall = theme.px(15)
+    box = QRectF(x, line.center().y() - tall / 2, mark_width(mark, theme), tall)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.colour("badge"))
     painter.drawRoundedRect(box, theme.px(4), theme.px(4))

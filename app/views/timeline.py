@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -22,13 +21,13 @@ from ..session import Selection, Session
 from ..theme import Theme
 from .patterns import Pixels
 from .timeline_image import codes, lanes
-from .timeline_paint import Picture, Places, Range, beside_rows, places_in, still_picture
-from .timeline_pick import block_at, phase_start, told, told_of_block, told_of_phase, warp_at
+from .timeline_paint import Picture, Places, beside_rows, places_in, still_picture
+from .timeline_pick import Part, block_at, phase_start, told_at, warp_at
 from .timeline_playhead import draw_playhead, grips, playhead_area
+from .timeline_range import Range, fitted, whole_range
 from .tracks import block_track
 from .view import View
 
-Part = Literal["strip", "bands", "rows", "axis", "names"]
 KEPT = 32  # pictures: the blocks of the usual comparison, each about half a megabyte
 CLICK = 4  # pixels that a pointer may move between press and release of a click
 
@@ -46,6 +45,7 @@ class TimelineView(View):
         super().__init__(theme, parent)
         self.setAccessibleName("Timeline")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.apart = ""
         self._picture: Picture | None = None
         self._strips: dict[Hashable, Pixels] = {}
         self._pixmaps: OrderedDict[tuple[object, ...], QPixmap] = OrderedDict()  # the latest of each block
@@ -77,6 +77,14 @@ class TimelineView(View):
         self._choose()
         self.update()
 
+    def set_apart(self, text: str) -> None:
+        """Say below the title what tells this launch from the other pane's."""
+        if text != self.apart:
+            self.apart = text
+            self._pixmaps.clear()
+            self._choose()
+            self.update()
+
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Move the playhead, and take another block's picture where the selection moved there."""
         before, old = self.moment, self.selection
@@ -103,18 +111,16 @@ class TimelineView(View):
         if not self._zoom:
             return self._whole()
         start = self._picture.block.span[0]
-        return start + self._zoom[0], start + self._zoom[1]
+        end = self.session.end if self.session else 0
+        return fitted(start + self._zoom[0], start + self._zoom[1], self._whole(), end)
 
     def set_x_range(self, first: float, last: float) -> None:
-        """Show these moments, first < last, but at least four, and none far outside the launch."""
-        if not self._picture or not self.session:
-            return
-        end = self.session.end + 1.0
-        span = min(max(last - first, 4.0), end + 0.04 * end)
-        first = min(max(first + (last - first - span) / 2, -0.02 * end), 1.02 * end - span)
-        start = self._picture.block.span[0]
-        self._zoom = first - start, first - start + span
-        self.update()
+        """Show these moments, first < last, but at least four, and as much of the block as can be among them."""
+        if self._picture and self.session:
+            start = self._picture.block.span[0]
+            first, last = fitted(first, last, self._whole(), self.session.end)
+            self._zoom = first - start, last - start
+            self.update()
 
     def reset_x_range(self) -> None:
         """Show the selected block from its start to its end, and go on with every block that is selected."""
@@ -123,10 +129,7 @@ class TimelineView(View):
 
     def _whole(self) -> Range:
         assert self._picture and self.session
-        block = self._picture.block
-        first, last = block.span if block.present else (1, max(1, self.session.end))
-        margin = 0.004 * (last + 1 - first)
-        return first - max(1.1, margin), last + 1 + max(0.25, margin)
+        return whole_range(self._picture.block, self.session.end)
 
     def _choose(self) -> None:
         """Make the selected block's picture; its warps' codes are kept while only the thread changes."""
@@ -139,7 +142,8 @@ class TimelineView(View):
         else:
             block = block_track(self.session, self.selection.block)
             what = codes(self.session, block)
-        title = self.session.title or trace.kernel
+        name = (self.session.title or trace.kernel).replace(" · ", ", ", 1)  # of a program, then of which
+        title = ", ".join(filter(None, (name, self.apart)))
         self._picture = Picture(self.session, block, what, self._lane, warp, title, self._strips)
 
     def _still(self) -> QPixmap:
@@ -259,16 +263,9 @@ class TimelineView(View):
 
     def told(self, position: QPointF) -> str:
         """Return what stands at a position, in words; "" where nothing does."""
-        if not self._picture or not self.session or self._lane is None:
+        if not self._picture:
             return ""
-        at, part = self.places, self._part(position)
-        moment = at.moment(position.x())
-        if part == "strip":
-            block = block_at(self.session, self._lane, at.strip, position)
-            return told_of_block(self.session, block_track(self.session, block))
-        if part == "bands" and self._picture.block.present:
-            return told_of_phase(self.session, self._picture.block, moment)
-        return told(self._picture, moment, warp_at(self._picture, at, position.y())) if part == "rows" else ""
+        return told_at(self._part(position), self._picture, self.places, position)
 
     def _follow(self, before: float) -> None:
         """Turn the page when the playhead, seen until now, leaves the range that the user zoomed to."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -15,7 +16,14 @@ from .tracks import BlockTrack, Ints
 
 Codes = NDArray[np.uint8]
 WAIT = LOOKS.index(WAITING)
-GAP, PATTERN = 4, 5  # the smallest cell, in logical pixels, with a gap around it, and with a pattern in it
+GAP, PATTERN = 3, 5  # the smallest cell, in logical pixels, with a gap around it, and with a pattern in it
+LOW = (
+    4  # the height, in logical pixels, from which rows are parted by the ground; lower ones by a darker line
+)
+REPEAT = 5  # times its height that a cell is long when its pattern is drawn once
+GROUP = (
+    8  # the least height, in logical pixels, of rows of one kind that share a pattern where each is too low
+)
 
 
 def codes(session: Session, block: BlockTrack) -> Codes:
@@ -49,6 +57,7 @@ def rows_pixels(
     what: as `codes` returns it, its first column being moment `first`. size: width and height in device
     pixels; the height is a multiple of the warps. A moment m stands at m <= x < m + 1. Where a
     pixel holds many moments, its rows of pixels show them in turn, so that no colour is ever mixed.
+    Rows too low for a pattern share one with their neighbours, where these do the same.
     """
     width, height = size
     warps, tall = len(what), size[1] // len(what)
@@ -56,19 +65,39 @@ def rows_pixels(
     y, x = np.arange(height)[:, None], np.arange(width)[None, :]
     inner = (y % tall + 0.5) / tall if per_pixel > 1 else 0.5
     moment = np.floor(x_range[0] + (x + inner) * per_pixel).astype(np.int64)
-    column = moment - first
-    inside = (column >= 0) & (column < what.shape[1])
-    code = np.where(inside, what[np.minimum(y // tall, warps - 1), np.clip(column, 0, what.shape[1] - 1)], 0)
+    inside = (moment >= first) & (moment < first + what.shape[1])
+    row, column = np.minimum(y // tall, warps - 1), np.clip(moment - first, 0, what.shape[1] - 1)
+    code = np.where(inside, what[row, column], 0)
     left = np.ceil((moment - x_range[0]) / per_pixel - 0.5).astype(np.int64)
-    return _painted(code, x - left, y % tall, (1 / per_pixel, tall), theme, ratio)
+    gap = max(1, round(ratio)) if tall >= GAP * ratio else 0
+    pixels = _painted(code, x - left, y % tall, (1 / per_pixel, tall), gap, theme, ratio)
+    many = 1 if tall >= PATTERN * ratio else math.ceil(GROUP * ratio / tall)
+    if many > 1 and 1 / per_pixel >= PATTERN * ratio:
+        shared = inside & _alike(what, many)[row, column] & (y % tall < tall - gap)
+        high = tall * many
+        pixels[shared] = _painted(code, x - left, y % high, (1 / per_pixel, high), 0, theme, ratio)[shared]
+    return pixels
+
+
+def _alike(what: Codes, many: int) -> NDArray[np.bool_]:
+    """Return where so many warps, from a multiple of that number on, make requests of one kind, shape of `what`."""
+    whole = len(what) // many * many
+    groups = what[:whole].reshape(-1, many, what.shape[1])
+    same = (groups == groups[:, :1]).all(axis=1) & (groups[:, 0] > 0) & (groups[:, 0] != WAIT)
+    out = np.zeros(what.shape, bool)
+    out[:whole] = np.repeat(same, many, axis=0)
+    return out
 
 
 def _painted(
-    code: Codes, u: Ints, v: Ints, cell_size: tuple[float, int], theme: Theme, ratio: float
+    code: Codes, u: Ints, v: Ints, cell_size: tuple[float, int], gap: int, theme: Theme, ratio: float
 ) -> Pixels:
-    """Return the pixels of cells, given for every pixel what it shows and its place (u, v) in the cell."""
+    """Return the pixels of cells, given for every pixel what it shows and its place (u, v) in the cell.
+
+    cell_size: width and height; gap: the height of what is empty at the foot of a cell.
+    """
     wide, tall = (int(np.ceil(cell_size[0])) + 1 if cell_size[0] >= GAP * ratio else 1), cell_size[1]
-    atlas = _atlas(wide, tall, min(cell_size) >= PATTERN * ratio, theme, ratio)
+    atlas = _atlas(wide, tall, gap, min(cell_size) >= PATTERN * ratio, theme, ratio)
     place = code * np.int32(tall * wide) + (v * wide + np.clip(u, 0, wide - 1)).astype(np.int32)
     out: Pixels = atlas.ravel()[place]  # one index is looked up in half the time of three
     waits = code == WAIT
@@ -79,17 +108,25 @@ def _painted(
 
 
 @lru_cache(maxsize=8)  # made for a block, it serves the others
-def _atlas(wide: int, tall: int, patterned: bool, theme: Theme, ratio: float) -> Pixels:
-    """Return a cell of each look, shape (looks, tall, wide), with a gap at its left and its foot."""
-    gap = max(1, round(ratio))
-    across, down = gap if wide > 1 else 0, gap if tall >= GAP * ratio else 0
+def _atlas(wide: int, tall: int, gap: int, patterned: bool, theme: Theme, ratio: float) -> Pixels:
+    """Return a cell of each look, shape (looks, tall, wide), with a gap at its left and one, so high, at its foot."""
+    across = max(1, round(ratio)) if wide > 1 else 0
     out = np.full((len(LOOKS), tall, wide), theme.colour("grid").rgb(), np.uint32)
     for code, look in enumerate(LOOKS[:WAIT]):
-        body = cell(look, wide - across, tall - down, theme, patterned=patterned)
-        out[code, : tall - down, across:] = body
+        out[code, : tall - gap, across:] = _body(look, wide - across, tall - gap, patterned, theme)
+        if look and tall < LOW * ratio:
+            out[code, tall - gap :, across:] = mixed(theme.colour(look), "#000000", 0.3).rgb()
     out[0] = theme.colour("panel").rgb()
     out[WAIT] = theme.colour("panel").rgb()
     return out
+
+
+def _body(look: str, wide: int, tall: int, patterned: bool, theme: Theme) -> Pixels:
+    """Return a cell; in a long one its pattern comes again and again, about as large as in the legend."""
+    times = max(1, wide // (REPEAT * tall))
+    edges = np.linspace(0, wide, times + 1).astype(int)
+    widths = np.diff(edges).tolist()
+    return np.concatenate([cell(look, w, tall, theme, patterned=patterned) for w in widths], axis=1)
 
 
 def lanes(start: Ints, end: Ints) -> Ints:

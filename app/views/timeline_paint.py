@@ -8,17 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPixmap
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPixmap, QPolygonF
 
 from ..session import Session
 from ..theme import Theme
 from .patterns import Pixels, image
 from .timeline_image import Codes, rows_pixels, strip_pixels
+from .timeline_range import Range
 from .tracks import BlockTrack, Ints
 from .wording import count_text, phase_text, place_text, plural
 
-Range = tuple[float, float]
 PARTS = 8, 8, 14, 15  # pixels: the height of strip, handle, bands, axis
+NAMES = 105, 150  # pixels: the least and the largest width of the names at the left
+MARK = 6  # pixels: the width of the mark at the selected warp's row
 CROWDED = 4  # pixels; a phase that has less goes without the line of its barrier
 
 
@@ -64,7 +66,7 @@ def beside_rows(theme: Theme) -> int:
 
 def places_in(size: QSize, warps: int, x_range: Range, theme: Theme, ratio: float) -> Places:
     """Return the places in a widget of this size; the rows get a whole number of device pixels each."""
-    left, top = theme.px(105), theme.px(5)
+    left, top = theme.px(min(max(NAMES[0], 0.1 * size.width() / theme.scale), NAMES[1])), theme.px(5)
     width = max(1.0, size.width() - left - theme.px(12))
     strip, handle, band, axis = map(theme.px, PARTS)
     room = min(size.height() - beside_rows(theme), warps * theme.px(22))
@@ -98,20 +100,76 @@ def _device(rect: QRectF, ratio: float) -> tuple[int, int]:
 
 
 def _draw_names(painter: QPainter, picture: Picture, at: Places, theme: Theme) -> None:
-    trace, left = picture.session.trace, theme.px(12)
-    width = at.rows.left() - left - theme.px(7)
-    block = theme.say(f"block {place_text(picture.block.block, trace.grid)}")
-    small, line = theme.font(10.5), theme.px(16)
+    """Write the block beside the strip, and beside the rows the title, over as many lines as there is room for."""
+    left, line = theme.px(12), theme.px(16)
+    width = at.rows.left() - left - theme.px(MARK + 5)
+    block = theme.say(f"block {place_text(picture.block.block, picture.session.trace.grid)}")
+    small, bold = theme.font(10.5), theme.font(13, bold=True)
     if QFontMetricsF(small).horizontalAdvance(block) > width:
         block = block.removeprefix("work-")
     y = at.strip.center().y()
     _text(painter, QRectF(left, y - line / 2, width, line), block, small, theme, "muted")
+    top, bottom = at.handle.top(), at.axis.bottom()
+    lines = name_lines(picture, int((bottom - top) / line), width, theme)
+    middle = (at.rows.top() + at.rows.bottom()) / 2 - len(lines) * line / 2
+    top = min(max(top, middle), bottom - len(lines) * line)
+    for place, (text, is_title) in enumerate(lines):
+        box = QRectF(left, top + place * line, width, line)
+        _text(painter, box, text, bold if is_title else small, theme, "text" if is_title else "muted")
+    if picture.session.trace.warps > 1:
+        row = at.rows.height() / len(picture.codes)
+        middle = at.rows.top() + (picture.warp + 0.5) * row
+        _draw_mark(painter, QPointF(at.rows.left() - theme.px(2), middle), theme)
+
+
+def name_lines(picture: Picture, most: int, width: float, theme: Theme) -> list[tuple[str, bool]]:
+    """Return at most so many lines of a title and what follows its comma, and the selected of the warps.
+
+    Each is (text, whether it is of the title itself); the last line of a text may be too long for the width.
+    """
+    warps = picture.session.trace.warps
+    which = f"warp {picture.warp} of {warps}" if warps > 1 else plural(warps, "warp")
     title, comma, rest = picture.title.partition(", ")
-    lines = [title, *([rest] if comma else []), theme.say(plural(trace.warps, "warp"))]
-    top = at.rows.top() + max(0.0, min(theme.px(6), (at.rows.height() - len(lines) * line) / 2))
-    for place, text in enumerate(lines):
-        font, colour = (small, "muted") if place else (theme.font(13, bold=True), "text")
-        _text(painter, QRectF(left, top + place * line, width, line), text, font, theme, colour)
+    bold, small = QFontMetricsF(theme.font(13, bold=True)), QFontMetricsF(theme.font(10.5))
+    below = [(theme.say(which), False)]
+    room = max(1, most - len(below) - bool(comma))
+    titles = _wrapped(title, bold, width, room)
+    more = _parted(rest, small, width, max(1, most - len(below) - len(titles))) if comma else []
+    return [*((text, True) for text in titles), *((text, False) for text in more), *below][: max(1, most)]
+
+
+def _parted(text: str, metrics: QFontMetricsF, width: float, most: int) -> list[str]:
+    """Return a text over at most so many lines, broken at its commas where its parts fit, else between words."""
+    lines: list[str] = []
+    for part in text.split(", "):
+        longer = f"{lines[-1]}, {part}" if lines else part
+        if lines and (metrics.horizontalAdvance(longer) <= width or len(lines) >= most):
+            lines[-1] = longer
+        else:
+            lines += _wrapped(part, metrics, width, most - len(lines))
+    return lines
+
+
+def _wrapped(text: str, metrics: QFontMetricsF, width: float, most: int) -> list[str]:
+    """Return a text over at most so many lines, broken between words; the last takes all that is left."""
+    lines, words = [""], text.split(" ")
+    for word in words:
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and len(lines) < most and metrics.horizontalAdvance(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def _draw_mark(painter: QPainter, tip: QPointF, theme: Theme) -> None:
+    """Draw what points at the row of the selected warp."""
+    wide, half = theme.px(MARK), theme.px(MARK) * 0.75
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.colour("text"))
+    left = tip.x() - wide
+    painter.drawPolygon(QPolygonF([tip, QPointF(left, tip.y() - half), QPointF(left, tip.y() + half)]))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
 def _text(painter: QPainter, box: QRectF, text: str, font: QFont, theme: Theme, colour: str) -> None:
@@ -162,9 +220,6 @@ def _draw_rows(painter: QPainter, picture: Picture, at: Places, theme: Theme, ra
     size = width, max(2, height // warps) * warps
     pixels = rows_pixels(picture.codes, picture.block.span[0], at.x_range, size, theme, ratio)
     painter.drawImage(at.rows, image(pixels))
-    tall = at.rows.height() / warps
-    mark = QRectF(at.rows.left() - 4, at.rows.top() + picture.warp * tall, 3, max(tall - 1, 2))
-    painter.fillRect(mark, theme.colour("text"))
     if not picture.block.present:
         _text(
             painter,

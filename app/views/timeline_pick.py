@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 
 from ...tracer.requests import KINDS
 from ..session import Session
 from .timeline_paint import Picture, Places
-from .tracks import BlockTrack, Ints, doing, warp_track
+from .tracks import BlockTrack, Ints, block_track, doing, warp_track
 from .wording import buffer_text, phase_text, place_text, plural
+
+Part = Literal["strip", "bands", "rows", "axis", "names"]
+
+
+def told_at(part: Part, picture: Picture, at: Places, position: QPointF) -> str:
+    """Return what stands at a position, in words; "" where nothing does."""
+    session, moment = picture.session, at.moment(position.x())
+    if part == "strip":
+        block = block_at(session, picture.lane, at.strip, position)
+        return told_of_block(session, block_track(session, block))
+    if part == "bands" and picture.block.present:
+        return told_of_phase(session, picture.block, moment)
+    if part == "names":
+        return told_of_warp(picture, at, position.y())
+    return told(picture, moment, warp_at(picture, at, position.y())) if part == "rows" else ""
 
 
 def block_at(session: Session, lane: Ints, strip: QRectF, position: QPointF) -> int:
@@ -46,6 +63,18 @@ def told(picture: Picture, moment: float, warp: int) -> str:
     buffer = buffer_text(trace.buffers[int(requests.buffer[now.request])])
     lanes, line = int(requests.lanes[now.request]), trace.sites[now.site].line
     return head + f"{KINDS[requests.kind[now.request]]} of {buffer} by {plural(lanes, 'lane')}, line {line}"
+
+
+def told_of_warp(picture: Picture, at: Places, y: float) -> str:
+    """Return which warp's row is at a height, and that it is the selected one; "" beside the rows."""
+    if not at.rows.top() <= y <= at.rows.bottom():
+        return ""
+    warp = warp_at(picture, at, y)
+    return (
+        f"warp {warp}: selected, \u25b8 marks its row"
+        if warp == picture.warp
+        else f"warp {warp}: click to select"
+    )
 
 
 def told_of_block(session: Session, block: BlockTrack) -> str:

@@ -9,18 +9,19 @@ from ..theme import Theme
 from .timeline_paint import Places
 
 HANDLE = 6  # half the handle's width at the normal text size
-COLUMN = 4  # pixels from which a moment's column is wide enough to be shaded
+COLUMN = 4  # pixels from which a moment's column is wide enough to be bracketed
+BRACKET = 2  # pixels that the bracket is thick
 
 
 def draw_playhead(painter: QPainter, at: Places, moment: float, end: int, theme: Theme) -> None:
-    """Draw the line with its handle, the shade on the moment's requests, and the mark in the strip."""
+    """Draw the line with its handle, the bracket of the moment's requests, and the mark in the strip."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.colour("text"))
     painter.drawRect(QRectF(_strip_x(at, moment, end) - 0.75, at.strip.top() - 3, 1.5, at.strip.height() + 6))
     x, size, top = at.x(moment), theme.px(HANDLE), at.handle.top() + 1
     if _in_sight(at, x):
-        _shade_column(painter, at, moment, theme)
+        _frame_column(painter, at, moment, theme)
         painter.drawRect(QRectF(x - 1, top, 2, at.rows.bottom() - top + 2))
         corners = [QPointF(x - size, top), QPointF(x + size, top), QPointF(x, top + size * 1.3)]
         painter.drawPolygon(QPolygonF(corners))
@@ -45,15 +46,14 @@ def _in_sight(at: Places, x: float) -> bool:
     return at.rows.left() - 1 <= x <= at.rows.right() + 1
 
 
-def _shade_column(painter: QPainter, at: Places, moment: float, theme: Theme) -> None:
-    """Shade the moment's column: its requests are the current ones."""
+def _frame_column(painter: QPainter, at: Places, moment: float, theme: Theme) -> None:
+    """Bracket the moment's column above and below the rows: its requests are the current ones, in their colours."""
     left, right = at.x(int(moment)), min(at.x(int(moment) + 1), at.rows.right())
-    left = max(left, at.rows.left())
+    left, tall = max(left, at.rows.left()), theme.px(BRACKET)
     if right - left >= COLUMN and moment >= 1:
-        shade = theme.colour("text")
-        shade.setAlphaF(0.22)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)  # with it, a millisecond
-        painter.fillRect(QRectF(left, at.rows.top(), right - left, at.rows.height()), shade)
+        for top in (at.rows.top() - tall, at.rows.bottom()):
+            painter.fillRect(QRectF(left, top, right - left, tall), theme.colour("text"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QPainter, QPainterPath, QPen
 
+from ...tracer.coalescing import SECTOR
 from ...tracer.trace import WARP
 from ..theme import Theme
 from .box import Box
@@ -21,6 +22,7 @@ from .warp_scene import (
     rect,
     spread,
     stripes,
+    who,
     write,
 )
 from .wording import buffer_text
@@ -89,21 +91,24 @@ def _draw_sectors(painter: QPainter, scene: Scene) -> None:
     """Draw the touched sectors: striped, and solid where lanes use them; brackets hold a 128-byte line together."""
     theme, plan = scene.theme, scene.plan
     for number, box in plan.tracks.items():
-        users = [lane for p in scene.lanes.pieces if p.place == number for lane in p.lanes]
-        painter.setOpacity(scene.strength(*users))
+        painter.setOpacity(scene.strength(*scene.users(number)))
         draw_wasted(painter, rect(box), theme)
-        used = 0
         for piece, part in zip(scene.lanes.pieces, plan.slices, strict=True):
             if piece.place == number:
-                used += piece.end - piece.first
-                painter.fillRect(rect(part._replace(height=max(part.height, 1.2))), scene.ink)
-                _count_lanes(painter, scene, part, len(piece.lanes))
+                _draw_used(painter, scene, part, piece.lanes)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(theme.colour("muted"), 1))
         painter.drawRect(rect(box, 0.5))
-        _write_used(painter, scene, box, used)
     painter.setOpacity(1)
+    _write_used(painter, scene)
     _draw_lines(painter, scene)
+
+
+def _draw_used(painter: QPainter, scene: Scene, box: Box, lanes: tuple[int, ...]) -> None:
+    """Fill what lanes use of a sector, apart from what lies beside it, and write which lane, or how many, use it."""
+    apart = min(0.5, box.width * 0.06)
+    painter.fillRect(rect(box).adjusted(apart, 0, -apart, 0), scene.ink)
+    _write_lanes(painter, scene, box, lanes)
 
 
 def draw_wasted(painter: QPainter, box: QRectF, theme: Theme) -> None:
@@ -112,17 +117,15 @@ def draw_wasted(painter: QPainter, box: QRectF, theme: Theme) -> None:
     stripes(painter, box, mixed(theme.colour("muted"), theme.palette.badge, 0.4), theme.px(5))
 
 
-def _count_lanes(painter: QPainter, scene: Scene, box: Box, lanes: int) -> None:
-    """Write how many lanes share a place, where more than one does and there is room."""
-    if lanes > 1 and box.height >= scene.theme.px(scene.size) and box.width >= scene.theme.px(26):
-        write(painter, scene, rect(box), f"×{lanes}", contrasting(scene.ink), CENTRE, bold=True)
-
-
-def _write_used(painter: QPainter, scene: Scene, box: Box, used: int) -> None:
+def _write_used(painter: QPainter, scene: Scene) -> None:
+    """Write how many bytes of each sector are used, where there is room."""
     x, width = scene.plan.note
-    if width and box.height >= 0.9 * scene.theme.px(scene.size):
-        room = QRectF(x, box.y, width, box.height)
-        write(painter, scene, room, f"{used} B", scene.theme.colour("muted"), RIGHT)
+    line = 1.1 * scene.theme.px(scene.size)
+    for number in scene.noted if width else ():
+        used = sum(piece.end - piece.first for piece in scene.lanes.pieces if piece.place == number)
+        room = QRectF(x, scene.plan.tracks[number].middle - line / 2, width, line)
+        ink = "text" if scene.chosen in scene.users(number) else "muted"
+        write(painter, scene, room, f"{used} of {SECTOR}", scene.theme.colour(ink), RIGHT)
 
 
 def _draw_lines(painter: QPainter, scene: Scene) -> None:
@@ -149,19 +152,17 @@ def _draw_banks(painter: QPainter, scene: Scene) -> None:
         painter.fillRect(inside, scene.ink)
         if depth[piece.place] > scene.lanes.least:
             stripes(painter, inside, mixed(scene.ink, "#000000", 0.5), theme.px(4))
-        _write_word(painter, scene, part, piece.lanes)
+        _write_lanes(painter, scene, part, piece.lanes)
         if scene.chosen in piece.lanes:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(theme.colour("text"), max(1.5, 1.5 * theme.scale)))
             painter.drawRect(inside)
 
 
-def _write_word(painter: QPainter, scene: Scene, box: Box, lanes: tuple[int, ...]) -> None:
-    """Write which lane wants a word, or how many do, where there is room."""
-    text = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
-    metrics = QFontMetricsF(scene.theme.font(scene.size, bold=True))
-    if scene.every == 1 and metrics.horizontalAdvance(text) + 2 <= box.width:
-        write(painter, scene, rect(box), text, contrasting(scene.ink), CENTRE, bold=len(lanes) > 1)
+def _write_lanes(painter: QPainter, scene: Scene, box: Box, lanes: tuple[int, ...]) -> None:
+    """Write which lane touches a place, or how many do, where there is room for all such words."""
+    if scene.numbers_fit:
+        write(painter, scene, rect(box), who(lanes), contrasting(scene.ink), CENTRE, bold=len(lanes) > 1)
 
 
 def _draw_ways(painter: QPainter, scene: Scene) -> None:
@@ -177,14 +178,18 @@ def _draw_ways(painter: QPainter, scene: Scene) -> None:
 
 
 def _way(scene: Scene, lane: int, place: int) -> QPainterPath:
-    """Return the line from a lane's words to its piece of a sector, or to its bank."""
+    """Return the line from a lane's words to its bank, or into its sector as far as its piece."""
     plan, piece = scene.plan, scene.lanes.pieces[place]
-    end = plan.tracks[piece.place] if scene.lanes.buffer.space == "shared" else plan.slices[place]
     x = plan.address[0] + plan.address[1] + scene.theme.px(4)
-    start, stop = QPointF(x, plan.chips[lane].middle), QPointF(end.x, end.middle)
+    start, stop = (
+        QPointF(x, plan.chips[lane].middle),
+        QPointF(plan.tracks[piece.place].x, scene.height(place)),
+    )
     middle = (start.x() + stop.x()) / 2
     path = QPainterPath(start)
     path.cubicTo(QPointF(middle, start.y()), QPointF(middle, stop.y()), stop)
+    if scene.lanes.buffer.space == "global":
+        path.lineTo(QPointF(plan.slices[place].x, stop.y()))
     return path
 
 

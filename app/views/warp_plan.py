@@ -78,13 +78,14 @@ Column = tuple[float, float]
 def _columns(lanes: Lanes, width: float, need: Widths) -> tuple[tuple[Column, Column, Column], float, float]:
     """Return the columns of elements, addresses and notes, and left edge and width of the memory.
 
-    What can be missed goes first where there is little room: the addresses, then the notes, then the elements.
+    What can be missed goes first where there is little room: the addresses, then the notes, then half of the memory's
+    width, then the elements.
     """
-    way, strip = 2 * need.gap, 4 * need.gap
-    free = width - need.chip - way - strip
+    way, least = 2 * need.gap, 4 * need.gap
+    free = width - need.chip - way - 2 * least
     wide = {"element": need.element, "note": need.note, "address": need.address}
     for name in wide:
-        wide[name] = wide[name] if wide[name] <= free else 0.0
+        wide[name] = wide[name] if wide[name] <= free + (least if name == "element" else 0.0) else 0.0
         free -= wide[name]
     left = need.chip + wide["element"] + wide["address"]
     way += free * 0.3
@@ -117,8 +118,9 @@ def _gap(one: int, other: int) -> float:
 
 
 def _slice(track: Box, piece: Piece) -> Box:
-    scale, start = track.height / SECTOR, piece.first - piece.place * SECTOR
-    return Box(track.x, track.y + start * scale, track.width, (piece.end - piece.first) * scale)
+    """Return the part of a sector's box that a piece takes: its bytes run from left to right."""
+    scale, start = track.width / SECTOR, piece.first - piece.place * SECTOR
+    return Box(track.x + start * scale, track.y, (piece.end - piece.first) * scale, track.height)
 
 
 def _lines(tracks: dict[int, Box]) -> tuple[tuple[int, int], ...]:

@@ -48,6 +48,18 @@ class Scene:
         """Return how strongly what belongs to some lanes is drawn."""
         return 1.0 if not self.lit or any(lane in self.lit for lane in lanes) else FAINT
 
+    def users(self, number: int) -> frozenset[int]:
+        """Return the lanes that touch a sector or bank."""
+        return frozenset(lane for p in self.lanes.pieces if p.place == number for lane in p.lanes)
+
+    def height(self, place: int) -> float:
+        """Return the y at which ways to a piece end: in a sector one below the other, in a bank in the middle."""
+        piece, box = self.lanes.pieces[place], self.plan.tracks[self.lanes.pieces[place].place]
+        if self.lanes.buffer.space != "global":
+            return box.middle
+        beside = [p for p in self.lanes.pieces if p.place == piece.place]
+        return box.y + (beside.index(piece) + 0.5) / len(beside) * box.height
+
     @property
     def every(self) -> int:
         """Of how many lanes one is labelled: all where rows are tall enough for words."""
@@ -62,10 +74,36 @@ class Scene:
                 found.append(lane)
         return frozenset(found)
 
+    @cached_property
+    def numbers_fit(self) -> bool:
+        """Whether each place that lanes touch has room for the words of who they are."""
+        bold = QFontMetricsF(self.theme.font(self.size, bold=True))
+        return all(
+            box.height >= self.theme.px(self.size)
+            and bold.horizontalAdvance(who(piece.lanes)) + 2 <= box.width
+            for piece, box in zip(self.lanes.pieces, self.plan.slices, strict=True)
+        )
+
+    @cached_property
+    def noted(self) -> frozenset[int]:
+        """The sectors whose used bytes are written: the selected lane's, and of the others what fits."""
+        found: dict[int, float] = {}
+        line = 1.1 * self.theme.px(self.size)
+        for number in sorted(self.plan.tracks, key=lambda n: (self.chosen not in self.users(n), n)):
+            middle = self.plan.tracks[number].middle
+            if all(abs(middle - other) >= line for other in found.values()):
+                found[number] = middle
+        return frozenset(found)
+
     @property
     def size(self) -> float:
         """The size of the words beside the lanes."""
         return min(SMALL, max(LEAST, 0.78 * self.plan.row * self.every / self.theme.scale))
+
+
+def who(lanes: tuple[int, ...]) -> str:
+    """Return which lane touches a place, or how many do."""
+    return str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
 
 
 def every(row: float, theme: Theme) -> int:
@@ -86,7 +124,7 @@ def widths_of(lanes: Lanes, row: float, theme: Theme) -> Widths:
         chip if every(row, theme) == 1 else small.horizontalAdvance("31") + theme.px(MARK + 3),
         max(small.horizontalAdvance("element"), mono.horizontalAdvance(longest)) + gap if active else 0.0,
         mono.horizontalAdvance(last) + gap if addressed else 0.0,
-        small.horizontalAdvance("32 B") + gap / 2,
+        small.horizontalAdvance("32 of 32") + gap / 2,
         gap,
     )
 

@@ -11,7 +11,7 @@ from ...kernels.catalogue import PhaseText, Scenario
 from ...tracer.finding import counted as plural
 from ...tracer.finding import element_place, place_text
 from ...tracer.requests import KINDS
-from ...tracer.trace import Buffer, Op, Trace
+from ...tracer.trace import Buffer, Check, Op, Trace
 from ..session import Session
 
 EXACT, PART = "exact", "part"
@@ -133,15 +133,28 @@ def check_text(trace: Trace) -> tuple[str, bool]:
         return f"stopped: {trace.error.type}", False
     if trace.check is None:
         return "", True
-    if trace.check.equal:
-        return f"equals NumPy ({error_text(trace.check.largest_error)})", True
-    return f"differs from NumPy: largest error {error_text(trace.check.largest_error)}", False
+    return compared_text(trace.check), trace.check.equal
+
+
+def compared_text(check: Check, *, brief: bool = False) -> str:
+    """Return how a result compares with NumPy's: by how much, and in how many elements where that is known."""
+    error, numbers = check.largest_error, math.isfinite(check.largest_error)
+    if check.equal:
+        return f"equals NumPy, largest error {error_text(error)}" if error else "equals NumPy exactly"
+    if check.elements > 1:
+        where = f"in {count_text(check.differing)} of {count_text(check.elements)} elements"
+        most = f", by up to {off_text(error)}" if numbers and not brief else ""
+        return f"differs from NumPy {where}{most}"
+    return f"differs from NumPy: {f'off by {off_text(error)}' if numbers else 'not a number'}"
+
+
+def off_text(error: float) -> str:
+    """Return by how much a result is off: whole and large numbers in full, others with three significant digits."""
+    return f"{error:,.0f}" if error == int(error) or error >= 1000 else f"{error:.3g}"
 
 
 def error_text(error: float) -> str:
-    """Return an error with one significant digit: 4e-7."""
-    if error == 0 or not math.isfinite(error):
-        return f"{error:g}"
+    """Return a small error with one significant digit: 4e-7."""
     digits, power = f"{error:.0e}".split("e")
     return f"{digits}e{int(power)}" if not -3 <= int(power) <= 2 else f"{error:.1g}"
 

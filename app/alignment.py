@@ -1,0 +1,51 @@
+"""Panes side by side: what they share so that one can be compared with the other at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .pane import Pane
+from .session import Selection
+from .views.memory_picture import Needs
+
+
+def share_scales(panes: Sequence[Pane], selections: Sequence[Selection]) -> None:
+    """Let a colour mean the same count in every pane."""
+    tops: dict[tuple[str, str], int] = {}
+    for pane, selection in zip(panes, selections, strict=False):
+        for scale, top in pane.memory.own_tops(selection).items():
+            tops[scale] = max(top, tops.get(scale, 0))
+    for pane in panes:
+        pane.memory.tops = tuple(sorted(tops.items()))
+
+
+def share_room(panes: Sequence[Pane]) -> None:
+    """Let matrices of the same shapes stand at the same place in the same size."""
+    needs = [pane.memory.needs for pane in panes]
+    known = [need for need in needs if need is not None]
+    for pane, own in zip(panes, needs, strict=True):
+        like = [need for need in known if own is not None and need.shapes == own.shapes]
+        pane.memory.stand_beside(_together(like) if len(like) > 1 else None)
+
+
+def share_ranks(panes: Sequence[Pane]) -> None:
+    """Let every pane count wavefronts where they are the lesson in one, and first show the numbers that differ."""
+    for pane in panes:
+        pane.counters.count_wavefronts(any(other.conflicts for other in panes))
+    ends = [set(pane.counters.ends.items()) for pane in panes]
+    same = frozenset(label for label, _ in set.intersection(*ends)) if len(ends) > 1 else frozenset()
+    for pane in panes:
+        pane.counters.leave_last(same)
+
+
+def share_words(panes: Sequence[Pane]) -> None:
+    """Let the heads of the panes be as brief as the briefest has to be."""
+    brevity = max((pane.heading.needed for pane in panes), default=0)
+    for pane in panes:
+        pane.heading.set_brevity(brevity)
+
+
+def _together(needs: Sequence[Needs]) -> Needs:
+    """Return what is enough for each of these, all of the same shapes."""
+    left, right = max(need.left for need in needs), max(need.right for need in needs)
+    return Needs(needs[0].shapes, left, right, any(need.tiles for need in needs))

@@ -1,0 +1,117 @@
+"""What fields of the bar do to setups, and where two setups differ. Pure functions of plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from ..kernels.catalogue import CatalogueError, Parameter, Scenario, settle
+from ..tracer.launch import Schedule
+from ..tracer.plan import Kind
+from .bookmark import Setup
+from .fields import parse_blocks, parse_resident
+from .options import summary, texts_of
+
+Texts = Mapping[str, str]  # of fields, by the name of their parameter or option
+
+
+def parameters_of(scenario: Scenario | None, setup: Setup) -> list[Parameter]:
+    """Return the parameters that may be chosen for a setup: a trace file has none."""
+    return [] if scenario is None or setup.file else list(scenario.parameters)
+
+
+def values_of(setup: Setup, scenario: Scenario | None) -> dict[str, str]:
+    """Return the texts of the parameters of a setup by their names."""
+    return {p.name: str(setup.values.get(p.name, p.default)) for p in parameters_of(scenario, setup)}
+
+
+def changed(setup: Setup, scenario: Scenario | None, texts: Texts) -> Setup:
+    """Return a setup with what these fields say; those that are not its own change nothing.
+
+    Where the first block alone was shown, since all of the old launch take long, all of the new one are wanted.
+    Raises CatalogueError or ValueError for what cannot be used.
+    """
+    own = {p.name for p in parameters_of(scenario, setup)}
+    values = {name: text for name, text in texts.items() if name in own}
+    options = {name: text for name, text in texts.items() if name in texts_of(setup)}
+    if setup.cut and (values or options):
+        setup = msgspec.structs.replace(setup, blocks=None, cut=False)
+    if values and scenario is not None:
+        setup = msgspec.structs.replace(setup, values=settle(scenario, {**setup.values, **values}))
+    return _with_options(setup, options) if options else setup
+
+
+def turned_to(scenario: Scenario, setup: Setup) -> Setup:
+    """Return a setup with another scenario; parameters of the same name are kept where it can take them."""
+    values = {p.name: setup.values[p.name] for p in scenario.parameters if p.name in setup.values}
+    kept = {k: v for k, v in values.items() if not refusal(partial(settle, scenario, {k: v}))}
+    return msgspec.structs.replace(
+        setup, scenario=scenario.name, values=kept, blocks=None, cut=False, file="", rerun=False
+    )
+
+
+def _with_options(setup: Setup, options: Texts) -> Setup:
+    said = {**texts_of(setup), **options}
+    return msgspec.structs.replace(
+        setup,
+        rerun=bool(setup.file),
+        schedule=Schedule(cast(Kind, said["schedule"]), parse_seed(said["seed"])),
+        resident=parse_resident(said["resident"]) if "resident" in options else setup.resident,
+        blocks=parse_blocks(said["blocks"]) if "blocks" in options else setup.blocks,
+    )
+
+
+def parse_seed(text: str) -> int:
+    """Return a seed; raises ValueError with one sentence."""
+    if not (text.isdecimal() and int(text) < 2**31):
+        raise ValueError(f"The seed must be a whole number from 0 on, not {text!r}.")
+    return int(text)
+
+
+def refusal(attempt: Callable[[], object]) -> str:
+    """Return "" when the call succeeds, else the sentence that it is refused with."""
+    try:
+        attempt()
+    except (CatalogueError, ValueError) as error:
+        return str(error)
+    return ""
+
+
+def refusal_of(name: str, text: str, setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> str:
+    """Return the sentence with which one of these setups refuses a field's text, or ""."""
+    attempts = [partial(changed, setup, scenarios.get(setup.scenario), {name: text}) for setup in setups]
+    return next(filter(None, map(refusal, attempts)), "")
+
+
+def apart(setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> list[str]:
+    """Return for each setup what tells it from the other one: "tile 16 · type float64 · sequential", or "".
+
+    Told are parameters, schedule and blocks of two panes of one kernel; others have titles of their own.
+    """
+    if len({setup.scenario for setup in setups}) > 1 or not all(setup.scenario for setup in setups):
+        return [""] * len(setups)
+    said = [_said(setup, scenarios.get(setup.scenario)) for setup in setups]
+    told = [name for name in said[0] if len({of_setup[name][0] for of_setup in said}) > 1]
+    return [" · ".join(of_setup[name][1] for name in told) for of_setup in said]
+
+
+def _said(setup: Setup, scenario: Scenario | None) -> dict[str, tuple[str, str]]:
+    """Return (value, how it is told) of everything that may differ."""
+    values = values_of(setup, scenario)
+    said = {p.name: (values[p.name], _named(p, values[p.name])) for p in parameters_of(scenario, setup)}
+    seed = f", seed {setup.schedule.seed}" if setup.schedule.kind == "random" else ""
+    options = summary(setup) + seed
+    return {**said, "schedule": (f"{options} {setup.blocks}", options)}
+
+
+def _named(parameter: Parameter, text: str) -> str:
+    """Return a parameter with its value: "M 64", "tile 16", "type float64"."""
+    if parameter.file:
+        return f"{parameter.label} {Path(text).name or 'none'}"
+    first = parameter.label.partition(" ")[0]
+    label = parameter.label if len(first) == 1 else parameter.label[:1].lower() + parameter.label[1:]
+    return f"{label} {int(text):,}" if text.isdecimal() else f"{label} {text}"

@@ -1,0 +1,229 @@
+"""The head of a pane: title, what tells it from the other pane, how the launch ended, and its lesson."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from ..tracer.trace import Trace
+from .controls import mark
+from .icons import icon
+from .session import Session
+from .switch import Switch
+from .theme import Theme
+from .views.pitfall import pitfall_text
+from .views.wording import check_text, compared_text
+
+
+class Heading(QWidget):
+    """One line, and the lesson below. What does not fit the line is said in fewer words, with all of it as a tip.
+
+    Its height follows from the text size and the lines of the lesson alone, so that panes side by side agree.
+    `fitted` tells that it has to be briefer than before, `needed`, or need not be.
+    """
+
+    fitted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme, self.lines = theme, 2
+        self.session: Session | None = None
+        self.needed = self.brevity = 0
+        self.title, self.lesson = QLabel(), QLabel()
+        self.title.setObjectName("title")
+        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.lesson.setObjectName("lesson")
+        self.lesson.setWordWrap(True)
+        self.lesson.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.apart = QLabel()
+        self.apart.setObjectName("muted")
+        self.apart.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.apart.hide()
+        self._apart = ""
+        self.sign, self.verdict, self.part, self.pitfall = QLabel(), QLabel(), QLabel(), QLabel("pitfall")
+        self.part.setObjectName("badge")
+        self.pitfall.setObjectName("pitfall")
+        self.switch = Switch({"memory": "Memory", "histogram": "Histogram"}, "What the pane shows (H)")
+        self.line = QHBoxLayout()
+        self.line.addWidget(self.title, 1000)  # up to the width of its text
+        self.line.addWidget(self.apart, 1000)
+        self.line.addStretch(1)
+        for widget in (self.switch, self.pitfall, self.part, self.sign, self.verdict):
+            self.line.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.column = QVBoxLayout(self)
+        self.column.addLayout(self.line)
+        self.column.addWidget(self.lesson)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def load(self, session: Session | None) -> None:
+        """Tell of another session."""
+        self.session = session
+        self.switch.setVisible(session is not None and session.counting is not None)
+        self._tell()
+
+    def set_apart(self, text: str) -> None:
+        """Say beside the title what tells this pane from the other one."""
+        self._apart = text
+        self._fit()
+
+    def set_brevity(self, brevity: int) -> None:
+        """Say verdict and part in no more words than the other pane has room for: 0 are all, 2 the fewest."""
+        if brevity != self.brevity:
+            self.brevity = brevity
+            self._fit()
+
+    def set_lines(self, lines: int) -> None:
+        """Give the lesson so many lines, none to tell it as the tip of the title only."""
+        self.lines = lines
+        self._tell()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours, text size and words."""
+        self.theme = theme
+        self.column.setContentsMargins(theme.px(14), theme.px(8), theme.px(14), theme.px(4))
+        self.column.setSpacing(theme.px(2))
+        self.line.setSpacing(theme.px(8))
+        self._tell()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return little width: what does not fit is said in fewer words."""
+        return QSize(self.theme.px(160), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say as much as fits."""
+        super().resizeEvent(event)
+        self._tell()
+
+    def _tell(self) -> None:
+        self.title.setFixedHeight(self.theme.px(26))
+        self._tell_lesson()
+        self._tell_pitfall()
+        self._tell_verdict()
+        self._fit()
+
+    def _tell_lesson(self) -> None:
+        lesson = self.session.scenario.lesson if self.session and self.session.scenario else ""
+        scenario = self.session.scenario if self.session else None
+        self.told = lesson if scenario and scenario.words else self._say(lesson)
+        metrics = QFontMetrics(self.theme.font())
+        room = self.width() - 2 * self.theme.px(14)
+        self.lesson.setText(_shortened(self.told, room, self.lines, metrics))
+        self.lesson.setToolTip(self.told)
+        self.lesson.setFixedHeight(max(1, self.lines) * metrics.lineSpacing() + self.theme.px(2))
+        self.lesson.setVisible(self.lines > 0)
+
+    def _tell_pitfall(self) -> None:
+        scenario = self.session.scenario if self.session else None
+        pitfall = pitfall_text(scenario)
+        pitfall = pitfall if scenario and scenario.words else self._say(pitfall)
+        self.pitfall.setVisible(bool(pitfall))
+        self.pitfall.setToolTip(pitfall)
+        self.pitfall.setAccessibleDescription(pitfall)
+
+    def _tell_verdict(self) -> None:
+        trace = self.session.trace if self.session else None
+        good = trace is None or (trace.error is None and (trace.check is None or trace.check.equal))
+        self.verdict.setToolTip(self._say(check_text(trace)[0]) if trace else "")
+        self.verdict.setObjectName("good" if good else "bad")
+        mark(self.verdict, "good", good)
+        size = self.theme.px(14)
+        picture = icon("check" if good else "warning", self.theme.colour("good" if good else "bad"))
+        self.sign.setPixmap(picture.pixmap(size, size))
+        self.part.setToolTip(self._say(trace.notice) if trace else "")
+
+    def _fit(self) -> None:
+        """Say verdict and part in as many words as leave the title whole; cut it only beside the fewest."""
+        trace, name = self.session.trace if self.session else None, _title(self.session)
+        self.sign.setVisible(bool(_verdicts(trace)[0]))
+        metrics = QFontMetrics(self.theme.font(18, bold=True))
+        words = list(zip(_verdicts(trace), _parts(trace), strict=True))
+        least = metrics.horizontalAdvance(name) + self._apart_width()
+        needed = next((n for n, said in enumerate(words) if least <= self._room(*said)), len(words) - 1)
+        room = self._room(*words[max(needed, self.brevity)])
+        self.sign.setToolTip(self.verdict.toolTip())
+        lesson = f"{self.told}\n" if not self.lines and self.told else ""
+        self.title.setToolTip(f"{lesson}{name}" if metrics.horizontalAdvance(name) > room else lesson.strip())
+        self.title.setText(metrics.elidedText(name, Qt.TextElideMode.ElideRight, max(room, 0)))
+        self.title.setMaximumWidth(metrics.horizontalAdvance(self.title.text()) + 4)
+        self._fit_apart(room - self.title.maximumWidth())
+        self.title.setAccessibleName(name)
+
+        if needed != self.needed:
+            self.needed = needed
+            self.fitted.emit()
+
+    def _room(self, verdict: str, part: str) -> int:
+        """Say these and return what they leave to the title."""
+        self._show(self.verdict, verdict)
+        self._show(self.part, part)
+        return self.width() - self._beside_title()
+
+    def _apart_width(self) -> int:
+        """Return the width of what stands beside the title, with the gap between them."""
+        width = QFontMetrics(self.theme.font()).horizontalAdvance(self._say(self._apart))
+        return width + self.line.spacing() + 8 if self._apart else 0
+
+    def _fit_apart(self, room: int) -> None:
+        """Show what tells the pane from the other one, cut where there is less room than it needs."""
+        metrics, said = QFontMetrics(self.theme.font()), self._say(self._apart)
+        left = room - self.line.spacing()
+        text = metrics.elidedText(said, Qt.TextElideMode.ElideRight, max(left, 0))
+        self._show(self.apart, text if len(text) > 1 else "")
+        self.apart.setMaximumWidth(metrics.horizontalAdvance(text) + 4)
+        self.apart.setToolTip(said)
+
+    def _show(self, label: QLabel, text: str) -> None:
+        label.setText(self._say(text))
+        label.setVisible(bool(text))
+
+    def _beside_title(self) -> int:
+        """Return the width of all that stands in the line but the title."""
+        others = (self.switch, self.pitfall, self.part, self.sign, self.verdict)
+        shown = [widget for widget in others if not widget.isHidden()]
+        gaps = self.line.spacing() * len(shown) + 2 * self.theme.px(14)
+        return sum(widget.sizeHint().width() for widget in shown) + gaps
+
+    def _say(self, text: str) -> str:
+        """Return a text in the words that the session is told in."""
+        return self.theme.speaking(self.session.scenario if self.session else None).say(text)
+
+
+def _title(session: Session | None) -> str:
+    if session is None:
+        return ""
+    return session.title or (session.scenario.title if session.scenario else session.trace.kernel)
+
+
+def _verdicts(trace: Trace | None) -> tuple[str, str, str]:
+    """Return how the run ended, in a few words, in fewer, and as no more than its sign."""
+    if trace is None or (trace.error is None and trace.check is None):
+        return "", "", ""
+    if trace.error is not None:
+        error = trace.error
+        where = f"{error.type} in block {error.block}, thread {error.thread}, line {error.line}"
+        return where, error.type, ""
+    assert trace.check is not None
+    short = "equals NumPy" if trace.check.equal else "differs from NumPy"
+    return compared_text(trace.check, brief=True), short, ""
+
+
+def _parts(trace: Trace | None) -> tuple[str, str, str]:
+    """Return how much of the launch is there, in words and in one, "" where all is."""
+    if trace is None or not trace.is_part:
+        return "", "", ""
+    blocks = trace.grid[0] * trace.grid[1] * trace.grid[2]
+    return f"a part: {len(trace.recorded):,} of {blocks:,} blocks", "a part", "a part"
+
+
+def _shortened(text: str, width: int, lines: int, metrics: QFontMetrics) -> str:
+    """Return the text, or as many of its first words as fill so many lines of this width."""
+    words = text.split(" ")
+    while len(words) > 1 and lines and not _fits(" ".join(words), width, lines, metrics):
+        words = [*words[:-2], words[-2].rstrip(",;:") + "…"]
+    return " ".join(words)
+
+
+def _fits(text: str, width: int, lines: int, metrics: QFontMetrics) -> bool:
+    box = metrics.boundingRect(0, 0, max(width, 1), 10_000, int(Qt.TextFlag.TextWordWrap), text)
+    return box.height() <= (lines + 0.5) * metrics.lineSpacing()

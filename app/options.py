@@ -1,0 +1,67 @@
+"""The panel behind the bar's last button: schedule, seed, resident blocks, blocks to run, files, one pane or both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QFrame, QWidget
+
+from .bookmark import Setup
+from .fields import Choice, Number, show_blocks
+from .theme import Theme
+from .views.dress import boxes_palette, boxes_sheet
+
+SCHEDULES = ("lockstep", "sequential", "random")
+NUMBERS = (("seed", "Seed", 6), ("resident", "Resident blocks", 6), ("blocks", "Blocks to run", 16))
+
+
+class Options(QFrame):
+    """Fields of what every launch has, whatever its scenario: `fields` by the names that `texts_of` has too."""
+
+    def __init__(
+        self, touched: Callable[[str, bool], None], left: Callable[[], None], parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("panel")
+        self.setWindowFlag(self.windowType().Popup)
+        self.schedule = Choice("Schedule")
+        self.schedule.offer([(kind, kind) for kind in SCHEDULES], "lockstep")
+        self.schedule.picked.connect(lambda _: touched("schedule", True))
+        self.form = QFormLayout(self)
+        self.form.addRow("Schedule", self.schedule)
+        self.numbers = {name: Number(label, digits) for name, label, digits in NUMBERS}
+        for name, label, _ in NUMBERS:
+            self.numbers[name].textEdited.connect(lambda _, name=name: touched(name, False))
+            self.numbers[name].editingFinished.connect(left)
+            self.form.addRow(label, self.numbers[name])
+        self.same = QCheckBox("Change both panes alike")
+        self.same.setAccessibleName("Change both panes alike")
+        self.form.addRow(self.same)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size for the check box, which the style sheet of the application leaves alone."""
+        self.same.setPalette(boxes_palette(theme))
+        self.same.setStyleSheet(boxes_sheet("QCheckBox", theme))
+
+    def show_shared(self, shared: bool, several: bool) -> None:
+        """Show whether both panes are changed alike, and whether there are two, without telling anybody."""
+        with QSignalBlocker(self.same):
+            self.same.setChecked(shared)
+        self.same.setEnabled(several)
+
+
+def texts_of(setup: Setup) -> dict[str, str]:
+    """Return what the fields of a setup's options say."""
+    return {
+        "schedule": setup.schedule.kind,
+        "seed": str(setup.schedule.seed),
+        "resident": "auto" if setup.resident is None else str(setup.resident),
+        "blocks": show_blocks(setup.blocks),
+    }
+
+
+def summary(setup: Setup) -> str:
+    """Return the options of a setup in a few words: "lockstep, 2 blocks"."""
+    count = 0 if setup.blocks is None else len(setup.blocks)
+    return setup.schedule.kind + (f", {count:,} block{'s' * (count != 1)}" if count else "")

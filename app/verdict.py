@@ -1,0 +1,86 @@
+"""What `tilescope check` says of a program once it has ended, however it did."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import contextmanager, suppress
+from mmap import mmap
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+from .program_findings import Checked, print_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .programs import Program
+
+UNRECORDED = "tilescope: kernels were launched in child processes too; those launches are not recorded."
+
+
+class Children:
+    """Whether processes that the program forked launched a kernel: they and their parent share a byte."""
+
+    def __init__(self) -> None:
+        self._shared = mmap(-1, 1)
+
+    def launched(self) -> None:
+        """Note, in a child, that it launched a kernel."""
+        self._shared[0] = 1
+
+    def tell(self) -> None:
+        """Say that there were launches which were not recorded, if there were."""
+        if self._shared[0]:
+            print(UNRECORDED, file=sys.stderr)
+
+
+class Verdict:
+    """What is said of a program once it has ended."""
+
+    def __init__(
+        self, checked: Checked, children: Children, program: Program, form: str, output: TextIO
+    ) -> None:
+        self.checked, self.children = checked, children
+        self._form, self._output = form, output
+        # Lines are told of files as they were named, which an annotation is shown beside.
+        self._folder = None if Path(program.name).is_absolute() else Path.cwd()
+
+    def tell(self, status: int) -> int:
+        """Print what was found in a program that ended with this status; return the exit status of `check`."""
+        found = [f | {"file": self._named(f["file"])} for f in self.checked.findings()]
+        launched = self.checked.launches > 0
+        none = "" if not launched else "nothing found before it ended" if status else "no findings"
+        with suppress(BrokenPipeError), self._output:  # who reads a part of the findings gets the same status
+            print_findings(found, self._form, self._output, none)
+        self.children.tell()
+        if any(finding["severity"] == "error" for finding in found):
+            return 1
+        if not launched and not status:
+            print("tilescope: the program launched no kernel, so nothing was checked.", file=sys.stderr)
+        return 2 if status or not launched else 0
+
+    def _named(self, file: str) -> str:
+        path = Path(file)
+        return (
+            str(path.relative_to(self._folder))
+            if self._folder and path.is_relative_to(self._folder)
+            else file
+        )
+
+
+@contextmanager
+def leaving(tell: Callable[[int], int]) -> Iterator[None]:
+    """Tell what was found also where the program ends by os._exit, which leaves nobody time for it."""
+    leave = os._exit
+
+    def told(status: int) -> NoReturn:
+        os._exit = leave
+        leave(tell(status))
+
+    os._exit = told
+    try:
+        yield
+    finally:
+        os._exit = leave

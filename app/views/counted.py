@@ -1,0 +1,138 @@
+"""What the counters strip counts: the numbers of a session, their names and ranks, at any moment. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tracer.trace import Op, Trace
+from ..session import Session
+from .tiles import Tile, Value
+from .wording import bytes_text, count_text, operands, part_text, times_text
+
+# Room that a number gets even where it stays smaller, so that two panes side by side look alike.
+USUAL = "888,888"
+
+
+class Number(NamedTuple):
+    """What becomes a tile, see there."""
+
+    label: str
+    meaning: str
+    text: Value
+    rank: int
+    widest: str = USUAL
+
+
+def tiles_of(session: Session, wavefronts: bool = False) -> list[Tile]:
+    """Return the numbers of a session, from left to right.
+
+    wavefronts: whether those of shared memory are the lesson, here or in the launch beside this one. Where each
+    request takes one they say nothing that the requests do not.
+    """
+    if session.is_program:
+        numbers = [*_accesses(session), *_reads(session)]
+    elif totals_of(session.trace):
+        numbers = _requests(session, wavefronts)
+    else:
+        numbers = [*_atomics(session), *_requests(session, wavefronts), *_reads(session)]
+    return [Tile(*number[:4], max(number.text(session.end), number.widest, key=len)) for number in numbers]
+
+
+def totals_of(trace: Trace) -> dict[str, int]:
+    """Return the counters of the whole launch where the trace lacks accesses, so that its moments can't show them."""
+    return {} if trace.error is not None else trace.totals
+
+
+def notice_of(trace: Trace) -> str:
+    """Return one sentence about what the numbers are of, "" where they are of the whole launch by now."""
+    return "Counters of the whole launch, at any moment." if totals_of(trace) else part_text(trace)
+
+
+def _sum(counters: dict[str, int], space: str, measure: str) -> int:
+    """Return the sum of a measure over loads, stores and atomics on a space."""
+    return sum(n for name, n in counters.items() if name.startswith(space) and name.endswith(measure))
+
+
+def has_conflicts(session: Session) -> bool:
+    """Return whether some requests of shared memory take more than one wavefront."""
+    counters = totals_of(session.trace) or session.counters.at(session.end)
+    return _sum(counters, "shared", "wavefronts") > _sum(counters, "shared", "instructions")
+
+
+def _requests(session: Session, wavefronts: bool) -> list[Number]:
+    """Return the counters of requests by now or, where only those of the whole launch are known, of all."""
+    totals = totals_of(session.trace)
+
+    def number(space: str, measure: str) -> Callable[[int], int]:
+        return lambda moment: _sum(totals or session.counters.at(moment), space, measure)
+
+    sectors, requests, asked = (number("global", measure) for measure in ("sectors", "requests", "bytes"))
+    shared, passes = number("shared", "instructions"), number("shared", "wavefronts")
+    found = [
+        Number("global sectors", "32-byte pieces of global memory touched, counted request by request.",
+               lambda m: count_text(sectors(m)), 0),
+        Number("global requests", "Times that a warp asked global memory for up to 32 elements at once.",
+               lambda m: count_text(requests(m)), 2),
+        Number("global bytes", "Bytes that threads asked of global memory; what moves is 32 bytes a sector.",
+               lambda m: bytes_text(asked(m)), 6, "1023.9 KiB"),
+        *([Number("shared wavefronts", "Passes over the 32 banks of shared memory: more than requests where "
+                  "lanes of a warp meet in a bank.", lambda m: count_text(passes(m)), 1)] if wavefronts else []),
+        Number("shared requests", "Times that a warp asked shared memory for up to 32 elements at once.",
+               lambda m: count_text(shared(m)), 3),
+    ]  # fmt: skip
+    return found if shared(session.end) else found[:3]
+
+
+def _accesses(session: Session) -> list[Number]:
+    """Return what a plain Python program does, which knows neither warps nor sectors."""
+    requests = session.requests
+    loads, stores = (
+        np.cumsum(np.bincount(requests.moment[op], requests.lanes[op], session.end + 1)).astype(np.int64)
+        for op in (requests.op == Op.LOAD, requests.op != Op.LOAD)
+    )
+    return [
+        Number("accesses", "Times that the program read or wrote an element of an array.",
+               _reached(loads + stores), 0),
+        Number("reads", "Times that the program read an element of an array.", _reached(loads), 2),
+        Number("writes", "Times that the program wrote an element of an array.", _reached(stores), 3),
+    ]  # fmt: skip
+
+
+def _atomics(session: Session) -> list[Number]:
+    """Return the counters of atomic operations on each space that has any."""
+    spaces = np.array([buffer.space for buffer in session.trace.buffers])
+    found: list[Number] = []
+    for space in ("global", "shared"):
+        made = (session.requests.op >= Op.ATOMIC) & (spaces[session.requests.buffer] == space)
+        if made.any():
+            lanes = np.bincount(session.requests.moment[made], session.requests.lanes[made])
+            meaning = (
+                f"Atomic operations of threads on {space} memory; lanes that meet in an element take turns."
+            )
+            done = np.cumsum(lanes).astype(np.int64)
+            found.append(Number(f"{space} atomics", meaning, _reached(done), 0))
+    return found
+
+
+def _reads(session: Session) -> list[Number]:
+    """Return how often the elements of the operands were read; of a single element, or none read, it says nothing."""
+    counters, buffers, found = session.counters, session.trace.buffers, []
+    where = "" if session.is_program else " from global memory"
+    for rank, (buffer, name) in zip((1, 5), operands(session), strict=False):
+        if counters.mean_reads(buffer, session.end) and np.prod(buffers[buffer].shape) > 1:
+            meaning = f"How often an element of {name} was read{where} so far, on average."
+            found.append(Number(f"mean reads of {name}", meaning, _mean_reads(session, buffer), rank, ""))
+    return found
+
+
+def _mean_reads(session: Session, buffer: int) -> Value:
+    return lambda m: times_text(session.counters.mean_reads(buffer, m))
+
+
+def _reached(done: NDArray[np.int64]) -> Value:
+    """Return the text of the sum that was reached by a moment."""
+    return lambda m: count_text(int(done[min(max(m, 0), len(done) - 1)]))

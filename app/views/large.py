@@ -1,0 +1,53 @@
+"""The codes of large sheets of which a launch touches little: what never changes is made once. No Qt."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .cells import OUTSIDE, POISON, Codes, shrunk
+from .frames import Part
+from .sheet import Ints, Sheet
+
+
+class Few(NamedTuple):
+    """Some elements of a buffer, ascending numbers in its shape in C order, and the code of each."""
+
+    elements: Ints
+    codes: Codes
+
+
+class Still(NamedTuple):
+    """The dots of part of a sheet without its few changing cells; whether some show what is below.
+
+    few: which of the changing elements lie in the part. place: the dot of each, in C order.
+    """
+
+    dots: Codes
+    hatched: bool
+    few: NDArray[np.bool_]
+    place: Ints
+
+
+def still(codes: Codes, sheet: Sheet, elements: Ints, part: Part, step: int) -> Still:
+    """Return what stays of the codes of a sheet (rows, cols) whose elements given here change.
+
+    Each dot stands for step x step cells, from the part's first on.
+    """
+    row, col = sheet.cells(elements)
+    rest = codes[part.row0 : part.row1, part.col0 : part.col1].copy()
+    few = (row >= part.row0) & (row < part.row1) & (col >= part.col0) & (col < part.col1)
+    row, col = row[few] - part.row0, col[few] - part.col0
+    rest[row, col] = OUTSIDE
+    dots = shrunk(rest, step)
+    return Still(dots, bool((rest == POISON).any()), few, row // step * dots.shape[1] + col // step)
+
+
+def with_few(kept: Still, codes: Codes) -> tuple[Codes, bool]:
+    """Return the dots with the codes of the changing elements in them, and whether some show what is below."""
+    mine = codes[kept.few]
+    dots = kept.dots.copy()
+    np.maximum.at(dots.reshape(-1), kept.place, mine)
+    return dots, kept.hatched or bool((mine == POISON).any())

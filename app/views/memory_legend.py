@@ -1,0 +1,146 @@
+"""The legend of the memory view: what the colours of the cells mean, in as many rows as there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QImage, QPainter, QPixmap
+
+from ...tracer.trace import Buffer
+from ..theme import Theme
+from . import cells
+from .heat import HEATS
+from .memory_paint import colour_table, draw_hatch
+from .memory_scene import Group
+from .memory_text import MIDDLE, SMALL, line_of, width_of, write
+from .wording import EXACT, buffer_text, count_text, value_text
+
+SCALE_WIDTH = 46.0
+TEXT = "text"
+LONGEST_NAMES = 12  # letters; more than these are called by their space
+GAPS = (18, 12)  # between two items: the usual, and where there is little room
+Rows = list[list[tuple[float, "Item"]]]
+
+
+class Item(NamedTuple):
+    """One entry of the legend: words, then a colour scale, words.
+
+    scale: a measure (see Group), "hatch", TEXT for none, or "" for words in a badge.
+    """
+
+    before: str
+    scale: str
+    after: str = ""
+
+
+def legend_items(
+    groups: Sequence[Group], buffers: Sequence[Buffer], touched: frozenset[int], hatched: bool, mark: str,
+    theme: Theme,
+) -> list[Item]:  # fmt: skip
+    """Return what the colours of these groups mean, without buffers that are never touched, and the mark of it all."""
+    items = []
+    for group in groups:
+        names = ", ".join(buffer_text(buffers[n]) for n in group.buffers if n in touched)
+        low, high = group.span.low, group.span.high
+        space = theme.say(f"{buffers[group.buffers[0]].space} memory").removesuffix(" memory")
+        names = names if len(names) <= LONGEST_NAMES else space
+        if names and group.measure == "reads":
+            items.append(Item(f"{names} read 0", "reads", f"{count_text(int(high))}×"))
+        elif names and group.measure in HEATS:
+            if high:
+                noun = theme.say(HEATS[group.measure])
+                items.append(Item(f"{names} 0", group.measure, f"{count_text(int(high))} {noun}"))
+        elif names:
+            items.append(Item(f"{names} {_number(low)}", "value", _number(high)))
+    heats = {group.measure for group in groups} & HEATS.keys()
+    if heats and not items:
+        items.append(Item(f"no {theme.say(HEATS[heats.pop()])}", TEXT))
+    valueless = [Item("", "hatch", "no value")] if hatched else []
+    return [*items, *valueless, Item(mark, "")] if items else []
+
+
+def _number(value: float) -> str:
+    return value_text(np.float64(value)).replace("-", "−")
+
+
+def legend_rows(items: Sequence[Item], width: float, most: int, theme: Theme) -> Rows:
+    """Return the items as at most so many rows of (x, item) that fit the width.
+
+    Where there is little room the gaps go first, then the mark of what is exact, then the hatch, then the last items.
+    """
+    without = [item for item in items if item != Item(EXACT, "")]
+    least = [item for item in without if item.scale != "hatch"]
+    tried = [_rows(some, width, gap, theme) for some in (items, without, least) for gap in GAPS]
+    return next((rows for rows in tried if len(rows) <= most), tried[-1][:most])
+
+
+def _rows(items: Sequence[Item], width: float, gap: float, theme: Theme) -> Rows:
+    """Return the items as rows of (x, item)."""
+    rows: Rows = [[]]
+    x = 0.0
+    for item in items:
+        needed = _item_width(item, theme)
+        if rows[-1] and x + needed > width:
+            rows.append([])
+            x = 0.0
+        rows[-1].append((x, item))
+        x += needed + theme.px(gap)
+    return rows if items else []
+
+
+def _item_width(item: Item, theme: Theme) -> float:
+    font, gap = theme.font(SMALL), theme.px(5)
+    words = sum(width_of(text, font) + gap for text in (item.before, item.after) if text)
+    return words + {"hatch": theme.px(16), "": theme.px(8), TEXT: 0}.get(item.scale, theme.px(SCALE_WIDTH))
+
+
+def legend_picture(rows: Rows, width: float, height: float, ratio: float, theme: Theme) -> QPixmap:
+    """Return the rows of a legend as a picture, sharp at `ratio`, with a little space above."""
+    picture = QPixmap(max(1, round(width * ratio)), max(1, round(height * ratio)))
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(theme.colour("panel"))
+    painter = QPainter(picture)
+    for number, row in enumerate(rows):
+        for x, item in row:
+            _draw_item(painter, x, theme.px(4) + number * line_of(theme), item, theme)
+    painter.end()
+    return picture
+
+
+def _draw_item(painter: QPainter, x: float, y: float, item: Item, theme: Theme) -> None:
+    style, gap, line = (theme.font(SMALL), theme.colour("muted"), MIDDLE), theme.px(5), line_of(theme)
+    width = width_of(item.before, style[0])
+    if not item.scale:
+        _draw_badge(painter, QRectF(x, y + 1, width + theme.px(12), line - 2), theme)
+        x += theme.px(6)
+    write(painter, QRectF(x, y, width + 1, line), item.before, *style)
+    if item.scale not in ("", TEXT):
+        x += width + gap if item.before else 0
+        wide = theme.px(14 if item.scale == "hatch" else SCALE_WIDTH - 5)
+        _draw_scale(painter, QRectF(x, y + line / 2 - theme.px(5), wide, theme.px(10)), item.scale, theme)
+        x += wide + gap
+    write(painter, QRectF(x, y, width_of(item.after, style[0]) + 1, line), item.after, *style)
+
+
+def _draw_badge(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.colour("badge"))
+    painter.drawRoundedRect(box, theme.px(4), theme.px(4))
+
+
+def _draw_scale(painter: QPainter, box: QRectF, scale: str, theme: Theme) -> None:
+    """Draw a colour scale, that of reads with the colour of unread cells before it."""
+    if scale == "hatch":
+        draw_hatch(painter, box, theme)
+        return
+    if scale != "value":
+        painter.fillRect(QRectF(box.x(), box.y(), box.height(), box.height()), theme.colour("cell_unread"))
+        box = box.adjusted(box.height() + 2, 0, 0, 0)
+    dots = np.ascontiguousarray(colour_table(theme, scale)[cells.FIRST :])
+    image = QImage(dots.data, len(dots), 1, dots.nbytes, QImage.Format.Format_ARGB32_Premultiplied)
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+    painter.drawImage(box, image)

@@ -1,0 +1,184 @@
+"""The bar at the top: it says what the pictures are of, and an edit changes what was edited and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from tilescope.app import files
+from windows import PAIR, SMALL, enter, field, opened, press, settle, until
+
+VECTORS = ("vector-increment:count=300", "vector-multiply:count=600,num_blocks=3")
+
+
+def notes(window) -> dict[str, str]:
+    """Return what stands beside the fields, by the parameter's name."""
+    found = {}
+    for name, entry in window.toolbar.fields.items():
+        for chip in window.toolbar._chips:
+            if entry in chip.notes and not chip.notes[entry].isHidden():
+                found[name] = chip.notes[entry].text()
+    return found
+
+
+def captions(window) -> list[str]:
+    return [chip.caption.text() for chip in window.toolbar._chips]
+
+
+def values(window, name: str) -> list[object]:
+    return [setup.values.get(name) for setup in window.stage.setups]
+
+
+def test_an_edit_leaves_the_other_parameters_of_the_other_pane_alone():
+    with opened(("vector-double", "transpose-tile")) as window:
+        window.toolbar.pick(1, "vector-multiply")
+        settle(window)
+        lengths = [len(s.trace.initial[0]) for s in window.stage.sessions]
+        assert lengths[0] != lengths[1]
+        window.stage.set_focus(0)
+        enter(window, "num_blocks", "2")
+        until(lambda: window.stage.setups[1].values.get("num_blocks") == 2)
+        settle(window)
+        assert [len(s.trace.initial[0]) for s in window.stage.sessions] == lengths
+        assert "num_blocks" not in window.stage.setups[0].values
+
+
+def test_a_field_says_what_the_other_pane_has_in_its_place():
+    with opened(VECTORS) as window:
+        window.stage.set_focus(0)
+        assert field(window, "count").text() == "300"
+        assert notes(window)["count"] == "≠ 600"
+        assert "Blocks, right" in captions(window)
+        window.stage.set_focus(1)
+        assert field(window, "count").text() == "600"
+        assert notes(window)["count"] == "≠ 300"
+        assert "right" not in " ".join(captions(window)).replace("Blocks, right", "")
+
+
+def test_a_size_typed_for_both_panes_is_taken_by_both_and_no_longer_differs():
+    with opened(VECTORS) as window:
+        window.toolbar.same.setChecked(True)
+        window.stage.set_focus(0)
+        enter(window, "count", "300")  # what stands there already, but not in the other pane
+        until(lambda: values(window, "count") == [300, 300])
+        settle(window)
+        assert "count" not in notes(window)
+
+
+def test_a_field_that_one_pane_alone_has_goes_to_that_pane():
+    with opened(VECTORS) as window:
+        window.stage.set_focus(0)
+        window.toolbar.same.setChecked(False)
+        enter(window, "num_blocks", "2")
+        until(lambda: values(window, "num_blocks") == [None, 2])
+        settle(window)
+        assert window.stage.sessions[1].trace.grid == (2, 1, 1)
+
+
+def test_a_schedule_is_changed_without_the_sizes():
+    with opened(VECTORS) as window:
+        window.toolbar.same.setChecked(True)
+        window.toolbar.schedule.choose("sequential")
+        window.toolbar.schedule.activated.emit(window.toolbar.schedule.currentIndex())
+        settle(window)
+        assert [setup.schedule.kind for setup in window.stage.setups] == ["sequential"] * 2
+        assert values(window, "count") == [300, 600]
+
+
+def test_schedules_that_differ_are_both_named():
+    with opened((f"matmul-tiled:{SMALL}", f"matmul-tiled:{SMALL},schedule=sequential")) as window:
+        assert window.toolbar.more.text() == "lockstep | sequential"
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ("m=16,k=16,n=16,tile=16", ["tile 8", "tile 16"]),
+        (
+            f"{SMALL},dtype=float64,schedule=sequential",
+            ["type float32 · lockstep", "type float64 · sequential"],
+        ),
+    ],
+)
+def test_two_panes_of_one_kernel_are_told_apart_in_their_titles_and_timelines(other, said):
+    with opened((f"matmul-tiled:{SMALL}", f"matmul-tiled:{other}")) as window:
+        assert [pane.heading.apart.text() for pane in window.frame.panes] == said
+        assert all(pane.heading.apart.isVisible() for pane in window.frame.panes)
+        assert [timeline.apart for timeline in window.frame.timelines] == said
+
+
+def test_panes_that_do_not_differ_say_nothing_more():
+    with opened(PAIR) as window:
+        assert [pane.heading.apart.isVisible() for pane in window.frame.panes] == [False, False]
+        assert notes(window) == {}
+
+
+def test_typing_goes_on_while_a_picture_comes():
+    with opened() as window:
+        entry = field(window, "m")
+        enter(window, "m", "2")
+        window.frame.show_setups()  # as when the session of an earlier wish comes
+        QTest.keyClicks(entry, "4")
+        until(lambda: values(window, "m") == [24, 24])
+        settle(window)
+
+
+def test_escape_puts_back_what_was_typed_in_vain():
+    with opened() as window:
+        enter(window, "m", "99999")
+        until(lambda: window.notice.kind == "error")
+        press(window, "Escape")
+        assert field(window, "m").text() == "16"
+        assert not field(window, "m").property("invalid")
+        assert window.notice.isHidden()
+
+
+def test_a_file_that_cannot_be_opened_leaves_the_bar_as_the_picture_is(tmp_path):
+    with opened() as window:
+        before = window.stage.setups
+        path = tmp_path / "nope.npz"
+        files.open_path(window, str(path))
+        settle(window)
+        assert window.notice.kind == "error"
+        assert window.toolbar.sides[1].currentText() == "Tiled, shared memory"
+        assert window.stage.setups == before
+        assert window.settings.recent == ()
+        enter(window, "m", "24")
+        until(lambda: values(window, "m") == [24, 24])
+        settle(window)
+        assert window.notice.isHidden()
+
+
+def test_what_was_told_goes_with_the_launch_that_it_is_of():
+    with opened() as window:
+        window.notice.tell("The tracing was cancelled; the picture is that of the launch before.")
+        enter(window, "m", "24")
+        until(lambda: values(window, "m") == [24, 24])
+        assert not window.notice.is_shown()
+        settle(window)
+
+
+def test_the_tab_key_goes_through_the_bar_from_left_to_right():
+    with opened() as window:
+        window.toolbar.sides[0].setFocus()
+        places = []
+        for _ in range(9):
+            widget = QApplication.focusWidget()
+            places.append(widget.mapTo(window, widget.rect().center()).x())
+            QTest.keyClick(widget, Qt.Key.Key_Tab)
+        assert places == sorted(places)
+
+
+def test_the_bar_is_one_row_while_it_can_be():
+    with opened(("vector-double", "vector-multiply")) as window:
+        window.resize(1900, 900)
+        settle(window)
+        bar = window.toolbar
+        assert bar.brand.isVisible()
+        whole = bar.height()
+        window.resize(bar.flow.sizeHint().width() - 20, 900)
+        settle(window)
+        assert not bar.brand.isVisible()
+        assert bar.height() == whole

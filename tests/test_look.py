@@ -1,0 +1,55 @@
+"""The look: text of one size everywhere, and outlines and cells that a projector does not lose."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication
+
+from tilescope.app.theme import Theme
+from tilescope.app.views import cells
+from tilescope.app.views.memory_paint import colour_table
+from windows import opened
+
+THEMES = [Theme.named("light"), Theme.named("dark")]
+
+
+def luminance(colour: QColor) -> float:
+    """Return the relative luminance as WCAG 2.2 defines it."""
+    parts = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.getRgbF()[:3]
+    ]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_controls_have_an_outline_that_can_be_seen(theme):
+    assert contrast(theme.colour("control"), theme.colour("panel")) >= 3
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+@pytest.mark.parametrize("measure", ["reads", "wasted"])
+def test_unread_cells_are_told_from_the_panel_and_from_cells_read_once(theme, measure):
+    table = colour_table(theme, measure)
+    unread, once = QColor.fromRgb(int(table[cells.UNREAD])), QColor.fromRgb(int(table[cells.FIRST]))
+    assert contrast(unread, theme.colour("panel")) >= 1.25
+    assert contrast(unread, once) >= 1.4
+
+
+@pytest.mark.parametrize("scale", [0.8, 1.6, 2.0])
+def test_every_text_follows_the_text_size(scale):
+    with opened() as window:
+        parts = [window.frame.transport.play, *(pane.heading.verdict for pane in window.frame.panes)]
+        before = [part.fontInfo().pixelSize() for part in parts]
+        window.look.scale_text(scale)
+        QApplication.processEvents()
+        theme = window.theme
+        assert [part.fontInfo().pixelSize() for part in parts] == [theme.px(13)] * 3
+        window.look.scale_text(1.0)
+        QApplication.processEvents()
+        assert [part.fontInfo().pixelSize() for part in parts] == before

@@ -1,0 +1,162 @@
+"""How the memory view uses its room: flat matrices, vectors, slices, frames of what is touched, magnified names."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+
+from memory_views import LOAD, moment_of, number, shown
+from sessions import matmul, picture
+from tilescope.app.session import Selection
+from tilescope.app.theme import Theme
+from tilescope.app.views.box import Box
+from tilescope.app.views.frames import frames_of
+from tilescope.app.views.layout import arrange
+from tilescope.app.views.memory_paint import on_panel
+from tilescope.app.views.memory_picture import Zoom
+from tilescope.app.views.memory_text import chip_spot
+from tilescope.app.views.place import Metrics
+from tilescope.app.views.sheet import sheet_of, slice_text
+from tilescope.tracer.trace import Buffer
+
+
+def buffer(shape, space="global", name="a"):
+    strides = [4 * int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
+    return Buffer(name, space, "f4", tuple(shape), tuple(strides), 0, 4, int(np.prod(shape)))
+
+
+def pixels(image):
+    image = image.convertToFormat(QImage.Format.Format_RGB32)
+    flat = np.frombuffer(image.constBits(), np.uint32)
+    return flat.reshape(image.height(), image.bytesPerLine() // 4)[:, : image.width()].copy()
+
+
+@pytest.mark.parametrize(("m", "n"), [(4, 4), (1, 300), (300, 2)])
+def test_rows_and_columns_that_are_few_can_be_told_apart(m, n):
+    product = [buffer((m, 256)), buffer((256, n)), buffer((m, n))]
+    layout = arrange(product, {"left": 0, "above": 1, "result": 2}, Box(0, 0, 560, 420), Metrics())
+    left, above, result = (layout.places[i] for i in range(3))
+    assert left.row >= 8 or m == 300
+    assert above.cell >= 8 or n == 300
+    assert left.y == result.y and left.row == pytest.approx(result.row) and above.cell == result.cell
+
+
+def test_a_flat_matrix_alone_has_rows_of_a_readable_height():
+    place = arrange([buffer((4, 256))], {}, Box(0, 0, 560, 420), Metrics()).places[0]
+    assert place.row >= 8 > place.cell
+    assert place.element_at(place.x + 1.5 * place.cell, place.y + 3.5 * place.row) == 3 * 256 + 1
+    assert place.middle(3 * 256 + 1).tolist() == [place.x + 1.5 * place.cell, place.y + 3.5 * place.row]
+
+
+def test_a_vector_stands_in_the_middle_with_the_words_right_below_it():
+    room = Box(12, 6, 560, 340)
+    layout = arrange([buffer((1000,))], {}, room, Metrics())
+    box = layout.places[0].box
+    assert abs((box.x - room.x) - (room.right - box.right)) <= 2
+    assert 0 < layout.caption.y - box.bottom < 16
+    assert layout.caption.x == box.x and layout.caption.bottom <= room.bottom
+    above, below = box.y - room.y, room.bottom - layout.caption.bottom
+    assert above - 1.3 * 16 == pytest.approx(below, abs=3)
+
+
+def test_slices_carry_their_index_above_them():
+    volume = buffer((3, 2, 4, 6))
+    sheet = sheet_of(volume, 2.0, above=2)
+    corners = sheet.corners()
+    assert [sheet.element(*corner) for corner in corners] == [24 * piece for piece in range(6)]
+    assert all(sheet.element(row - 1, col) is None is sheet.element(row - 2, col) for row, col in corners)
+    assert [slice_text(volume, piece) for piece in (0, 1, 5)] == ["[0, 0]", "[0, 1]", "[2, 1]"]
+    place = arrange([volume], {}, Box(0, 0, 560, 420), Metrics()).places[0]
+    assert place.sheet.above * place.row >= Metrics().line - 1  # a line of text
+
+
+def test_a_block_of_a_grid_stride_loop_frames_what_it_touches():
+    session = matmul("vector-multiply", count=1024, num_blocks=4, threads=64)
+    sheets = {n: sheet_of(b, 4.0) for n, b in enumerate(session.trace.buffers)}
+    a = number(session, "a")
+    for block in (0, 3):
+        found = frames_of(session.trace, session.memory, session.rows_of(block), sheets).whole[a]
+        touched = np.concatenate([np.arange(64) + start + 64 * block for start in range(0, 1024, 256)])
+        assert found.edge is not None and inside(found.edge, sheets[a]) == set(touched.tolist())
+
+
+def inside(edge, sheet):
+    """Return the elements whose cells an outline is around: an odd number of its upright lines is left of them."""
+    lines = np.stack([edge.x, edge.y], axis=1).reshape(-1, 2, 2)
+    upright = lines[lines[:, 0, 0] == lines[:, 1, 0]]
+    found = set()
+    for element in range(sheet.count):
+        row, col = sheet.cells(element)
+        left = upright[upright[:, 0, 0] <= col]
+        if np.count_nonzero((left[:, :, 1].min(1) <= row) & (row < left[:, :, 1].max(1))) % 2:
+            found.add(element)
+    return found
+
+
+def test_the_picture_at_two_pixels_a_pixel_is_the_same_only_sharper():
+    session = matmul("matmul-tiled", m=40, k=40, n=40, tile=8)
+    view = shown(session, 60.0, Selection(3, 0))
+    sharp = QImage(2 * view.size(), QImage.Format.Format_RGB32)
+    sharp.setDevicePixelRatio(2)
+    view.render(sharp)
+    half = sharp.scaled(
+        view.size(), Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
+    )
+    one, other = pixels(picture(view)).view(np.uint8), pixels(half).view(np.uint8)
+    assert np.count_nonzero(np.abs(one.astype(int) - other) > 80) < 0.03 * one.size
+
+
+def test_loads_on_their_way_are_translucent():
+    session, dark = matmul("matmul-tiled", m=24, k=24, n=24, tile=8), Theme.named("dark")
+    moment = moment_of(session, LOAD, "a", 4)
+    colour = on_panel("global load", dark).rgb()
+    still, flying = (
+        pixels(picture(shown(session, moment + f, Selection(4, 21), theme=dark))) for f in (0.0, 0.5)
+    )
+    assert not np.array_equal(still, flying)
+    assert np.count_nonzero(flying == colour) == 0
+
+
+def test_what_is_said_lies_above_loads_on_their_way():
+    """The words are drawn last: with and without loads passing behind they have the same brightest pixels."""
+    session, theme = matmul("matmul-naive-col-on-x", m=24, k=24, n=24, tile=8), Theme.named("light")
+    moment, order = moment_of(session, LOAD, "b", 4), []
+    view = shown(session, moment + 0.5, Selection(4, 21), theme=theme)
+    paint = type(view._picture)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_paint_flights", "_paint_values"):
+            patch.setattr(paint, name, lambda *_, n=name: order.append(n))
+        patch.setattr("tilescope.app.views.memory_text.draw_caption", lambda *_: order.append("caption"))
+        picture(view)
+    assert order[0] == "_paint_flights" and order[-1] == "caption"
+
+
+def test_a_magnified_picture_shows_how_to_see_all_of_it_again():
+    session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8)
+    view = shown(session, 20)
+    view.show()
+    assert not view.fit.isVisible()
+    view.zoom = Zoom(3.0, 0.6, 0.6)
+    assert view.fit.isVisible() and view.rect().contains(view.fit.geometry())
+    QTest.mouseClick(view.fit, Qt.MouseButton.LeftButton)
+    assert view.zoom == Zoom() and not view.fit.isVisible()
+
+
+def test_names_of_magnified_buffers_stand_beside_them_where_there_is_room():
+    window, seen = Box(0, 0, 400, 300), Box(0, 50, 200, 250)
+    spot = chip_spot(seen, 30, 20, window, [seen, Box(300, 0, 100, 300)])
+    assert spot == Box(200, 165, 30, 20)
+    spot = chip_spot(seen, 30, 20, window, [seen, Box(205, 0, 195, 300)])
+    assert spot == Box(0, 30, 30, 20)  # above: at the right there is another
+    assert seen.holds(*chip_spot(seen, 30, 20, seen, [seen])[:2])
+
+
+def test_a_launch_without_races_says_so_beside_one_that_has_some():
+    session = matmul("matmul-tiled", m=16, k=16, n=16, tile=8).examined()
+    view = shown(session, session.end, colour_by="races", tops=((("races", "global"), 2048),))
+    rows = view._picture._legend(view._look())
+    assert next(item.before for row in rows for _, item in row) == "no accesses in a race"
+    assert view.hover_text(QPointF(-5, -5)) == ""

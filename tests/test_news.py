@@ -1,0 +1,98 @@
+"""What the window tells in passing: it moves nothing, goes by itself, and does not outlive what it is about."""
+
+from __future__ import annotations
+
+import pytest
+
+from windows import PAIR, SMALL, opened, press, reset, settle
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with opened() as made:
+        yield made
+
+
+@pytest.fixture
+def window(shared):
+    reset(shared)
+    return shared
+
+
+def places(window) -> list[object]:
+    parts = (*window.frame.panes, *window.frame.timelines, window.side, window.frame.transport)
+    return [part.geometry() for part in parts]
+
+
+def test_small_news_lie_over_the_panes_and_move_nothing(window):
+    before = places(window)
+    press(window, "C")
+    news = window.notice.news
+    assert news.isVisible() and "coloured by value" in news.sentence.text()
+    assert places(window) == before
+    assert window.frame.rect().contains(news.geometry())
+    assert (
+        news.geometry().bottom()
+        < window.frame.foot.mapTo(window.frame, window.frame.foot.rect().topLeft()).y()
+    )
+
+
+def test_news_stay_in_their_place_when_the_window_is_made_smaller(window):
+    window.notice.tell("A sentence. " * 30)
+    window.resize(1024, 700)
+    settle(window)
+    assert window.frame.rect().contains(window.notice.news.geometry())
+    window.resize(1280, 800)
+
+
+def test_news_leave_an_error_where_it_is(window):
+    window.notice.error("Something is wrong.")
+    press(window, "C")
+    assert window.notice.kind == "error" and window.notice.isVisible()
+    press(window, "Escape")
+    assert not window.notice.is_shown()
+
+
+def test_an_error_takes_the_place_of_older_news(window):
+    window.notice.tell("Running mine.py under the tracer; Esc ends it.")
+    window.notice.error("The program mine.py launches no kernel.")
+    assert not window.notice.news.isVisible()
+
+
+def test_news_do_not_outlive_the_launches_that_they_are_of():
+    with opened((f"matmul-tiled:{SMALL}",)) as fresh:
+        fresh.notice.tell("The tracing was cancelled; the picture is that of the launch before.")
+        fresh.toolbar.pick(0, "vector-increment")
+        assert not fresh.notice.is_shown()
+        settle(fresh)
+        fresh.notice.tell("Cells are coloured by value.")
+        fresh.travel(-1)
+        assert not fresh.notice.is_shown()
+        settle(fresh)
+
+
+def test_the_key_of_the_histogram_says_why_there_is_none(window):
+    picture = window.frame.picture
+    press(window, "H")
+    assert "no histogram" in window.notice.news.sentence.text()
+    assert window.frame.picture == picture
+
+
+def test_heat_goes_where_the_next_kernel_has_none_of_it():
+    with opened(("transpose-tile",)) as fresh:
+        for _ in range(4):
+            press(fresh, "C")
+        assert fresh.frame.colour == "conflicts"
+        fresh.toolbar.pick(0, "transpose-naive")
+        settle(fresh)
+        assert fresh.frame.colour == "auto"
+
+
+def test_heat_stays_where_the_next_kernel_has_it_too():
+    with opened(PAIR) as fresh:
+        for _ in range(3):
+            press(fresh, "C")
+        assert fresh.frame.colour == "wasted"
+        fresh.toolbar.pick(1, "matmul-naive-row-on-x")
+        settle(fresh)
+        assert fresh.frame.colour == "wasted"

@@ -1,0 +1,147 @@
+"""The source view: which line it marks, what it counts beside it, and that nothing of a line is out of sight."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtTest import QTest
+
+from sessions import matmul, picture, uneven
+from test_panels import shown
+from tilescope.app.session import Selection
+from tilescope.app.theme import KIND_COLOURS, Theme
+from tilescope.app.views.highlight import pieces
+from tilescope.app.views.page import hanging, top_line
+from tilescope.app.views.source import SourceView
+
+
+@pytest.fixture(scope="module")
+def tiled():
+    return matmul(m=20, k=12, n=28, tile=8)
+
+
+def sites_of(session, line):
+    return [i for i, site in enumerate(session.trace.sites) if site.line == line]
+
+
+def test_the_line_of_the_chosen_warp_is_marked_in_its_kinds_colour(tiled):
+    requests = tiled.requests
+    view = shown(SourceView, tiled, 0)
+    for moment, block in ((1, 0), (9, 0), (60, 1)):
+        view.render_moment(moment + 0.5, Selection(block, 33))
+        mine = (requests.block == block) & (requests.warp == 1) & (requests.moment == moment)
+        if mine.any():
+            assert view.editor.line == tiled.trace.sites[requests.site[mine][0]].line
+            assert KIND_COLOURS[view.editor.look]
+        else:
+            assert view.editor.line == 0
+    assert view.editor.counts == {
+        line: int((np.isin(requests.site, sites_of(tiled, line)) & (requests.moment <= 60)).sum())
+        for line in {tiled.trace.sites[site].line for site in np.unique(requests.site)}
+    }
+
+
+def test_the_page_begins_at_the_decorator_and_the_marked_line_is_in_sight(tiled):
+    view = shown(SourceView, tiled, 0, size=(420, 200))
+    picture(view)  # lays it out
+    lines = tiled.launch.source.splitlines()
+    first = lines.index("def tiled(a, b, c):")
+    seen = [line for line, _, _ in view.editor.lines_in_sight()]
+    assert lines[first - 1] == "@cuda.jit" and seen[0] == first
+    view.render_moment(tiled.end, Selection(11, 0))
+    page = {line for line, top, tall in view.editor.lines_in_sight() if top >= 0 and top + tall <= 200}
+    assert lines[view.editor.line - 1].strip() == "c[row, col] = total" and view.editor.line in page
+
+
+def test_a_page_that_the_user_scrolled_stays_until_the_line_is_in_sight(tiled):
+    view = shown(SourceView, tiled, 1, size=(420, 120))
+    picture(view)
+    bar = view.editor.verticalScrollBar()
+    bar.triggerAction(bar.SliderAction.SliderToMinimum)
+    view.render_moment(9, Selection())
+    assert bar.value() == 0
+    bar.setValue(round(view.editor.place_of(view.editor.line - 1).top()))
+    view.render_moment(10, Selection())
+    seen = [line for line, _, _ in view.editor.lines_in_sight()]
+    assert view.editor.line in seen
+
+
+@pytest.mark.parametrize(
+    ("first", "line", "page", "top"),
+    [(30, 0, 20, 30), (30, 35, 20, 30), (30, 50, 20, 33), (30, 5, 20, 3), (1, 1, 1, 1)],
+)
+def test_the_page_moves_as_little_as_shows_the_line(first, line, page, top):
+    assert top_line(first, line, float, page) == top
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.6])
+@pytest.mark.parametrize("width", [300, 388, 620])
+def test_no_part_of_a_line_is_out_of_sight(tiled, width, scale):
+    view = shown(SourceView, tiled, 12, size=(width, 480), theme=Theme.named("light", scale))
+    picture(view)
+    editor, document = view.editor, view.editor.document()
+    column = QFontMetricsF(editor.font()).horizontalAdvance(" ")
+    broken = 0
+    for number in range(document.blockCount()):
+        block = document.findBlockByNumber(number)
+        rows = [block.layout().lineAt(i) for i in range(block.layout().lineCount())]
+        left = document.documentLayout().blockBoundingRect(block).left()
+        for row in rows:
+            assert left + row.x() + row.naturalTextWidth() - column <= editor.viewport().width()
+        indent = len(block.text()) - len(block.text().lstrip())
+        broken += len(rows) > 1
+        assert all(left + row.x() >= min(indent, 6) * column for row in rows[1:])
+    assert broken or width > 600
+    assert not editor.horizontalScrollBar().isVisible()
+
+
+def test_a_line_goes_on_further_in_than_it_begins():
+    assert [hanging(text, 60) for text in ("", "a = 1", "        b", " " * 50 + "c")] == [2, 2, 10, 30]
+
+
+def test_the_marked_line_has_a_ground_over_all_rows_that_it_takes(tiled):
+    view = shown(SourceView, tiled, 12, size=(330, 480))
+    image, editor = picture(view.editor.viewport()), view.editor
+    ((top, tall),) = [(top, tall) for line, top, tall in editor.lines_in_sight() if line == editor.line]
+    assert tall >= 2 * editor.fontMetrics().lineSpacing()
+    for y in range(round(top) + 1, round(top + tall) - 1):
+        assert image.pixelColor(image.width() - 2, y) == editor.line_colour()
+    assert image.pixelColor(image.width() - 2, round(top) - 2) != editor.line_colour()
+
+
+def test_a_waiting_warp_marks_its_barrier(tmp_path):
+    session = uneven(tmp_path)
+    view = shown(SourceView, session, 2, Selection(0, 40))
+    assert (session.launch.source.splitlines()[view.editor.line - 1].strip(), view.editor.look) == (
+        "cuda.syncthreads()", "waiting",
+    )  # fmt: skip
+
+
+def test_the_source_can_be_selected_and_not_changed(tiled):
+    view = shown(SourceView, tiled)
+    editor = view.editor
+    editor.selectAll()
+    assert editor.textCursor().selectedText().replace("\u2029", "\n") == tiled.launch.source
+    QTest.keyClicks(editor, "x")
+    assert editor.toPlainText() == tiled.launch.source
+
+
+def test_python_is_coloured_also_where_it_breaks_off():
+    text = "@f\ndef g(a):  # why\n    return 'x' + 1\n"
+    found = {
+        text.splitlines()[line][c : c + n]: style for line, p in pieces(text).items() for c, n, style in p
+    }
+    assert found == {"@": "name", "def": "keyword", "g": "name", "# why": "comment", "return": "keyword",
+                     "'x'": "string", "1": "number"}  # fmt: skip
+    assert pieces('x = """two\nlines"""')[1] == [(0, 8, "string")]
+    assert pieces("def f(:\n  '''never closed")[0][0] == (0, 3, "keyword")
+
+
+def test_counts_give_way_to_the_text_where_there_is_little_room(tiled):
+    views = [shown(SourceView, tiled, 12, size=(width, 300)) for width in (388, 230)]
+    for view in views:
+        picture(view)
+    (numbers, counts, _), (few_numbers, few_counts, _) = (view.editor.columns() for view in views)
+    assert counts > numbers
+    assert few_counts == few_numbers and views[1].editor.counts
