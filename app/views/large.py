@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import OUTSIDE, POISON, Codes, shrunk
+from .cells import OUTSIDE, POISON, UNREAD, Codes, shrunk
 from .frames import Part
 from .sheet import Ints, Sheet
 
@@ -37,12 +37,23 @@ def still(codes: Codes, sheet: Sheet, elements: Ints, part: Part, step: int) -> 
     Each dot stands for step x step cells, from the part's first on.
     """
     row, col = sheet.cells(elements)
-    rest = codes[part.row0 : part.row1, part.col0 : part.col1].copy()
+    seen = codes[part.row0 : part.row1, part.col0 : part.col1]
     few = (row >= part.row0) & (row < part.row1) & (col >= part.col0) & (col < part.col1)
     row, col = row[few] - part.row0, col[few] - part.col0
+    dots, hatched = _alike(seen, step) if not any(codes.strides) else _without(seen, row, col, step)
+    return Still(dots, hatched, few, row // step * dots.shape[1] + col // step)
+
+
+def _alike(codes: Codes, step: int) -> tuple[Codes, bool]:
+    """Return the dots of cells that are all unread; what changes has a code that stands above theirs."""
+    rows, cols = codes.shape
+    return np.full((-(-rows // step), -(-cols // step)), UNREAD, np.uint8), False
+
+
+def _without(codes: Codes, row: Ints, col: Ints, step: int) -> tuple[Codes, bool]:
+    rest = codes.copy()
     rest[row, col] = OUTSIDE
-    dots = shrunk(rest, step)
-    return Still(dots, bool((rest == POISON).any()), few, row // step * dots.shape[1] + col // step)
+    return shrunk(rest, step), bool((rest == POISON).any())
 
 
 def with_few(kept: Still, codes: Codes) -> tuple[Codes, bool]:

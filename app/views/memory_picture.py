@@ -193,7 +193,7 @@ class MemoryPicture:
             now = (scene.version(number, group, moment, selection), *key)
             codes = self._once(f"codes {number}", lambda: scene.codes(number, sheet, group, *look.now), now)
             return paint.dots_of(codes, *shape, table)
-        first = self._once(f"codes {number}", lambda: scene.codes(number, sheet, group, 0, selection), key)
+        first = self._once(f"codes {number}", lambda: scene.untouched(number, sheet, group, selection), key)
         kept = self._once(f"still {number}", lambda: still(first, sheet, few.elements, *shape), (key, shape))
         dots, hatched = with_few(kept, few.codes)
         return Dots(*shape, dots, pixels(dots, table), hatched)

@@ -135,6 +135,17 @@ class Scene:
         codes = codes.reshape(self.session.trace.buffers[buffer].shape)
         return sheet.spread(codes, cells.OUTSIDE)
 
+    def untouched(self, buffer: int, sheet: Sheet, group: Group, selection: Selection) -> cells.Codes:
+        """Return the codes of all cells before anything has happened, at little cost where they are many."""
+        if group.measure == "reads" and sheet.count == sheet.rows * sheet.cols:
+            return np.broadcast_to(np.uint8(cells.UNREAD), (sheet.rows, sheet.cols))
+        initial = self.session.trace.initial.get(buffer)
+        if group.measure == "value" and buffer in self.stored - self.loaded and initial is not None:
+            blank = initial[: sheet.count]
+            codes = np.where(cells.is_poison(blank), np.uint8(cells.POISON), np.uint8(cells.UNREAD))
+            return sheet.spread(codes.reshape(self.session.trace.buffers[buffer].shape), cells.OUTSIDE)
+        return self.codes(buffer, sheet, group, 0, selection)
+
     def few(self, buffer: int, group: Group, moment: int, selection: Selection) -> Few | None:
         """Return the codes of those elements whose codes ever change, where these are few of many; else None."""
         memory, copy = self.session.memory, (selection.block, selection.thread)

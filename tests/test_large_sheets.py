@@ -1,0 +1,60 @@
+"""Buffers of which a launch touches little: their cells look as they do where all of them are followed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from launching import Array, launch, trace
+from sessions import matmul, uneven
+from tilescope.app.session import Selection, build_session
+from tilescope.app.views.cells import POISON, shrunk
+from tilescope.app.views.frames import Part
+from tilescope.app.views.large import still, with_few
+from tilescope.app.views.memory_scene import Scene
+from tilescope.app.views.sheet import sheet_of
+from tilescope.tracer import track
+
+SESSIONS = {"matmul": lambda folder: matmul(), "uneven": uneven}
+ODD = """
+@cuda.jit
+def kernel(a, b, c):
+    t = cuda.threadIdx.x
+    if t % 3 == 0:
+        a[t, 2] += math.nan if t == 6 else b[t, 1, 2]
+    c[t] = a[t, 1]
+"""
+
+
+def odd(folder):
+    """Return the session of a kernel that writes nan, reads slices and leaves much as nobody wrote it."""
+    arrays = (Array((40, 4), fill="arange"), Array((40, 2, 3)), Array((90,), fill="empty"))
+    made = launch(folder, ODD, arrays, block=(40, 1, 1))
+    return build_session(made, trace(folder, ODD, arrays, block=(40, 1, 1)), None)
+
+
+@pytest.mark.parametrize("make", [*SESSIONS.values(), odd], ids=[*SESSIONS, "odd"])
+@pytest.mark.parametrize("colour_by", ["auto", "value", "reads"])
+def test_few_cells_followed_look_as_all_cells_followed(make, colour_by, tmp_path, monkeypatch):
+    plain = make(tmp_path)
+    monkeypatch.setattr(track, "MANY", 0)
+    monkeypatch.setattr(track, "FEW", 0)
+    session = build_session(plain.launch, plain.trace, plain.scenario)
+    scene, whole, selection, compared = Scene(session), Scene(plain), Selection(), 0
+    for number, buffer in enumerate(session.trace.buffers):
+        sheet = sheet_of(buffer)
+        group = next(g for g in whole.groups(colour_by, selection) if number in g.buffers)
+        for part in (Part(0, 0, sheet.rows, sheet.cols), Part(1, 1, max(1, sheet.rows - 1), sheet.cols)):
+            for step in (1, 2, 3):
+                for moment in np.linspace(0, session.end, 6).astype(int).tolist():
+                    few = scene.few(number, group, moment, selection)
+                    if few is None:
+                        continue
+                    first = scene.untouched(number, sheet, group, selection)
+                    dots, hatched = with_few(still(first, sheet, few.elements, part, step), few.codes)
+                    codes = whole.codes(number, sheet, group, moment, selection)
+                    codes = codes[part.row0 : part.row1, part.col0 : part.col1]
+                    np.testing.assert_array_equal(dots, shrunk(codes, step))
+                    assert hatched == (codes == POISON).any()
+                    compared += 1
+    assert compared > 30
