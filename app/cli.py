@@ -227,6 +227,7 @@ def _snapshot(arguments: list[str]) -> int:
 
     look = (chosen.theme, chosen.size, chosen.scale, chosen.text_size)
     snapshot(chosen.scenario, chosen.output, chosen.moment, chosen.phase, *look)
+    print(chosen.output)
     return 0
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import io
+import os
 import runpy
 import signal
 import sys
 from collections.abc import Callable
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType, TracebackType
 
@@ -23,19 +26,44 @@ def run_script(path: str, arguments: list[str]) -> int:
     It finds itself as `__main__`, its folder first in `sys.path`, and its words in `sys.argv`. What it raises
     is printed as by `python`.
     """
+    file = _full(path)
     text = _text(path)
-    main = ModuleType("__main__")
-    main.__file__, main.__builtins__ = path, __builtins__  # type: ignore[attr-defined]  # as python sets it
-    main.__dict__["__cached__"] = None
-    sys.modules["__main__"] = main
+    main = _new_main()
+    main.__dict__.update(__file__=file, __cached__=None, __loader__=SourceFileLoader("__main__", file))
     sys.argv = [path, *arguments]
-    sys.path[0] = str(Path(path).absolute().parent)
-    return _status_of(lambda: exec(compile(text, path, "exec"), main.__dict__))
+    sys.path[0] = str(Path(file).resolve().parent)
+    return _status_of(lambda: exec(compile(text, file, "exec"), main.__dict__))
+
+
+def is_package(path: str) -> bool:
+    """Return whether a path names what holds a `__main__.py` that is to be run: a folder, or an archive."""
+    return Path(path).is_dir() or path.endswith((".zip", ".pyz"))
+
+
+def run_package(path: str, arguments: list[str]) -> int:
+    """Run the `__main__.py` in a folder or archive, as `python PATH` would, and return its exit status."""
+    _new_main()
+    sys.argv = [path, *arguments]
+    sys.path[0] = os.path.normpath(_full(path))
+    run = runpy._run_module_as_main  # type: ignore[attr-defined]  # what python itself calls for this
+    return _status_of(lambda: run("__main__", alter_argv=False))
+
+
+def _new_main() -> ModuleType:
+    """Put a new module in the place of `__main__`, with what python gives it, and return it."""
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    main.__dict__.update(__builtins__=builtins, __annotations__={})
+    return main
+
+
+def _full(path: str) -> str:
+    """Return a path from the root on, as python does: with its dots and links."""
+    return path if Path(path).is_absolute() else f"{Path.cwd()}{os.sep}{path}"
 
 
 def _text(path: str) -> bytes:
     try:
-        with io.open_code(str(Path(path).absolute())) as file:
+        with io.open_code(_full(path)) as file:
             return bytes(file.read())
     except OSError as error:
         raise ProgramError(f"can't open {path}: {error.strerror or error}.") from error

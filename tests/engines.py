@@ -64,6 +64,7 @@ def assert_same(ours: Trace, theirs: Trace, tolerance: float) -> None:
     same_barriers(ours, ours.barriers, theirs, theirs.barriers)
     same_barriers(ours, ours.warp_barriers, theirs, theirs.warp_barriers)
     same_misses(ours, theirs)
+    assert lanes_told(ours) == lanes_told(theirs)
     assert ours.recorded.tolist() == theirs.recorded.tolist()
     assert ours.initial.keys() == theirs.initial.keys()
     assert ours.value is not None
@@ -96,6 +97,12 @@ def same_misses(ours: Trace, theirs: Trace) -> None:
         assert getattr(ours.outside, name).tolist() == getattr(theirs.outside, name).tolist(), name
     assert ours.outside.text == theirs.outside.text
     assert places(ours, ours.outside.site) == places(theirs, theirs.outside.site)
+
+
+def lanes_told(trace: Trace) -> list[Any]:
+    """Return what a trace tells of lanes at warp operations, with the sites that it names."""
+    told = [(m, trace.sites[m.site], trace.sites[m.other] if m.other >= 0 else None) for m in trace.missing]
+    return [(m.block, m.warp, m.mask, m.missing, m.step, m.why, site, other) for m, site, other in told]
 
 
 __all__ = ["both", "launch", "nothing", "same"]

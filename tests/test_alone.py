@@ -13,7 +13,7 @@ from engines import nothing
 from launching import Array, launch
 from test_random_kernels import SIZE, kernels
 from tilescope.kernels.catalogue import find
-from tilescope.tracer.barrier_findings import absences_of
+from tilescope.tracer.absences import absences_of
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.alone import keep_apart
 from tilescope.tracer.engine import has_races

@@ -181,6 +181,27 @@ out[t] = cuda.ballot_sync(0xffff, t % 2) if t < 16 else 0
 out[t] += cuda.match_any_sync(0xffffffff, t // 8) + cuda.match_all_sync(0xffffffff, 5)[0] + cuda.all_sync(0xffffffff, 1)
 out[t] += cuda.lanemask_lt()
 """,
+    "lanes that have ended": """
+t = cuda.threadIdx.x
+if t >= 20:
+    return
+out[t] = cuda.shfl_down_sync(0xffffffff, t, 4) + cuda.ballot_sync(0xffffffff, 1)
+out[t] += cuda.shfl_up_sync(0xffffffff, t, 4)
+""",
+    "lanes that the mask leaves out": """
+t = cuda.threadIdx.x
+out[t] = a[t] + cuda.shfl_xor_sync(0xffff, t, 1)
+out[t] += cuda.any_sync(0xf0, t > 5)
+""",
+    "lanes at two calls": """
+t = cuda.threadIdx.x
+if t % 4 == 0:
+    out[t] = cuda.shfl_xor_sync(0xffffffff, t, 1)
+elif t % 4 == 1:
+    out[t] = cuda.shfl_up_sync(0xffffffff, t, 1)
+else:
+    out[t] = cuda.shfl_xor_sync(0xffffffff, t, 2)
+""",
     "a lane that never comes": """
 if cuda.laneid != 7:
     out[cuda.grid(1)] = cuda.ballot_sync(0xffffffff, 1)
@@ -195,7 +216,7 @@ out[t] = s[31 - t]
 """,
     "bits": """
 i = cuda.grid(1)
-out[i] = cuda.popc(i) + cuda.clz(i) + cuda.ffs(i) + cuda.brev(i) + cuda.selp(i > 3, 1, 2)
+out[i] = cuda.popc(a[i]) + cuda.clz(a[i]) + cuda.ffs(a[i]) + cuda.brev(a[i]) + cuda.selp(i > 3, 1, 2)
 """,
     "nothing": "pass",
 }

@@ -26,7 +26,6 @@ REFUSED = {
     "try:\n    out[0] = 1\nexcept ValueError:\n    pass": "line 6: try in a kernel",
     "print(a[0])": "line 6: print\\.",
     "def inner():\n    pass": "line 6: a function in a kernel",
-    "out[0] = cuda.activemask()": "line 6: cuda.activemask",
     "n = cuda.threadIdx.x\nb = cuda.local.array(n, int32)": "line 7: a shape that is not constant, n",
     "b = cuda.shared.array(4, int32, alignment=16)": "line 6: alignment=",
     "out[0] = a[0] + 'x'": "line 6: ",

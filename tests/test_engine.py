@@ -46,6 +46,13 @@ def test_a_wrong_result_is_told(tmp_path):
     assert check is not None
     assert not check.equal
     assert check.largest_error > check.tolerance
+    assert (check.differing, check.elements) == (16 * 16, 16 * 16)
+
+
+@pytest.mark.parametrize("name", ["matmul-tiled", "count-racing"])
+def test_how_many_elements_differ_is_counted(name):
+    check = traced(launch_of(find(name), {})).check
+    assert (check.differing, check.elements) == ((0, 64 * 64) if name == "matmul-tiled" else (1, 1))
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential"])

@@ -15,6 +15,17 @@ from tilescope.tracer.requests import requests_of
 
 PITFALLS = "Pitfalls"
 ERRORS = {"matmul-tiled-early-return": {"unwritten"}, "count-racing": {"race"}}
+# What scenarios outside the pitfalls are lessons about; the others have no warning.
+LESSONS = {
+    "matmul-naive-row-on-x": {"uncoalesced", "reloaded"},
+    "matmul-naive-col-on-x": {"reloaded"},
+    "matmul-add-into-global": {"uncoalesced", "reloaded"},
+    "workitem-naive": {"uncoalesced", "reloaded"},
+    "cuda-c-naive": {"reloaded"},
+    "transpose-naive": {"uncoalesced"},
+    "transpose-tile": {"bank conflict"},
+    "sum-interleaved": {"idle lanes"},
+}
 KERNELS = [
     (group, scenario) for group, scenarios in groups().items() for scenario in scenarios
     if "@cuda.jit" in launch_of(scenario, {}).source
@@ -30,6 +41,7 @@ def test_errors_are_in_pitfalls_alone(group, scenario):
     errors = {f.kind for f in found if f.severity == "error"}
     assert errors == ERRORS.get(scenario.name, set())
     if group != PITFALLS:
+        assert {f.kind for f in found if f.severity == "warning"} == LESSONS.get(scenario.name, set())
         assert not [f for f in found if f.kind in ("race", "barrier", "bounds", "unwritten")]
 
 

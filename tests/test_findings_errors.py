@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from launching import Array, trace
 from tilescope.tracer.findings import findings_of, place_of
 from tilescope.tracer.requests import requests_of
-from tilescope.tracer.trace import Op
+from tilescope.tracer.trace import Op, poison
 from tilescope.tracer.unwritten import unwritten_findings
 from traces import BUFFERS, programs, trace_of
 
@@ -55,6 +55,17 @@ EVERY = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"]
         ("for k in range(3 if t < 10 else 2):\n    cuda.syncthreads()\narg0[t] = t", [("barrier", "error", 54)]),
         # half go past it in a loop, and round again
         ("for k in range(3):\n    x = arg0[t]\n    if t < 32:\n        cuda.syncthreads()", [("barrier", "error", 32)]),
+        # the same with no access behind it: nobody returned
+        ("if t < 32:\n    arg0[t] = 1\n    cuda.syncthreads()\n    arg0[t] = t", [("barrier", "error", 32)]),
+        ("n = 32\nwhile n > 0:\n    if t < n:\n        arg0[t] = 1\n        cuda.syncthreads()\n    n //= 2",
+         [("barrier", "error", 63)]),
+        ("for k in range(t, 64, 16):\n    cuda.syncthreads()", [("barrier", "error", 48)]),
+        ("if t < 32:\n    cuda.syncthreads()\n    if t > 64:\n        return", [("barrier", "error", 32)]),
+        # nobody returned where all got further than the `return`
+        ("if i > 90:\n    return\narg0[t] = 1\nif t < 32:\n    cuda.syncthreads()", [("barrier", "error", 32)]),
+        # some returned, and some of the others ran past it
+        ("if t >= 60:\n    return\narg0[t] = 1\nif t < 32:\n    cuda.syncthreads()",
+         [("barrier", "error", 28), ("barrier", "warning", 4)]),
         # returned before it: the GPU lets that pass
         ("if t >= 60:\n    return\ncuda.syncthreads()\narg0[t] = t", [("barrier", "warning", 4)]),
         ("if t >= 60:\n    arg0[t] = 0\n    return\ncuda.syncthreads()\narg0[t] = t", [("barrier", "warning", 4)]),
@@ -81,6 +92,40 @@ def test_barriers(tmp_path, schedule, body, expected):
         assert waiting in came
 
 
+@pytest.mark.parametrize(
+    ("body", "remedy"),
+    [
+        ("if t < 8:\n    cuda.syncthreads()\n    x = t", "move cuda.syncthreads() out of the branch of line 7, w"),
+        ("if t < 8:\n    x = t\n    cuda.syncthreads()", "move cuda.syncthreads() out of the branch of line 7, so"),
+        ("for k in range(t, 64, 8):\n    cuda.syncthreads()", "let every thread of the block come to it in each round"),
+        ("for k in range(8):\n    if k == t:\n        break\n    cuda.syncthreads()", "let every thread of the block"),
+    ],
+)  # fmt: skip
+def test_threads_that_ran_past_a_barrier_are_told_how_to_come_to_it(tmp_path, body, remedy):
+    _, (found,) = kernel(tmp_path, body, OUT)
+    assert found.severity == "error" and found.remedy.startswith(remedy)
+
+
+def test_a_return_of_another_function_is_no_return_of_the_thread(tmp_path):
+    source = (
+        "@cuda.jit(device=True)\ndef helper(t):\n    if t < 8:\n        return 1\n    cuda.syncthreads()\n"
+        "    return 2\n@cuda.jit\ndef kernel():\n    helper(cuda.threadIdx.x)"
+    )
+    ended = trace(tmp_path, source, (), block=(32, 1, 1))
+    found = [f for f in findings_of(ended, requests_of(ended)) if f.kind == "barrier"]
+    assert verdicts(found) == [("barrier", "error", 8)]
+    early = source.replace("    helper(", "    if cuda.threadIdx.x < 8:\n        return\n    helper(")
+    ended = trace(tmp_path, early, (), block=(32, 1, 1))
+    found = [f for f in findings_of(ended, requests_of(ended)) if f.kind == "barrier"]
+    assert verdicts(found) == [("barrier", "warning", 8)]
+
+
+def test_threads_that_wait_elsewhere_are_counted_once(tmp_path):
+    body = "for k in range(8):\n    if t == k:\n        break\n    cuda.syncthreads()\ncuda.syncthreads()"
+    _, found = kernel(tmp_path, body)
+    assert max(f.count for f in found) <= 64
+
+
 def test_blocks_that_miss_a_barrier_are_counted_together(tmp_path):
     _, found = kernel(tmp_path, "if i % 8 == 0:\n    return\ncuda.syncthreads()", grid=4)
     assert verdicts(found) == [("barrier", "warning", 32)]
@@ -105,10 +150,18 @@ def test_a_kernel_that_raised_has_not_missed_its_barriers(tmp_path):
         ("s = cuda.shared.array(64, int32)\nif t < 60:\n    s[t] = t\ncuda.syncthreads()\narg0[t] = s[t]", 4),
         ("s = cuda.shared.array(64, int32)\narg0[t] = s[t]\ncuda.syncthreads()\ns[t] = 1", 64),
         ("s = cuda.shared.array(64, int32)\ncuda.atomic.add(s, t, 1)", 64),
+        ("s = cuda.shared.array(1, int32)\ncuda.atomic.add(s, 0, 1)\ncuda.syncthreads()\narg0[t] = s[0]", 64),
+        ("cuda.atomic.add(arg1, 0, 1)", 64),
+        ("arg0[t] = cuda.atomic.cas(arg1, t, 0, 1)", 64),
         ("own = cuda.local.array(4, int32)\nown[t % 4] = 1\narg0[t] = own[0]", 48),
         ("arg1[t] += 1", 64),
         ("s = cuda.shared.array(64, int32)\ns[t] = t\narg0[t] = s[t]", 0),
         ("s = cuda.shared.array(64, int32)\ns[t] = 0\ncuda.atomic.add(s, t, 1)\narg0[t] = s[t]", 0),
+        (
+            "s = cuda.shared.array(1, int32)\nif t == 0:\n    s[0] = 0\ncuda.syncthreads()\ncuda.atomic.add(s, 0, 1)",
+            0,
+        ),
+        ("if t == 0:\n    cuda.atomic.exch(arg1, 0, 0)\ncuda.syncthreads()\ncuda.atomic.add(arg1, 0, 1)", 0),
         ("own = cuda.local.array(4, int32)\nown[t % 4] = 1\narg0[t] = own[t % 4]", 0),
         ("arg1[t] = 0\narg1[t] += 1", 0),
         ("arg0[t] += 1", 0),
@@ -150,6 +203,29 @@ def test_an_array_that_holds_some_nan_is_not_empty(tmp_path):
     assert found == []
 
 
+def held(folder, content):
+    """Return the verdicts on a kernel that reads an array with this content."""
+    np.save(folder / "held.npy", content)
+    given = Array(content.shape, content.dtype.name, fill="file", path=str(folder / "held.npy"))
+    return verdicts(kernel(folder, "x = arg0[t]", given)[1])
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float16", "float32", "float64", "complex64", "complex128", "int32", "uint64"]
+)
+def test_what_an_earlier_launch_left_empty_is_told_from_what_it_wrote(tmp_path, dtype):
+    content = np.full(64, poison(np.dtype(dtype)), dtype)
+    content[:24] = 1
+    assert held(tmp_path, content) == [("unwritten", "error", 40)]
+    content[24:] = 0 if content.dtype.kind in "iu" else np.nan  # computed, not left
+    assert held(tmp_path, content) == []
+
+
+def test_a_picture_may_hold_the_bytes_of_poison(tmp_path):
+    assert held(tmp_path, np.arange(130, 194).astype(np.uint8)) == []
+    assert held(tmp_path, np.full(64, poison(np.dtype("uint8")))) == [("unwritten", "error", 64)]
+
+
 def test_of_a_part_of_the_blocks_nothing_is_said_of_global_memory(tmp_path):
     body = "if cuda.blockIdx.x == 0:\n    arg0[t] = t\nelse:\n    x = arg0[t]"
     given = Array((64,), "int32", "empty")
@@ -173,6 +249,8 @@ def unwritten(made):
             if byte[0] == "global" and not _poisoned(made, byte):
                 continue
             others = wrote.get(byte, [])
+            if made.op[row] != Op.LOAD:  # who updates makes sure of nothing for others who do
+                others = [w for w in others if made.op[w] == Op.STORE]
             if not any(w < row or _unordered(made, w, row) for w in others):
                 found.add(row)
     return found

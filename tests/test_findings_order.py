@@ -204,7 +204,7 @@ def test_a_lock_without_fences_is_found_in_any_order(tmp_path):
         (
             FENCE,
             "pass",
-            "put cuda.threadfence() after the atomic on line 11, before what was written is used",
+            "put cuda.threadfence() after the atomic on line 13, before line 16",
         ),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilescope.tracer import least, memory, pieces, suspects, waste
+from tilescope.tracer import least, memory, pieces, site_costs, suspects
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.memory import memory_of
 from tilescope.tracer.requests import requests_of
@@ -47,7 +47,7 @@ def pictures(trace: Trace) -> list[list[Any]]:
 
 def in_small_parts(change: pytest.MonkeyPatch) -> None:
     """Let each part hold as little as it can: one block, a few accesses, two requests."""
-    for module in (pieces, suspects, waste):
+    for module in (pieces, suspects, site_costs):
         change.setattr(module, "PART", 3)
     for other in (least, memory):
         change.setattr(other, "CHUNK", 2)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from launching import Array, trace
 from tilescope.tracer import races as finder
-from tilescope.tracer.barrier_findings import Absences
+from tilescope.tracer.absences import Absences, absences_of
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.races import races_of
 from tilescope.tracer.requests import requests_of
@@ -77,12 +77,19 @@ def test_a_kernel_without_some_barriers_is_caught_where_two_threads_can_meet(tmp
         lines += [f"{element} = {len(lines)} * 1000 + t" if writes else f"x = {element}", barrier]
     ended = kernel(tmp_path, "\n".join(lines), schedule=schedule)
     first = min(site.line for site in ended.sites)
-    found = {
-        tuple(sorted((ended.sites[site].line - first) // 2 for site in (f.sites * 2)[:2])): f
-        for f in races(ended)
-    }
-    assert found.keys() == can_meet(steps)
-    assert all(f.severity == "error" for f in found.values())
+
+    def pair(sites):
+        return tuple(sorted((ended.sites[site].line - first) // 2 for site in (sites * 2)[:2]))
+
+    found, told = races_of(ended, absences_of(ended)), {pair(f.sites) for f in races(ended)}
+    assert {pair(race.sites) for race in found} == can_meet(steps)
+    assert all(race.harmful for race in found)
+    assert told <= can_meet(steps)
+    for i, j in can_meet(steps) - told:  # what orders one that is told orders this one too
+        assert any(i <= p < q <= j for p, q in told)
+    assert sorted({row for f in races(ended) for row in f.rows.tolist()}) == sorted(
+        {row for race in found for row in race.rows.tolist()}
+    )
 
 
 # --- made-up traces of several blocks, atomics and buffers that overlap, against every two accesses

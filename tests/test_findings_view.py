@@ -223,6 +223,47 @@ def test_a_race_between_blocks_is_told_as_such():
     assert "barrier" not in words(view.card.order) and "atomic" in words(view.card.order)
 
 
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        (
+            "transpose-naive",
+            "32 sectors for each store of out by a warp on line 14, 4,096 in all, where 4 would do, since",
+        ),
+        (
+            "transpose-tile",
+            "32 wavefronts for each load of cells by a warp on line 28, 4,096 in all, where 1 would do",
+        ),
+    ],
+)
+def test_waste_is_told_as_one_would_say_it(name, begins):
+    assert any(text.startswith(begins) for text in listed(shown(matmul(name))))
+
+
+def test_costs_that_differ_are_told_as_their_mean():
+    texts = listed(shown(matmul("matmul-naive-row-on-x", m=40, k=16, n=40)))
+    assert any(
+        re.match(r"[\d.]+ sectors on average for each load of a by a warp on line", text) for text in texts
+    )
+
+
+@pytest.mark.parametrize("size", [(310, 375), (310, 420), (390, 460)])
+def test_a_card_leaves_room_for_all_of_its_finding(size):
+    view = shown(matmul("count-racing"), size=size)
+    view.list.setCurrentRow(0)
+    picture(view)
+    row, room = view.list.visualItemRect(view.list.item(0)), view.list.viewport().rect()
+    assert not view.card.isHidden() and room.contains(row)
+    assert view.height() - view.list.geometry().bottom() > 100  # what the card has
+
+
+def test_a_finding_stays_chosen_in_another_theme():
+    view = shown(matmul("count-racing"))
+    view.list.setCurrentRow(0)
+    view.set_theme(Theme.named("dark", 1.2))
+    assert view.chosen() == view.session.findings[0] and not view.card.isHidden()
+
+
 def test_only_races_have_a_card(faulty, racing):
     view = shown(faulty)
     click(view, 0)

@@ -161,9 +161,7 @@ def test_cells_are_coloured_by_their_conflicts(theme):
     unread, cells = view.theme.colour("cell_unread"), point(view, "cells", 5, 7).toPoint()
     assert image.pixelColor(point(view, "a", 40, 20).toPoint()) == unread
     assert image.pixelColor(cells) != unread
-    assert (
-        view.hover_text(point(view, "cells", 5, 7)).splitlines()[2] == "31 wasted wavefronts so far"
-    )
+    assert view.hover_text(point(view, "cells", 5, 7)).splitlines()[2] == "31 wasted wavefronts so far"
     clean = memory_shown(matmul("transpose-padded"), session.end, theme=Theme.named(theme))
     clean.colour_by = "conflicts"
     assert picture(clean).pixelColor(point(clean, "cells", 5, 7).toPoint()) == unread

@@ -20,8 +20,9 @@ ENDLESS = (
     + """
 @cuda.jit
 def spin(flag):
+    n = 0
     while flag[0] == 0:
-        pass
+        n += 1
 
 copied = np.zeros(4)
 print("ready", flush=True)
@@ -92,16 +93,48 @@ def test_what_a_program_reads_is_its_own_input(script, tmp_path):
     assert "typed" in done.stderr and done.returncode == 1
 
 
-def test_a_program_that_launches_nothing_has_no_findings(script, tmp_path):
+def test_a_program_that_launches_nothing_does_not_pass(script, tmp_path):
     done = tilescope("check", str(script("print(1)")), folder=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "no findings\n", "1\n")
+    told = "1\ntilescope: the program launched no kernel, so nothing was checked.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+    assert tilescope("check", "--format", "json", str(script("")), folder=tmp_path).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("ending", ["raise ValueError(1)", "import os\nos._exit(3)"])
+def test_a_program_that_fails_is_not_said_to_have_no_findings(script, tmp_path, ending):
+    done = tilescope("check", str(script(COPY + ending + "\n")), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "nothing found before it ended\n")
+    assert "launched no kernel" not in tilescope("check", str(script(ending)), folder=tmp_path).stderr
+
+
+def test_what_was_found_is_told_where_a_program_leaves_by_os_exit(script, tmp_path):
+    done = tilescope("check", str(script(RACE + "import os\nos._exit(0)\n")), folder=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.count(": error: race: ") == 1
 
 
 @pytest.mark.parametrize(
     ("ending", "status"), [("sys.exit(0)", 0), ("sys.exit(3)", 2), ("sys.exit('why')", 2)]
 )
 def test_check_of_a_program_that_ends_itself(script, tmp_path, ending, status):
-    assert tilescope("check", str(script(f"import sys\n{ending}")), folder=tmp_path).returncode == status
+    assert tilescope("check", str(script(COPY + ending)), folder=tmp_path).returncode == status
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_launches_of_children_are_said_to_be_missing(script, tmp_path, command):
+    pool = "import multiprocessing\nwith multiprocessing.get_context('fork').Pool(2) as pool:\n    {}\n"
+    launching = script(COPY.replace("copy[2, 32](a, out)", "def work(n):\n    copy[2, 32](a, out)") + pool.format(
+        "pool.map(work, range(3))"
+    ))  # fmt: skip
+    done = tilescope(command, str(launching), folder=tmp_path)
+    assert (
+        done.stderr.count("kernels were launched in child processes too; those launches are not recorded.")
+        == 1
+    )
+    assert done.returncode == (2 if command == "check" else 0)
+    quiet = tilescope(command, str(script(COPY + pool.format("pool.map(abs, [1])"))), folder=tmp_path)
+    assert "child" not in quiet.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

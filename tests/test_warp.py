@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from launching import Array, contents, trace
+from test_storage import rewritten
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.requests import requests_of
+from tilescope.tracer.storage import load, save
 
 pytestmark = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 OUT = (Array((64,), "int64"),)
@@ -26,9 +30,10 @@ def run(folder, schedule, body, block=(64, 1, 1)):
     return contents(traced(folder, schedule, body, block), "out")
 
 
-def errors(folder, schedule, body):
-    made = traced(folder, schedule, body)
-    return [finding for finding in findings_of(made, requests_of(made)) if finding.severity == "error"]
+def told(folder, schedule, body, block=(64, 1, 1)):
+    """Return what is said of barriers, worst first."""
+    made = traced(folder, schedule, body, block)
+    return [f for f in findings_of(made, requests_of(made)) if f.kind == "barrier"]
 
 
 T = np.arange(64)
@@ -106,18 +111,92 @@ out[t] = tile[t ^ 31]"""
     assert run(tmp_path, schedule, body).tolist() == (T ^ 31).tolist()
 
 
-def test_a_lane_that_never_comes_is_found(tmp_path, schedule):
-    body = "if lane != 7:\n    out[t] = cuda.ballot_sync(0xffffffff, 1)\ncuda.syncthreads()"
-    found = errors(tmp_path, schedule, body)
-    assert [f.kind for f in found] == ["barrier"]
-    assert found[0].message.startswith(
-        "1 lane that the mask 0xffffffff on line 9 names never comes, first thread 7"
-    )
-    assert errors(tmp_path, schedule, body.replace("0xffffffff", "0xffffff7f")) == []
+FULL = "0xffffffff"
+SUM = "v = t\nfor d in (16, 8, 4, 2, 1):\n    v += cuda.shfl_down_sync({mask}, v, d)\nif lane == 0:\n    out[t] = v"
+FAULTS = {
+    "never comes": (
+        f"if lane != 7:\n    out[t] = cuda.ballot_sync({FULL}, 1)\ncuda.syncthreads()", "error",
+        "1 lane that the mask 0xffffffff on line 9 names never comes, first thread 7 of block 0",
+        "if lane != 7:\n    out[t] = cuda.ballot_sync(0xffffff7f, 1)\ncuda.syncthreads()",
+    ),
+    "asks who returned": (
+        f"if t >= 50:\n    return\n{SUM.format(mask=FULL)}", "error",
+        "14 lanes from which cuda.shfl_down_sync on line 12 takes values have returned before, first thread 50",
+        f"t = t if t < 50 else 0\n{SUM.format(mask=FULL)}".replace("out[t]", "out[cuda.threadIdx.x]"),
+    ),
+    "asks those next to it, who are there": (
+        f"if t >= 50:\n    return\nout[t] = cuda.shfl_up_sync({FULL}, t, 1)", "warning",
+        "14 lanes that the mask 0xffffffff on line 10 names had returned before, first thread 50 of block 0",
+        "if t >= 50:\n    return\nout[t] = cuda.shfl_up_sync(0x3ffff if t >= 32 else 0xffffffff, t, 1)",
+    ),
+    "votes without who returned": (
+        f"if lane >= 8:\n    return\nout[t] = cuda.ballot_sync({FULL}, 1)", "warning",
+        "24 lanes that the mask 0xffffffff on line 10 names had returned before",
+        f"n = cuda.ballot_sync({FULL}, lane < 8)\nif lane >= 8:\n    return\nout[t] = n",
+    ),
+    "syncs without who returned": (
+        "if lane == 8:\n    return\ncuda.syncwarp()", "warning",
+        "1 lane that the mask 0xffffffff on line 10 names had returned before, first thread 8 of block 0, which a GPU "
+        "lets pass, but nothing of it comes",
+        "if lane == 8:\n    return\ncuda.syncwarp(0xfffffeff)",
+    ),
+    "is not named": (
+        "out[t] = cuda.shfl_xor_sync(0xffff, t, 1)", "error",
+        "16 lanes come to cuda.shfl_xor_sync on line 8 though the mask 0x0000ffff leaves them out, first thread 16",
+        "if lane < 16:\n    out[t] = cuda.shfl_xor_sync(0xffff, t, 1)",
+    ),
+    "is at the same call elsewhere": (
+        f"if lane % 2:\n    v = cuda.shfl_xor_sync({FULL}, t, 1)\nelse:\n    v = cuda.shfl_xor_sync({FULL}, 5, 1)",
+        "warning", "16 lanes come to cuda.shfl_xor_sync on line ",
+        f"v = t if lane % 2 else 5\nout[t] = cuda.shfl_xor_sync({FULL}, v, 1)",
+    ),
+    "is at another call": (
+        f"if lane % 2:\n    v = cuda.shfl_xor_sync({FULL}, t, 1)\nelse:\n    v = cuda.ballot_sync({FULL}, 1)",
+        "error", "which no GPU promises to sort out",
+        "if lane % 2:\n    v = cuda.shfl_xor_sync(0xaaaaaaaa, t, 2)\nelse:\n    v = cuda.ballot_sync(0x55555555, 1)",
+    ),
+}  # fmt: skip
 
 
-def test_lanes_that_have_ended_are_no_fault(tmp_path, schedule):
-    assert (
-        errors(tmp_path, schedule, "if lane >= 8:\n    return\nout[t] = cuda.ballot_sync(0xffffffff, 1)")
-        == []
+@pytest.mark.parametrize("name", FAULTS)
+def test_lanes_that_do_not_come_as_the_mask_says_are_found(tmp_path, schedule, name):
+    wrong, severity, message, twin = FAULTS[name]
+    (found,) = told(tmp_path, schedule, wrong)
+    assert found.severity == severity
+    assert message in found.message
+    assert told(tmp_path, schedule, twin) == []
+
+
+def test_lanes_of_a_block_that_is_no_multiple_of_32(tmp_path, schedule):
+    block = (48, 1, 1)
+    (found,) = told(tmp_path, schedule, SUM.format(mask=FULL), block)
+    assert found.severity == "error" and found.threads == ((0, 47),)
+    assert "16 lanes from which cuda.shfl_down_sync on line 10 takes values are not there" in found.message
+    assert "warp 1 of a block of 48 threads has 16 lanes" in found.message
+    assert told(tmp_path, schedule, "out[t] = cuda.ballot_sync(0xffffffff, 1)\ncuda.syncwarp()", block) == []
+
+
+def test_a_lane_that_the_mask_leaves_out_holds_nobody_up(tmp_path, schedule):
+    body = "v = t\nfor d in (1, 2):\n    v += cuda.shfl_xor_sync(0xffff, v, d)\nout[t] = v"
+    quads = 4 * (T // 4 * 4) + 6  # the sum over four neighbours
+    assert run(tmp_path, schedule, body).tolist() == np.where(LANE < 16, quads, 4 * T).tolist()
+
+
+def test_half_a_warp_that_names_itself_may_ask_beyond(tmp_path, schedule):
+    body = SUM.replace("16, ", "").format(mask="0xffff").replace("\n", "\n    ")
+    assert told(tmp_path, schedule, f"if t < 16:\n    {body}") == []
+
+
+def test_faults_are_kept_in_the_file_and_those_from_before_they_had_kinds_are_read(tmp_path, schedule):
+    made = traced(tmp_path, schedule, FAULTS["is at another call"][0])
+    save(made, tmp_path / "a.npz")
+    assert load(tmp_path / "a.npz").missing == made.missing != ()
+
+    def older(arrays):
+        for lost in arrays["meta"]["missing"]:
+            del lost["why"], lost["other"]
+
+    rewritten(tmp_path / "a.npz", older)
+    assert load(tmp_path / "a.npz").missing == tuple(
+        replace(m, why="waiting", other=-1) for m in made.missing
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from types import CodeType
 
+from msgspec.structs import replace as replace_launch
+
 from .engine import order_matters
 from .execution import Enough, Run, Watch
-from .simulator import Call, begin, finished
+from .simulator import Call, Perform, begin, finished
 from .trace import Op, Trace
 
 # The simulator makes so many accesses, or runs so many seconds, in about the time that it takes to compile a kernel.
@@ -20,12 +23,15 @@ _made: dict[CodeType, int] = {}  # accesses of each kernel that the simulator ha
 class Attempts:
     """Runs a call of a kernel, and again where another engine takes over, on the arguments as they were.
 
-    raised, trace: what the kernel raised, and what the attempt that counts recorded; None before there is one.
+    raised, trace: what the kernel raised, and what the attempt that counts recorded; None before there is one. last:
+    a trace of the last block, where that of the launch does without it and somebody wants it.
     """
 
     def __init__(self) -> None:
         self.raised: BaseException | None = None
         self.trace: Trace | None = None
+        self.last: Trace | None = None
+        self._run: Run | None = None
         self._why, self._settled = "", False
 
     def simulate(self, call: Call) -> None:
@@ -57,6 +63,32 @@ class Attempts:
             self._finish(run, finished(run, _file(run)))
         _made[code] = _made.get(code, 0) + run.recorder.accesses
 
+    def and_the_last(self, perform: Perform) -> Perform:
+        """Return what runs a call, and then its last block by itself, if that was not kept.
+
+        Blocks run in any order, so what it does on the arguments as they were, it might have done in the launch.
+        """
+
+        def both(call: Call) -> None:
+            perform(call)
+            blocks = math.prod(call.grid)
+            if self._run and self.trace and self.trace.totals and blocks - 1 not in self.trace.recorded:
+                self.last = self._alone(self._run, perform, call, blocks - 1)
+
+        return both
+
+    def _alone(self, run: Run, perform: Perform, call: Call, block: int) -> Trace | None:
+        """Return a trace of one block of a call that was run, None where it does not end by itself."""
+        kept, left = (self.raised, self.trace), [(m.cells, m.cells.copy()) for m in run.memories]
+        run.undo()
+        begin().launch = replace_launch(run.launch, blocks=(block,))
+        perform(call)
+        trace = self.trace
+        for cells, content in left:
+            cells[...] = content
+        self.raised, self.trace = kept
+        return trace if trace is not None and trace.error is None else None
+
     def _watch(self, call: Call, before: int) -> Watch:
         """Return what ends a run by the simulator once compiling is worth it, if that can be done."""
         start = time.perf_counter()
@@ -74,7 +106,7 @@ class Attempts:
         return watch
 
     def _finish(self, run: Run, trace: Trace) -> None:
-        self.raised = run.raised
+        self.raised, self._run = run.raised, run
         self.trace = replace(trace, made_by=f"{trace.made_by}; {self._why}") if self._why else trace
 
     def _compiled(self, run: Run, call: Call) -> str:

@@ -6,131 +6,17 @@ only if the condition is the same for the whole block. Threads that have returne
 
 from __future__ import annotations
 
-import ast
-from dataclasses import dataclass
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
+from .absences import Absences, first_sites
 from .finding import Finding, block_text, counted, line_text, place_text
 from .grid_barriers import grid_epochs
-from .pieces import Mask, places_of
+from .pieces import places_of
 from .requests import Requests
 from .runs import Ints
+from .structure import suites_at
 from .trace import OF_GRID, Trace
-
-
-@dataclass(frozen=True, eq=False)
-class Absences:
-    """Threads that did not come to a barrier to which others of their block came, an entry each.
-
-    place: of the block in trace.blocks; phase: the one that this barrier ended; site: the barrier's;
-    ran_on: whether the thread ran past the barrier, rather than that it returned before it.
-    """
-
-    place: Ints
-    thread: Ints
-    phase: Ints
-    site: Ints
-    ran_on: Mask
-
-
-def absences_of(trace: Trace) -> Absences:
-    """Return the threads that did not come, in blocks that ended."""
-    came = _arrivals(trace)
-    most = came.max(axis=1)
-    ended = np.isin(trace.blocks, trace.recorded) & (trace.error is None)
-    place, thread = np.nonzero((came < most[:, None]) & ended[:, None])
-    phase = came[place, thread]
-    site = _first_sites(trace, int(most.max(initial=0)))[place, phase] if len(place) else phase
-    ran_on = np.zeros(len(place), bool)
-    if len(place) and len(trace):
-        ran_on = _ran_on(trace, came, place, thread, phase, site)
-    return Absences(place, thread, phase, site, ran_on)
-
-
-def _arrivals(trace: Trace) -> Ints:
-    """Return how often each thread came to a barrier, shape (blocks, threads)."""
-    barriers = trace.barriers
-    thread = places_of(trace, barriers.block) * trace.threads + barriers.thread
-    count = np.bincount(thread, minlength=len(trace.blocks) * trace.threads)
-    return count.reshape(len(trace.blocks), trace.threads)
-
-
-def _first_sites(trace: Trace, phases: int) -> Ints:
-    """Return the site at which a thread first came to the barrier that ended a phase, shape (blocks, phases)."""
-    barriers = trace.barriers
-    site = np.zeros((len(trace.blocks), phases), np.int64)
-    site[places_of(trace, barriers.block[::-1]), barriers.phase[::-1]] = barriers.site[::-1]
-    return site
-
-
-def _ran_on(trace: Trace, came: Ints, place: Ints, thread: Ints, phase: Ints, site: Ints) -> Mask:
-    """Return whether each absent thread made accesses that come after the barrier.
-
-    They do if they lie below it in the source, outside a loop that holds both; or if the thread had made more
-    accesses at a site than any that came to the barrier had by then, and those made more of them later.
-    """
-    slot = np.full(came.shape, -1)
-    slot[place, thread] = np.arange(len(place))
-    mine = slot[places_of(trace, trace.block), trace.thread]
-    rows = np.flatnonzero((mine >= 0) & (phase[mine] == trace.phase))
-    below = _below(trace, np.unique(site).tolist())
-    result = np.zeros(len(place), bool)
-    result[mine[rows][below[site[mine[rows]], trace.site[rows]]]] = True
-    for last in np.unique(phase[~result]):
-        late = ~result & (phase == last)
-        blocks = np.unique(place[late])
-        ahead = _ahead(trace, came, blocks, int(last))
-        result[late] = ahead[np.searchsorted(blocks, place[late]), thread[late]]
-    return result
-
-
-def _ahead(trace: Trace, came: Ints, blocks: Ints, last: int) -> Mask:
-    """Return which threads that end in phase `last` are ahead of those that go on; shape (blocks, threads)."""
-    number = np.full(len(trace.blocks), -1)
-    number[blocks] = np.arange(len(blocks))
-    place = number[places_of(trace, trace.block)]
-    rows = np.flatnonzero(place >= 0)
-    count, sites = trace.threads, len(trace.sites)
-    task = place[rows] * sites + trace.site[rows]  # what is done: a block's accesses at a site
-    goes_on = (came[blocks] > last)[place[rows], trace.thread[rows]]
-    before = trace.phase[rows] <= last
-    later = np.zeros(len(blocks) * sites, bool)
-    later[task[goes_on & ~before]] = True
-    done, number = np.unique((task * count + trace.thread[rows])[before], return_inverse=True)
-    times, task, thread = np.bincount(number, minlength=len(done)), done // count, done % count
-    most = np.zeros(len(later), np.int64)
-    others = (came[blocks] > last)[task // sites, thread]
-    np.maximum.at(most, task[others], times[others])
-    ahead = np.zeros((len(blocks), count), bool)
-    some = ~others & later[task] & (times > most[task])
-    ahead[task[some] // sites, thread[some]] = True
-    return ahead
-
-
-def _below(trace: Trace, barriers: list[int]) -> Mask:
-    """Return whether a site (second index) comes after one of these barriers (first) for whoever runs both."""
-    result = np.zeros((len(trace.sites), len(trace.sites)), bool)
-    for number in barriers:
-        barrier = trace.sites[number]
-        loops = [(a, b) for a, b in _loops(trace.sources.get(barrier.file, "")) if a <= barrier.line <= b]
-        for other, site in enumerate(trace.sites):
-            alike = (site.file, site.function) == (barrier.file, barrier.function)
-            in_loop = any(a <= site.line <= b for a, b in loops)
-            result[number, other] = alike and site.line > barrier.line and not in_loop
-    return result
-
-
-@lru_cache(maxsize=16)
-def _loops(source: str) -> tuple[tuple[int, int], ...]:
-    """Return the first and last line of each loop."""
-    try:
-        nodes = ast.walk(ast.parse(source))
-    except SyntaxError:
-        return ()
-    return tuple((n.lineno, n.end_lineno or n.lineno) for n in nodes if isinstance(n, ast.For | ast.While))
 
 
 def barrier_findings(trace: Trace, requests: Requests, absences: Absences) -> list[Finding]:
@@ -148,7 +34,7 @@ def _apart(trace: Trace, requests: Requests) -> list[Finding]:
     barriers = trace.barriers
     if not len(barriers.block):
         return []
-    first = _first_sites(trace, int(barriers.phase.max()) + 1)
+    first = first_sites(trace, int(barriers.phase.max()) + 1)
     expected = first[places_of(trace, barriers.block), barriers.phase]
     wrong = np.flatnonzero(barriers.site != expected)
     pairs = np.stack([expected[wrong], barriers.site[wrong]], axis=1).astype(np.int64)
@@ -196,9 +82,12 @@ def _two(trace: Trace, requests: Requests, arrivals: Ints, site: int, other: int
     barriers = trace.barriers
     block, phase, thread = (int(c[arrivals[0]]) for c in (barriers.block, barriers.phase, barriers.thread))
     same = (barriers.block == block) & (barriers.phase == phase) & (barriers.site == site)
+    count = len(
+        np.unique(places_of(trace, barriers.block[arrivals]) * trace.threads + barriers.thread[arrivals])
+    )
     remedy = "let all threads of the block come to one and the same barrier"
     message = (
-        f"{counted(len(arrivals), 'thread')} {_verb(len(arrivals), 'wait')} at the barrier on "
+        f"{counted(count, 'thread')} {_verb(count, 'wait')} at the barrier on "
         f"{line_text(trace, other)} while others of the block wait at that on {line_text(trace, site)}, first in "
         f"{block_text(trace, block)}, which no GPU promises to sort out; {remedy}."
     )
@@ -206,7 +95,7 @@ def _two(trace: Trace, requests: Requests, arrivals: Ints, site: int, other: int
     moment = _end_of(trace, requests, block, phase)
     rows = np.empty(0, np.int64)
     return Finding(
-        "barrier", "error", message, remedy, len(arrivals), (other, site), rows, (), threads, moment
+        "barrier", "error", message, remedy, count, (other, site), rows, (), threads, moment
     )  # fmt: skip
 
 
@@ -217,7 +106,7 @@ def _missed(trace: Trace, requests: Requests, absences: Absences, chosen: Ints) 
     phase, waiting = _waiting(trace, absences, chosen)
     blocks = len(np.unique(absences.place[chosen]))
     remedy = (
-        f"move {_call(trace, site)} out of the branch, so that every thread of the block comes to it" if ran_on else
+        _moved(trace, site) if ran_on else
         "keep every thread until the last barrier, and put its loads and stores under the condition instead"
     )  # fmt: skip
     place = f"thread {place_text(thread, trace.block_dim)} of {block_text(trace, block)}"
@@ -233,6 +122,19 @@ def _missed(trace: Trace, requests: Requests, absences: Absences, chosen: Ints) 
         _rows_of(trace, absences, chosen), (), ((block, waiting), (block, thread)),
         _end_of(trace, requests, block, phase),
     )  # fmt: skip
+
+
+def _moved(trace: Trace, site: int) -> str:
+    """Return how every thread of the block comes to a barrier that some ran past."""
+    call, line = _call(trace, site), trace.sites[site].line
+    around = [suite for suite in suites_at(trace, trace.sites[site]) if suite.kind != "function"]
+    branch = next((s for s in reversed(around) if s.kind == "branch"), None)
+    if branch is None and around:
+        return f"let every thread of the block come to it in each round of the loop on line {around[-1].line}"
+    if branch is None:
+        return f"call {call} where every thread of the block comes to it, outside all branches"
+    split = ", which it splits in two" if branch.last > line else ""
+    return f"move {call} out of the branch of line {branch.line}{split}, so that every thread of the block comes to it"
 
 
 def _call(trace: Trace, site: int) -> str:

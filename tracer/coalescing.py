@@ -84,6 +84,12 @@ def _wavefronts(request: Ints, first: Ints, last: Ints, count: int) -> Ints:
     return most
 
 
+def passes_of(index: Ints, itemsize: int) -> int:
+    """Return the wavefronts of one request for these elements of an array that begins with a bank."""
+    first = index * itemsize
+    return int(_wavefronts(np.zeros_like(first), first, first + itemsize - 1, 1)[0])
+
+
 def _distinct(request: Ints, first: Ints, last: Ints) -> tuple[Ints, Ints]:
     """Return each pair (request, piece) once, for the pieces first to last of each access."""
     base, extra = int(first.min()), int((last - first).max())

@@ -96,12 +96,12 @@ def _fence(run: Run, reach: int, frame: Any) -> None:
 
 
 def _meeting(run: Run) -> Meet:
-    def meet(mask: int, value: Any, *, orders: bool = False) -> dict[int, Any]:
-        """Meet the lanes of a mask, called by a warp operation that a kernel calls."""
-        frame = _frame(2)
+    def meet(mask: int, value: Any, *, orders: bool = False, source: int | None = None) -> dict[int, Any]:
+        """Meet the lanes of a mask, called by a warp operation that a kernel calls, perhaps through `_from`."""
+        frame = _frame(2 if source is None else 3)
         reach = int(mask) & ALL if orders else 0
         run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti, reach, warp=True)
-        return run.scheduler.meet(int(mask), value, (frame.f_code, frame.f_lasti))
+        return run.scheduler.meet(int(mask), value, (frame.f_code, frame.f_lasti), source)
 
     return meet
 
@@ -149,7 +149,11 @@ def module_class(base: type, numba: Numba) -> type:
             return self._scheduler.current.number % WARP  # type: ignore[no-any-return]
 
         def activemask(self) -> int:
-            return self._scheduler.active_mask()
+            frame = _frame(1)
+            self._run.recorder.arrive(
+                self._scheduler.current.context, frame.f_code, frame.f_lasti, 0, warp=True
+            )
+            return self._scheduler.active_mask((frame.f_code, frame.f_lasti))
 
         def nanosleep(self, ns: int) -> None:
             pass

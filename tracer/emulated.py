@@ -25,13 +25,6 @@ from .recorder import Recorder, TooLarge
 from .scheduler import Index3, Scheduler, Stop
 from .trace import Dim3, unravel
 
-MODULE = "tilescope.kernels.emulation"
-
-
-def is_program(launch: Launch) -> bool:
-    """Return whether a launch is one of a plain Python program."""
-    return launch.kernel.partition(":")[0] == MODULE
-
 
 def run_program(launch: Launch, report: Callable[[int, int], None]) -> tuple[Run, str]:
     """Run a program on recording arrays and return its recorded run and its file; raises LoadError."""

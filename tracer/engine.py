@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from .barrier_findings import absences_of
-from .emulated import is_program
-from .launch import Launch
+from .absences import absences_of
+from .launch import Launch, is_program
 from .races import races_of
 from .trace import Op, Trace
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType, FunctionType
 from typing import Any
@@ -20,7 +22,7 @@ from .positions import assigned_name, position
 from .recorder import Recorder, TooLarge
 from .results import totals_of_columns
 from .scheduler import Block, Scheduler, Stop, Thread
-from .trace import Buffer, Dim3, KernelError, poison, unravel
+from .trace import ONE_MEMORY, Buffer, Dim3, KernelError, poison, unravel
 from .whole import casting
 
 _frame = sys._getframe
@@ -35,7 +37,7 @@ Watch = Callable[["Run"], None]
 
 
 class Watched(Recorder):
-    """A recorder that calls `watch` now and then, which may end the run by raising Enough."""
+    """A recorder that calls `watch` now and then, which may end the run."""
 
     def __init__(
         self, limit: int, count: Callable[[dict[str, NDArray[Any]]], None], watch: Callable[[], None]
@@ -65,13 +67,14 @@ class Run:
         self.report = report
         self.totals: dict[str, int] = {}
         rows = min(launch.limits.accesses, max(1, launch.limits.memory // 48))
-        self.recorder = (
-            Watched(rows, self._count, lambda: watch(self)) if watch else Recorder(rows, self._count)
-        )
-        self.scheduler = Scheduler(self.recorder, launch.schedule, launch.resident)
+        self._watch = watch
+        self.to_the_end = False  # whether it goes on where more accesses must be held than may be
+        self.recorder: Recorder = Watched(rows, self._count, self._look)
+        self.scheduler = Scheduler(self.recorder, launch.schedule, launch.resident, self._digest)
         self.memories: list[Allocation] = []
         self.contents: Mapping[str, NDArray[Any]] = {}  # of arguments that are as their launch describes them
         self.initial: dict[int, NDArray[Any]] = {}
+        self._records: dict[int, NDArray[Any]] = {}  # content of records, which traces do without
         self.finals: dict[str, NDArray[Any]] = {}
         self.error: KernelError | None = None
         self.notice = ""
@@ -84,6 +87,24 @@ class Run:
         self._declared: dict[Any, int] = {}
         self._dynamic: tuple[str, int] | None = None
 
+    def _look(self) -> None:
+        if self._watch:
+            self._watch(self)
+        self.scheduler.mind_spinning()
+
+    def _digest(self, live: list[Block]) -> bytes:
+        """Return a digest of the launch's memory, with that of these blocks and their threads."""
+        digest = hashlib.sha256()
+        own = [
+            array
+            for b in live
+            for part in (b.shared, *(t.locals for t in b.threads))
+            for array in part.values()
+        ]
+        for cells in (*(m.cells for m in self.memories), *(getattr(array, "_ary", array) for array in own)):
+            digest.update(np.ascontiguousarray(cells).reshape(-1).view(np.uint8).data)
+        return digest.digest()
+
     def _count(self, columns: dict[str, NDArray[Any]]) -> None:
         for name, value in totals_of_columns(self, columns).items():
             self.totals[name] = self.totals.get(name, 0) + value
@@ -91,8 +112,8 @@ class Run:
     def undo(self) -> None:
         """Give the memory that the launch was given the content that it had."""
         for memory in self.memories:
-            if memory.buffer in self.initial:
-                memory.cells.view(self.initial[memory.buffer].dtype)[...] = self.initial[memory.buffer]
+            before = (self.initial | self._records)[memory.buffer]
+            memory.cells.view(before.dtype)[...] = before
 
     def argument(self, value: Any, name: str) -> Any:
         """Return what the kernel gets for an argument: arrays as recording ones, others as they are."""
@@ -107,9 +128,17 @@ class Run:
         memory = next((m for m in self.memories if (m.start, m.cells.nbytes) == (start, root.nbytes)), None)
         if memory is None:
             memory = self._new_memory(root, ary, name, space)
+        elif space == "global":
+            self._name_too(memory.buffer, name)
         if memory.cells.dtype != ary.dtype:
             return alias(ary, memory)
         return recording(ary, memory)
+
+    def _name_too(self, buffer: int, name: str) -> None:
+        """Call a buffer by another argument too, which lies in the same memory."""
+        known = self.recorder.buffers[buffer]
+        if name not in known.name.split(ONE_MEMORY):
+            self.recorder.buffers[buffer] = replace(known, name=f"{known.name}{ONE_MEMORY}{name}")
 
     def _new_memory(self, root: NDArray[Any], ary: NDArray[Any], name: str, space: str) -> Allocation:
         cells = np.ndarray(root.size, root.dtype, root)
@@ -120,6 +149,8 @@ class Run:
             self.initial[memory.buffer] = self._content(
                 name, cells, self.recorder.buffers[memory.buffer].dtype
             )
+        else:
+            self._records[memory.buffer] = cells.copy()
         self.finals[name] = ary
         return memory
 
@@ -191,7 +222,10 @@ class Run:
         With `debug`, a division by zero raises, as @cuda.jit(debug=True) promises.
         """
         self.grid, self.dim, self.executed = grid, dim, True
-        given = tuple(self.argument(v, n) for v, n in zip(arguments, self.names, strict=True))
+        self.recorder.to_the_end = self.to_the_end
+        # Where there are too many or too few arguments, the kernel says so itself.
+        names = (*self.names, *(f"argument {n}" for n in range(len(self.names), len(arguments))))
+        given = tuple(self.argument(v, n) for v, n in zip(arguments, names, strict=False))
         blocks = self.launch.blocks
         chosen = list(range(grid[0] * grid[1] * grid[2])) if blocks is None else list(blocks)
         collecting = gc.isenabled()

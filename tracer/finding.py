@@ -14,12 +14,14 @@ KINDS = (
     "barrier",
     "bounds",
     "unwritten",
+    "launch",
     "uncoalesced",
     "bank conflict",
     "idle lanes",
     "reloaded",
     "float64",
     "block size",
+    "part",
 )
 SEVERITIES = ("error", "warning", "note")
 

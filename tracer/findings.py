@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from .barrier_findings import absences_of, barrier_findings
+from .absences import absences_of
+from .barrier_findings import barrier_findings
 from .bounds import bounds_findings
 from .finding import KINDS, SEVERITIES, Finding, place_of, rank
+from .launch_findings import in_one_memory, launch_findings
 from .missing_lanes import missing_lanes_findings
 from .race_findings import race_findings
 from .races import races_of
@@ -13,6 +15,7 @@ from .trace import Trace
 from .types_findings import Operation, float64_findings
 from .unwritten import unwritten_findings
 from .waste import waste_findings
+from .wrapped import wrapped_findings
 
 __all__ = ["KINDS", "SEVERITIES", "Finding", "findings_of", "place_of"]
 
@@ -29,7 +32,10 @@ def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, .
         *missing_lanes_findings(trace, requests),
         *bounds_findings(trace, requests),
         *unwritten_findings(trace, requests),
+        *launch_findings(trace),
+        *wrapped_findings(trace, requests),
         *waste_findings(trace, requests),
         *float64_findings(trace, requests, operations),
     ]
+    found = [in_one_memory(finding, trace) for finding in found]
     return sorted(found, key=lambda f: rank(f.severity, f.kind, f.moment))

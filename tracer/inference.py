@@ -16,13 +16,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from .float64_origins import CONSTANT, causes, is_double, operands, operator_name
 from .isolation import isolated
 from .launch import Array, Launch, Scalar
 from .types_findings import Operation
 
 NARROWED = ("add", "sub", "mul", "truediv")
 SINGLE = ("float32", "float16")
-CONSTANT = ("Const", "Global", "FreeVar")
+UNKNOWN = (("float64 values in it", "convert them with float32()"),)
 CAPABILITY = (7, 5)  # types don't depend on it
 
 
@@ -92,13 +93,9 @@ def _callees(annotation: Any) -> list[Any]:
 def _narrow(types: list[Any]) -> bool:
     """Return whether there are arrays of floats narrower than float64, none of that, and no mention of it."""
     elements = [t.dtype for t in types if hasattr(t, "dtype") and hasattr(t, "ndim")]
-    named = [t for t in types if type(t).__name__ == "NumberClass" and _is_double(t.instance_type)]
+    named = [t for t in types if type(t).__name__ == "NumberClass" and is_double(t.instance_type)]
     floats = [e for e in elements if type(e).__name__ in ("Float", "Complex")]
-    return bool(floats) and not named and not any(_is_double(e) for e in floats)
-
-
-def _is_double(kind: Any) -> bool:
-    return str(kind) in ("float64", "complex128")
+    return bool(floats) and not named and not any(is_double(e) for e in floats)
 
 
 def _operations(function: Any) -> Iterator[Operation]:
@@ -108,11 +105,11 @@ def _operations(function: Any) -> Iterator[Operation]:
         definitions.setdefault(statement.target.name, []).append(statement)
     for statement in _assignments(function):
         name = _name(function, statement.value)
-        if not name or not _is_double(function.typemap[statement.target.name]):
+        if not name or not is_double(function.typemap[statement.target.name]):
             continue
         if not (name in NARROWED and _is_rounded_at_once(function, definitions, statement)):
-            cause, remedy = _cause(function, definitions, statement)
-            yield Operation(function.filename, statement.loc.line, name, cause, remedy)
+            found = tuple(dict.fromkeys(causes(function, definitions, statement))) or UNKNOWN
+            yield Operation(function.filename, statement.loc.line, name, found)
 
 
 def _is_rounded_at_once(function: Any, definitions: dict[str, list[Any]], statement: Any) -> bool:
@@ -126,7 +123,7 @@ def _is_rounded_at_once(function: Any, definitions: dict[str, list[Any]], statem
         return False
     if str(function.typemap[uses[0].target.name].dtype) not in SINGLE:
         return False
-    return all(_is_single(function, definitions, name) for name in _operands(statement.value))
+    return all(_is_single(function, definitions, name) for name in operands(statement.value))
 
 
 def _uses(statement: Any, name: str) -> bool:
@@ -153,59 +150,13 @@ def _assignments(function: Any) -> Iterator[Any]:
 
 def _name(function: Any, value: Any) -> str:
     """Return the name of an arithmetic operation: mul, sqrt; "" for anything else."""
-    operation = getattr(value, "op", "")
-    if operation in ("binop", "unary"):
-        return str(value.fn.__name__)
-    if operation == "inplace_binop":
-        return str(value.immutable_fn.__name__)
-    if operation == "call":
+    if name := operator_name(value):
+        return name
+    if getattr(value, "op", "") == "call":
         called = getattr(function.typemap[value.func.name], "typing_key", None)
         known = getattr(called, "__module__", None) == "math" or isinstance(called, np.ufunc)
         return str(called.__name__) if known else ""  # type: ignore[union-attr]  # a function
     return ""
-
-
-def _cause(function: Any, definitions: dict[str, list[Any]], statement: Any) -> tuple[str, str]:
-    """Return what made an operation float64, and the remedy: the first number, argument or division found."""
-    waiting, seen = [statement], set()
-    while waiting:
-        statement = waiting.pop(0)
-        if id(statement) in seen:
-            continue
-        seen.add(id(statement))
-        found = _origin(function, statement)
-        if found:
-            return found
-        for name in _operands(statement.value):
-            if _is_double(function.typemap.get(name)):
-                waiting += definitions.get(name, [])
-    return "float64 values in it", "convert them with float32()"
-
-
-def _origin(function: Any, statement: Any) -> tuple[str, str] | None:
-    """Return cause and remedy if a statement brings float64 into being."""
-    value, line = statement.value, statement.loc.line
-    kind = type(value).__name__
-    if kind == "Const":
-        return f"{value.value!r} on line {line}, which is float64 to Numba", f"write float32({value.value!r})"
-    if kind == "Arg":
-        return f"the argument {value.name}, which comes as float64", f"pass {value.name} as a float32 number"
-    if kind in ("Global", "FreeVar"):
-        return (
-            f"the constant {value.name}, which is float64 to Numba",
-            f"make it numpy.float32({value.value!r})",
-        )
-    operands = [str(function.typemap.get(name)) for name in _operands(value)]
-    if getattr(value, "op", "") in ("binop", "inplace_binop") and not any("float" in o for o in operands):
-        return f"the division of whole numbers on line {line}", "use // or divide float32 numbers"
-    return None
-
-
-def _operands(value: Any) -> list[str]:
-    """Return the variables that a value is made of."""
-    if hasattr(value, "list_vars"):
-        return [variable.name for variable in value.list_vars()]
-    return [value.name] if type(value).__name__ == "Var" else []
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ EngineName = Literal["compiled", "simulator"]
 OTHER = "object"
 Fill = Literal["random", "normal", "zeros", "ones", "twos", "threes", "fours", "arange", "empty", "file"]
 
+PROGRAMS = "tilescope.kernels.emulation"  # the module of the plain Python programs
+
 
 class Array(msgspec.Struct, frozen=True, tag="array"):
     """An array argument.
@@ -100,3 +102,8 @@ def encode(launch: Launch) -> str:
 def decode(text: str) -> Launch:
     """Return the launch that `encode` wrote; raises msgspec.ValidationError for anything else."""
     return msgspec.json.decode(text, type=Launch)
+
+
+def is_program(launch: Launch) -> bool:
+    """Return whether a launch is one of a plain Python program, played by `emulated.py`."""
+    return launch.kernel.partition(":")[0] == PROGRAMS

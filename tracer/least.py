@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .coalescing import BANKS, SECTOR, WORD
 from .requests import Requests
 from .runs import Ints, offsets, run_starts
-from .trace import Op, Trace
+from .trace import WARP, Op, Trace
 
 CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to stay in a processor's cache
 
@@ -25,12 +25,14 @@ class Least:
 
     sectors, least_sectors: of global loads and stores, 0 for others: what atomics cost is the turns that lanes take
     at one address. A complex value is asked for in two requests, which each touch all the sectors: both are counted.
+    neighbours: the sectors of the same warp if each of its lanes touched the element beside its neighbour's.
     wavefronts, least_wavefronts: of requests to shared memory.
     """
 
     elements: Ints
     sectors: Ints
     least_sectors: Ints
+    neighbours: Ints
     wavefronts: Ints
     least_wavefronts: Ints
 
@@ -44,9 +46,11 @@ def least_of(trace: Trace, requests: Requests) -> Least:
     plain = plain_global(trace, requests)
     elements = _elements(trace, requests, plain)
     sectors = np.where(plain, parts * np.maximum(1, -(-elements * size // SECTOR)), 0)
+    there = np.minimum(WARP, trace.threads - requests.warp * WARP)
+    neighbours = np.where(plain, parts * np.maximum(1, -(-there * size // SECTOR)), 0)
     passes = np.where(shared, np.maximum(1, -(-requests.lanes * size // (BANKS * WORD))), 0)
     return Least(
-        elements, np.where(plain, parts * requests.sectors, 0), sectors,
+        elements, np.where(plain, parts * requests.sectors, 0), sectors, neighbours,
         np.where(shared, np.maximum(requests.wavefronts, passes), 0), passes,
     )  # fmt: skip
 

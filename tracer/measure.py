@@ -118,7 +118,7 @@ class Run:
             return True
         outcomes = subject.outcomes()
         self._rows[place] = msgspec.structs.replace(self._rows[place], outcomes=outcomes)
-        self._end(place, f"It differs from NumPy by {check.largest_error:g}, so it was not timed.")
+        self._end(place, f"It differs from NumPy by {check.largest_error:,g}, so it was not timed.")
         return False
 
     def _timed(self, subjects: dict[int, Subject]) -> bool:

@@ -1,37 +1,132 @@
-"""Warp operations whose mask names a lane that never comes: on a GPU the warp hangs, or goes on undefined.
+"""Warp operations to which not just those lanes come that their mask names.
 
-The CUDA C++ Programming Guide demands ("Warp Shuffle Functions", "Warp Vote Functions") that all threads
-that a mask names, but those that have ended, execute the same operation with the same mask.
+The CUDA C++ Programming Guide demands ("Warp Shuffle Functions", "Warp Vote Functions") that each lane that calls
+is named in its mask, and that all that the mask names, but those that have ended, execute the same operation with
+the same mask. What a shuffle takes from a lane that has ended is undefined (an H200 gives 0); where nothing is
+taken, the lane is just not there. Lanes at two calls of one operation meet since Volta, as the PTX ISA has it for
+shfl.sync and vote.sync ("the same qualifiers and same membermask"), and as an H200 does.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from .finding import Finding, counted, line_text, place_text
 from .requests import Requests
+from .structure import called
 from .trace import WARP, MissingLanes, Trace
 
 
+class Said(NamedTuple):
+    """What a finding says of lanes: how bad it is, what they do, and the remedy."""
+
+    severity: str
+    what: str
+    remedy: str
+
+
 def missing_lanes_findings(trace: Trace, requests: Requests) -> list[Finding]:
-    """Return an error for each site of a warp operation that some lanes never came to."""
-    sites = sorted({lost.site for lost in trace.missing})
-    return [_finding(trace, requests, [m for m in trace.missing if m.site == site]) for site in sites]
+    """Return a finding for each site and kind of fault; of lanes that ended, the worse where both are there."""
+    read = {lost.site for lost in trace.missing if lost.why == "read"}
+    told = [lost for lost in trace.missing if not (lost.why == "ended" and lost.site in read)]
+    return [_finding(trace, requests, lost) for lost in sorted(told, key=lambda lost: lost.site)]
 
 
-def _finding(trace: Trace, requests: Requests, lost: list[MissingLanes]) -> Finding:
-    first = lost[0]
-    lane = next(lane for lane in range(WARP) if first.missing >> lane & 1)
-    thread, count = first.warp * WARP + lane, first.missing.bit_count()
+def _waiting(trace: Trace, lost: MissingLanes) -> Said:
+    what = f"that {_mask(trace, lost)} names never {_verb(lost, 'come')}{_first(trace, lost)}"
     remedy = "let every lane that the mask names come here, or leave it out of the mask"
-    message = (
-        f"{counted(count, 'lane')} that the mask {first.mask:#010x} on {line_text(trace, first.site)} names never "
-        f"{'comes' if count == 1 else 'come'}, first thread {place_text(thread, trace.block_dim)} of block "
-        f"{place_text(first.block, trace.grid)}, so a GPU hangs or goes on with anything; {remedy}."
+    return Said("error", f"{what}, so a GPU hangs or goes on with anything", remedy)
+
+
+def _read(trace: Trace, lost: MissingLanes) -> Said:
+    if _there(trace, lost):
+        gone = f"{'has' if _count(lost) == 1 else 'have'} returned before{_first(trace, lost)}"
+        remedy = "keep every thread until the last shuffle, with a value that does not count, such as 0"
+    else:
+        gone = f"{'is' if _count(lost) == 1 else 'are'} not there, since {_size(trace, lost)}"
+        remedy = "take a multiple of 32 threads for a block, those beyond with a value that does not count, such as 0"
+    what = f"from which {_call(trace, lost.site)} on {line_text(trace, lost.site)} takes values {gone}"
+    return Said("error", f"{what}, so what it gets is undefined", remedy)
+
+
+def _ended(trace: Trace, lost: MissingLanes) -> Said:
+    what = f"that {_mask(trace, lost)} names had returned before{_first(trace, lost)}"
+    what += f", which a GPU lets pass, but nothing of {'it' if _count(lost) == 1 else 'them'} comes"
+    return Said(
+        "warning", what, "keep every thread until the last warp operation, or leave it out of the mask"
     )
-    before = np.flatnonzero((trace.block == first.block) & (trace.step < first.step))
+
+
+def _unnamed(trace: Trace, lost: MissingLanes) -> Said:
+    what = f"{_verb(lost, 'come')} to {_call(trace, lost.site)} on {line_text(trace, lost.site)} though the mask "
+    what += f"{lost.mask:#010x} leaves {'it' if _count(lost) == 1 else 'them'} out{_first(trace, lost)}"
+    return Said(
+        "error", f"{what}, of which no GPU promises anything", "name every lane that comes here in the mask"
+    )
+
+
+def _apart(trace: Trace, lost: MissingLanes) -> Said:
+    one, other = (_call(trace, site) for site in (lost.site, lost.other))
+    what = f"{_verb(lost, 'come')} to {other} on {line_text(trace, lost.other)} while others that the mask "
+    what += f"{lost.mask:#010x} names are at {one} on {line_text(trace, lost.site)}{_first(trace, lost)}"
+    remedy = "let all lanes of the mask come to one and the same call"
+    if one == other:
+        return Said("warning", f"{what}, which GPUs before Volta don't sort out", remedy)
+    return Said("error", f"{what}, which no GPU promises to sort out", remedy)
+
+
+SAYS: dict[str, Callable[[Trace, MissingLanes], Said]] = {
+    "waiting": _waiting, "read": _read, "ended": _ended, "unnamed": _unnamed, "apart": _apart,
+}  # fmt: skip
+
+
+def _finding(trace: Trace, requests: Requests, lost: MissingLanes) -> Finding:
+    said, count = SAYS[lost.why](trace, lost), _count(lost)
+    message = f"{counted(count, 'lane')} {said.what}; {said.remedy}."
+    before = np.flatnonzero((trace.block == lost.block) & (trace.step < lost.step))
     moment = int(requests.moment[requests.request[before[-1]]]) if len(before) else 0
+    sites = (lost.other, lost.site) if lost.other >= 0 else (lost.site,)
+    thread = min(_thread(lost), trace.threads - 1)
     return Finding(
-        "barrier", "error", message, remedy, count, (first.site,), np.empty(0, np.int64), (),
-        ((first.block, thread),), moment,
+        "barrier", said.severity, message, said.remedy, count, sites, np.empty(0, np.int64), (),
+        ((lost.block, thread),), moment,
     )  # fmt: skip
+
+
+def _count(lost: MissingLanes) -> int:
+    return lost.missing.bit_count()
+
+
+def _verb(lost: MissingLanes, verb: str) -> str:
+    return verb + ("s" if _count(lost) == 1 else "")
+
+
+def _thread(lost: MissingLanes) -> int:
+    """Return the number of the first thread that is told of; a lane of no thread has one too."""
+    return lost.warp * WARP + next(lane for lane in range(WARP) if lost.missing >> lane & 1)
+
+
+def _there(trace: Trace, lost: MissingLanes) -> bool:
+    return _thread(lost) < trace.threads
+
+
+def _size(trace: Trace, lost: MissingLanes) -> str:
+    count = trace.threads - lost.warp * WARP
+    return f"warp {lost.warp} of a block of {counted(trace.threads, 'thread')} has {counted(count, 'lane')}"
+
+
+def _mask(trace: Trace, lost: MissingLanes) -> str:
+    return f"the mask {lost.mask:#010x} on {line_text(trace, lost.site)}"
+
+
+def _first(trace: Trace, lost: MissingLanes) -> str:
+    thread = place_text(_thread(lost), trace.block_dim)
+    return f", first thread {thread} of block {place_text(lost.block, trace.grid)}"
+
+
+def _call(trace: Trace, site: int) -> str:
+    name = called(trace, trace.sites[site])
+    return f"cuda.{name}" if name else "the warp operation"

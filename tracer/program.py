@@ -10,6 +10,7 @@ import inspect
 import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +29,8 @@ class Options:
 
     engine: None is the compiled one for kernels that make many accesses, and the simulator for those that are done
     before they were compiled. raise_outside: whether an access outside its array ends in the IndexError that
-    the simulator raises, once the launch is over; a GPU would go on.
+    the simulator raises, once the launch is over; a GPU would go on. take_last: gets the trace of the last block of
+    each launch of which that was not kept, before the launch itself is taken.
     """
 
     schedule: Schedule = field(default_factory=Schedule)
@@ -37,6 +39,7 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     engine: EngineName | None = None
     raise_outside: bool = True
+    take_last: Callable[[Trace], None] | None = None
 
 
 NUMBERS = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|complex(64|128)")
@@ -97,18 +100,27 @@ def _wrap_launches(options: Options, recorded: Recorded) -> None:
     simulator.install()
     kernel_class = simulator.kernel_class()
     launch_call = kernel_class.__call__
+    one_at_a_time = threading.Lock()  # the simulator has one launch under way, whoever launches
 
     @functools.wraps(launch_call)
     def call(kernel: Any, *arguments: Any) -> Any:
         if simulator.is_running() or kernel._device or kernel.grid_dim is None:
             return launch_call(kernel, *arguments)
+        with one_at_a_time:
+            return launch(kernel, arguments)
+
+    def launch(kernel: Any, arguments: tuple[Any, ...]) -> Any:
         made = _launch_of(kernel, arguments, options)
         start = time.perf_counter()
         names = tuple(inspect.signature(kernel.fn).parameters)
         attempts = Attempts()
         perform = {"simulator": attempts.simulate, "compiled": attempts.compile, None: attempts.choose}
-        with simulator.recording_of(made, names, perform=perform[options.engine]):
+        run = perform[options.engine]
+        chosen = attempts.and_the_last(run) if options.take_last else run
+        with simulator.recording_of(made, names, perform=chosen):
             result = launch_call(kernel, *arguments)
+        if options.take_last and attempts.last is not None:
+            options.take_last(attempts.last)
         if attempts.trace is not None:
             recorded(attempts.trace, time.perf_counter() - start)
             _raise(attempts.trace, attempts.raised, options)

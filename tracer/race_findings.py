@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import reduce
+
 import numpy as np
 
 from .finding import Finding, access_element, block_text, counted, line_text, thread_text, value_text
-from .meetings import Race
+from .meetings import Race, united
+from .race_barriers import Gap, Turns, barrier_remedy, gaps_of
 from .race_remedies import fence_remedy, mask_remedy
 from .requests import Requests
 from .trace import Op, Trace
@@ -15,29 +19,70 @@ PRESENT = ("reads", "writes", "updates", "updates")
 WHO = {"warp": "lanes of one warp", "block": "threads of one block", "grid": "threads of different blocks"}
 
 
+@dataclass(frozen=True)
+class _Told:
+    """A race, what would mend it, and the ways on which a barrier is missing, if that is what is."""
+
+    race: Race
+    remedy: str
+    gaps: tuple[Gap, ...]
+
+    def is_mended_with(self, other: _Told) -> bool:
+        """Return whether what mends another race of the same buffer mends this one too."""
+        if self.race.buffer != other.race.buffer or not (self.race.harmful and other.race.harmful):
+            return False
+        if self.gaps or other.gaps:
+            inside = (any(theirs.lies_in(mine) for theirs in other.gaps) for mine in self.gaps)
+            return bool(self.gaps) and all(inside)
+        return self.remedy == other.remedy and not set(self.race.sites).isdisjoint(other.race.sites)
+
+
 def race_findings(trace: Trace, requests: Requests, races: list[Race]) -> list[Finding]:
     """Return the races as findings: errors, or notes where all write the same value.
 
-    Where some need a barrier of the block, that is said of those between lanes too: one orders both.
+    Where some need a barrier of the block, that is said of those between lanes too: one orders both. What the
+    remedy of one race mends too is counted to that race and not told by itself.
     """
     in_warps = all(race.scope != "block" for race in races if race.harmful)
     barrier = "cuda.syncwarp()" if in_warps else "cuda.syncthreads()"
-    return [_finding(trace, requests, race, barrier) for race in races]
+    turns = Turns(trace)
+    told = [_Told(race, *_remedy(turns, race, barrier)) for race in races]
+    found: dict[int, list[Race]] = {}
+    for one in range(len(told)):
+        found.setdefault(_told_with(told, one), []).append(told[one].race)
+    return [_finding(trace, requests, told[one], others) for one, others in found.items()]
 
 
-def _finding(trace: Trace, requests: Requests, race: Race, barrier: str) -> Finding:
+def _told_with(told: list[_Told], one: int) -> int:
+    """Return the race with which one is told: itself, or one whose remedy mends it; of those alike the first."""
+    for other, candidate in enumerate(told):
+        mends = other != one and told[one].is_mended_with(candidate)
+        if mends and (other < one or not candidate.is_mended_with(told[one])):
+            return _told_with(told, other)
+    return one
+
+
+def _finding(trace: Trace, requests: Requests, told: _Told, together: list[Race]) -> Finding:
+    race, remedy = told.race, told.remedy
     first, second = race.first, race.second
-    count, remedy = _elements(trace, race), _remedy(trace, race, barrier)
-    name = trace.buffers[race.buffer].name
-    message = f"{counted(count, 'element')} of {name} {'is' if count == 1 else 'are'} {_what(trace, race)}: "
+    count = _elements(trace, race)
+    message = f"{_elements_text(trace, race, count)} {'is' if count == 1 else 'are'} {_what(trace, race)}: "
     message += f"{_example(trace, race)}; {remedy}."
     threads = tuple((int(trace.block[row]), int(trace.thread[row])) for row in (first, second))
     sites = tuple(dict.fromkeys(int(trace.site[row]) for row in (second, first)))
     moment = int(requests.moment[requests.request[[first, second]]].max())
-    severity = "error" if race.harmful else "note"
+    rows = reduce(united, (other.rows for other in together))
     return Finding(
-        "race", severity, message, remedy, count, sites, race.rows, (first, second), threads, moment
+        "race", "error" if race.harmful else "note", message, remedy, count, sites, rows, (first, second), threads,
+        moment,
     )  # fmt: skip
+
+
+def _elements_text(trace: Trace, race: Race, count: int) -> str:
+    """Return the elements on which they meet: 16 elements of s, or 64 elements of s in 4 blocks."""
+    buffer = trace.buffers[race.buffer]
+    blocks = len(np.unique(trace.block[race.rows])) if buffer.space == "shared" else 1
+    return f"{counted(count, 'element')} of {buffer.name}" + (f" in {blocks:,} blocks" if blocks > 1 else "")
 
 
 def _elements(trace: Trace, race: Race) -> int:
@@ -75,23 +120,30 @@ def _example(trace: Trace, race: Race) -> str:
     return f"{here}{texts[0]} and {texts[1]}"
 
 
-def _remedy(trace: Trace, race: Race, barrier: str) -> str:
-    lines = {line_text(trace, site) for site in race.sites}
-    ops = {int(trace.op[row]) for row in (race.first, race.second)}
+def _remedy(turns: Turns, race: Race, barrier: str) -> tuple[str, tuple[Gap, ...]]:
+    """Return what mends a race, and the ways on which a barrier is missing if that is it."""
     if not race.harmful:
-        return "harmless, but one thread that writes it is enough"
-    if ops == {Op.LOAD, Op.STORE} and len(lines) == 1 and _same_thread_does_both(trace, race):
-        return "let cuda.atomic read and write it in one go"
+        return "harmless, but one thread that writes it is enough", ()
+    trace = turns.trace
+    if other := fence_remedy(trace, race) or _atomic_remedy(trace, race) or mask_remedy(trace, race):
+        return other, ()
     if race.scope == "grid":
-        return fence_remedy(trace, race) or (
+        return (
             "blocks run in any order, so give each block elements of its own, use cuda.atomic for both, "
             "or do the second in another launch"
-        )
-    if in_mask := mask_remedy(trace, race):
-        return in_mask
+        ), ()
     if race.sites[0] == race.sites[1]:
-        return f"let only one thread write each element, or put {barrier} between the writes"
-    return f"put {barrier} {_where(trace, race)}"
+        return f"let only one thread write each element, or put {barrier} between the writes", ()
+    gaps = gaps_of(turns, race)
+    return barrier_remedy(turns, race, gaps, barrier), gaps
+
+
+def _atomic_remedy(trace: Trace, race: Race) -> str:
+    lines = {line_text(trace, site) for site in race.sites}
+    ops = {int(trace.op[row]) for row in (race.first, race.second)}
+    if ops == {Op.LOAD, Op.STORE} and len(lines) == 1 and _same_thread_does_both(trace, race):
+        return "let cuda.atomic read and write it in one go"
+    return ""
 
 
 def _same_thread_does_both(trace: Trace, race: Race) -> bool:
@@ -100,26 +152,3 @@ def _same_thread_does_both(trace: Trace, race: Race) -> bool:
     mine = (trace.block[rows] == trace.block[first]) & (trace.thread[rows] == trace.thread[first])
     mine &= (trace.index[rows] == trace.index[first]) & (trace.buffer[rows] == trace.buffer[first])
     return len(np.unique(trace.site[rows[mine]])) == 2
-
-
-def _where(trace: Trace, race: Race) -> str:
-    """Return where the barrier belongs, by the order in which one of the threads comes to both lines in that phase."""
-    one, other = int(trace.site[race.first]), int(trace.site[race.second])
-    for row in (race.first, race.second):
-        mine = (trace.block == trace.block[row]) & (trace.thread == trace.thread[row])
-        rows = np.flatnonzero(mine & (trace.phase == trace.phase[race.first]))
-        a, b = (rows[trace.site[rows] == site] for site in (one, other))
-        if len(a) and len(b):
-            return _places(trace, one, other, bool(a[0] < b[-1]), bool(b[0] < a[-1]))
-    backward = trace.sites[one].line > trace.sites[other].line
-    return _places(trace, one, other, forth=not backward, back=backward)
-
-
-def _places(trace: Trace, one: int, other: int, forth: bool, back: bool) -> str:
-    """Return the barriers needed where a thread goes from `one` to `other` (forth), and on to `one` again (back)."""
-    first, second = line_text(trace, one), line_text(trace, other)
-    if trace.sites[one].line > trace.sites[other].line:
-        first, second, forth, back = second, first, back, forth
-    between = f"between {first} and {second}" if first != second else f"between the two accesses of {first}"
-    again = f"after {second}, before {first} comes again"
-    return " and ".join([between] * forth + [again] * back)

@@ -7,38 +7,88 @@ import numpy as np
 from .finding import line_text
 from .meetings import Race
 from .order_events import locations_of
+from .runs import AnyInts, Ints
 from .trace import FENCE, FENCE_BLOCK, WARP, Op, Trace
 
 
 def fence_remedy(trace: Trace, race: Race) -> str:
-    """Return where a fence is missing between blocks that already meet at an atomic; "" where they don't.
+    """Return where a fence is missing between threads that already meet at an atomic; "" where they don't.
 
-    The first writes and its block then makes an atomic; the other's block made one on the same element, and uses
-    what it got, before the second access.
+    After the first access its thread, or another of its block, makes an atomic; the other's block, or in the same
+    block its thread, made one on the same element, and uses what it got, before the second.
     """
+    if not trace.tally[:, Op.ATOMIC].any():
+        return ""
     first, second = race.first, race.second
-    rows = np.flatnonzero(trace.op >= Op.ATOMIC)
-    released = rows[(trace.block[rows] == trace.block[first]) & (rows > first)]
-    taken = rows[(trace.block[rows] == trace.block[second]) & (rows < second) & (trace.op[rows] == Op.ATOMIC)]
-    if race.scope != "grid" or not (trace.op[first] == Op.STORE and len(released) and len(taken)):
-        return ""
+    taken = _taken(trace, race)
+    released = _released(trace, race, trace.site[taken])
     where = locations_of(trace, np.concatenate([released, taken]))
-    both = np.isin(where[: len(released)], where[len(released) :])
-    if not both.any():
+    there, here = where[: len(released)], where[len(released) :]
+    if not np.isin(there, here).any():
         return ""
-    atomic = int(released[both][0])
-    line = line_text(trace, int(trace.site[atomic]))
-    if not _fenced(trace, first, atomic):
-        written = line_text(trace, int(trace.site[first]))
-        return f"put cuda.threadfence() between {written} and the atomic on {line}"
-    return f"put cuda.threadfence() after the atomic on {line}, before what was written is used"
+    atomic, taker = released[np.isin(there, here)][0], taken[np.isin(here, there)][-1]
+    one, other, telling, told = (line_text(trace, int(trace.site[r])) for r in (first, second, atomic, taker))
+    wide = race.scope == "grid"
+    fence = "cuda.threadfence()" if wide else "cuda.threadfence_block()"
+    reach = FENCE if wide else FENCE_BLOCK
+    if not wide and not _met(trace, first, int(atomic)):
+        return f"put cuda.syncwarp(), then {fence}, between {one} and the atomic on {telling}"
+    if not _fenced(trace, first, int(atomic), reach):
+        return f"put {fence} between {one} and the atomic on {telling}"
+    if not _fenced(trace, int(taker), second, reach):
+        return f"put {fence} after the atomic on {told}, before {other}"
+    return ""
 
 
-def _fenced(trace: Trace, first: int, atomic: int) -> bool:
-    """Return whether the block of an access made a fence for the grid after it and before its atomic."""
+def _released(trace: Trace, race: Race, asking: AnyInts) -> Ints:
+    """Return the atomics that may tell others of the first access: after a read, those of its own thread alone.
+
+    asking: the sites at which the other side asks; in one block others who ask there too tell nothing.
+    """
+    first = race.first
+    rows: Ints = np.flatnonzero((trace.op >= Op.ATOMIC) & (trace.block == trace.block[first]))
+    rows = rows[rows > first]
+    if trace.op[first] != Op.STORE:
+        rows = rows[trace.thread[rows] == trace.thread[first]]
+    elif race.scope != "grid":
+        below = _lines(trace, rows) > trace.sites[int(trace.site[first])].line
+        tells = (trace.thread[rows] == trace.thread[first]) | ~np.isin(trace.site[rows], asking)
+        rows = rows[below & tells & (trace.thread[rows] != trace.thread[race.second])]
+    return rows
+
+
+def _taken(trace: Trace, race: Race) -> Ints:
+    """Return the atomics from which the second access's side may learn of the first."""
+    second = race.second
+    rows: Ints = np.flatnonzero((trace.op == Op.ATOMIC) & (trace.block == trace.block[second]))
+    rows = rows[rows < second]
+    if race.scope != "grid" or trace.op[race.first] != Op.STORE:
+        rows = rows[trace.thread[rows] == trace.thread[second]]
+        rows = rows[_lines(trace, rows) < trace.sites[int(trace.site[second])].line]
+    return rows
+
+
+def _lines(trace: Trace, rows: Ints) -> Ints:
+    line = np.array([site.line for site in trace.sites], np.int64)
+    found: Ints = line[trace.site[rows]]
+    return found
+
+
+def _fenced(trace: Trace, first: int, last: int, reach: int) -> bool:
+    """Return whether the block of an access made a fence that reaches as far after it and before another of its own."""
     events = trace.warp_barriers
-    mine = (events.reach == FENCE) & (events.block == trace.block[first])
-    return bool((mine & (events.step > trace.step[first]) & (events.step <= trace.step[atomic])).any())
+    mine = (events.reach >= reach) & (events.block == trace.block[first])
+    return bool((mine & (events.step > trace.step[first]) & (events.step <= trace.step[last])).any())
+
+
+def _met(trace: Trace, first: int, atomic: int) -> bool:
+    """Return whether the lane of an access met that of an atomic after it in their warp, or is that lane."""
+    events, thread = trace.warp_barriers, int(trace.thread[first])
+    if thread == trace.thread[atomic] or thread // WARP != trace.thread[atomic] // WARP:
+        return True
+    met = (events.reach > 0) & (events.reach < FENCE_BLOCK) & (events.block == trace.block[first])
+    met &= (events.thread == thread) & (events.step > trace.step[first]) & (events.step <= trace.step[atomic])
+    return bool(met.any())
 
 
 def mask_remedy(trace: Trace, race: Race) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .barrier_findings import Absences
+from .absences import Absences
 from .grid_barriers import grid_epochs, has_grid_barriers
 from .meetings import Race, Scene, contested, merged, races_in
 from .ordered_races import ordered_races, orders_otherwise

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .positions import position, result_unused
-from .trace import OF_BLOCK, Barriers, Buffer, MissingLanes, Op, Outside, Site
-from .warp import Meeting, lanes
+from .trace import OF_BLOCK, Barriers, Buffer, Op, Outside, Site
+from .warp import Came, Faults, Meeting, lanes
 
 CHUNK = 1 << 14
 FIELDS = 6  # of an entry in the log: context, buffer * 4 + op, code, instruction, index, value
@@ -32,7 +32,9 @@ class Recorder:
     The hot path extends `log`, a flat list (a list of tuples takes twice the time), by the FIELDS of an
     access and calls `flush` when it holds CHUNK of them; contexts name (block, thread, phase). Past `limit`
     rows those of finished blocks stay, and `count` is called with the rows of each further set of finished
-    blocks, which are then dropped.
+    blocks, which are then dropped. Where more rows of blocks under way wait to be counted than may be held, TooLarge
+    is raised; or, `to_the_end`, they are counted phase by phase, and a phase that is itself too large in pieces
+    (`in_pieces`), of which each has requests of its own.
     """
 
     def __init__(self, limit: int, count: Callable[[Columns], None]) -> None:
@@ -44,12 +46,13 @@ class Recorder:
         self.arrivals: list[Any] = []
         self.warp_arrivals: list[Any] = []
         self.missed: list[Any] = []
-        self.missing: list[MissingLanes] = []
+        self.faults = Faults()
         self.accesses = 0
         self.finished: list[int] = []
         self.kept: list[Columns] = []
         self.pending: list[Columns] = []
         self.capped = False
+        self.to_the_end = self.in_pieces = False
         self._part_numbers: dict[tuple[int, str], int] = {}
         self._contexts: list[tuple[int, int, int]] = []
         self._context_rows: NDArray[np.int64] = np.empty((0, 3), np.int64)
@@ -86,12 +89,15 @@ class Recorder:
         step = self.accesses + len(self.log) // FIELDS
         self.missed.extend((context, coded, code, instruction, step, cell, text))
 
-    def go_without(self, block: int, warp: int, meeting: Meeting, running: int) -> None:
-        """Record that a warp operation went on without lanes that are named and still run."""
+    def met(self, block: int, warp: int, meeting: Meeting, there: int, running: int) -> None:
+        """Record what is wrong with a warp operation that goes on; see `Came`."""
+        places = set(meeting.places.values())
+        if meeting.mask == lanes(meeting.places) and len(places) == 1:
+            return
+        sites = {p: int(self._look_up(p[0], BARRIER, np.array([p[1]]))[0]) for p in places}
+        came = {lane: sites[place] for lane, place in meeting.places.items()}
         step = self.accesses + len(self.log) // FIELDS
-        site = self._look_up(meeting.place[0], BARRIER, np.array([meeting.place[1]]))[0]
-        missing = running & ~lanes(meeting.values)
-        self.missing.append(MissingLanes(block, warp, int(site), meeting.mask, missing, step))
+        self.faults.judge(Came(block, warp, meeting.mask, came, meeting.sources, there, running, step))
 
     def flush(self) -> None:
         """Turn the log into columns."""
@@ -178,7 +184,25 @@ class Recorder:
         if self.capped and sum(len(c["op"]) for c in self.pending) > most:
             self._count_finished()
             if sum(len(c["op"]) for c in self.pending) > most:
-                raise TooLarge
+                if not self.to_the_end:
+                    raise TooLarge
+                self._count_under_way(most)
+
+    def _count_under_way(self, most: int) -> None:
+        """Count the rows of blocks under way whose requests are complete; all, where too many would be left."""
+        whole = _concatenate(self.pending)
+        complete = self._complete(whole)
+        if np.count_nonzero(~complete) > most // 2:
+            complete[:], self.in_pieces = True, True
+        parts = [{k: v[mask] for k, v in whole.items()} for mask in (complete, ~complete)]
+        self.pending = parts[1:] if len(parts[1]["op"]) else []
+        self.count(parts[0])
+
+    def _complete(self, rows: Columns) -> NDArray[np.bool_]:
+        """Return which rows are of phases that are over: their blocks have rows of later ones."""
+        last = np.zeros(int(rows["block"].max()) + 1, np.int64)
+        np.maximum.at(last, rows["block"], rows["phase"])
+        return np.asarray(rows["phase"] < last[rows["block"]])
 
     def _split(self, chunks: list[Columns]) -> tuple[list[Columns], list[Columns]]:
         """Return (rows of finished blocks, the others), at most one chunk each."""

@@ -34,9 +34,14 @@ def finish(run: Run, file: str, made_by: str) -> Trace:
 
 
 def _missing_rows(rows: int, recorder: Recorder) -> str:
-    if not recorder.limit:
+    if not rows:
+        pieces = (
+            ", and those of loads and stores may be too many: accesses between two barriers that can't be held at "
+            "once were counted in pieces"
+        )
         return (
-            f"None of the {recorder.accesses:,} accesses is kept: only the counters of the whole launch are."
+            f"None of the {recorder.accesses:,} accesses is kept: only the counters of the whole launch "
+            f"are{pieces if recorder.in_pieces else ''}."
         )
     return (
         f"{rows:,} of {recorder.accesses:,} accesses are kept (the cap is {recorder.limit:,}): "
@@ -71,7 +76,7 @@ def _trace(run: Run, columns: Columns, sources: dict[str, str], made_by: str, *,
         barriers=of_all[0],
         warp_barriers=of_all[1],
         outside=others.outside(),
-        missing=tuple(run.recorder.missing),
+        missing=run.recorder.faults.found(),
         buffers=tuple(run.recorder.buffers),
         sites=tuple(run.recorder.sites),
         initial=run.initial,
@@ -118,15 +123,17 @@ def checked(launch: launches.Launch, names: tuple[str, ...], finals: Mapping[str
     inputs = {name: filled(a) for name, a in given if isinstance(a, launches.Array)}
     inputs |= {"gridDim": np.array(launch.grid), "blockDim": np.array(launch.block)}
     expected = scenario.reference(inputs)
-    errors = [_largest_error(finals[name], value) for name, value in expected.items()]
-    tolerance = scenario.tolerance(inputs)
-    return Check(max(errors), tolerance, max(errors) <= tolerance)
+    errors = np.concatenate([_errors(finals[name], value) for name, value in expected.items()])
+    largest, tolerance = float(errors.max(initial=0.0)), scenario.tolerance(inputs)
+    differing = int(np.count_nonzero(errors > tolerance))
+    return Check(largest, tolerance, largest <= tolerance, differing, len(errors))
 
 
-def _largest_error(got: NDArray[Any], expected: NDArray[Any]) -> float:
+def _errors(got: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the absolute error of each element, infinite where one is no number."""
     wide = np.complex128 if got.dtype.kind == "c" else np.float64
     difference = np.abs(got.astype(wide) - expected.astype(wide))
-    return float(np.nan_to_num(difference, nan=np.inf).max(initial=0.0))
+    return np.asarray(np.nan_to_num(difference, nan=np.inf)).ravel()
 
 
 def totals_of_columns(run: Run, columns: Columns) -> dict[str, int]:

@@ -15,6 +15,7 @@ import greenlet
 
 from .launch import Schedule
 from .recorder import Recorder, TooLarge
+from .spinning import ALONE, Content, NeverEnds, Spinning, told
 from .trace import WARP, Dim3, unravel
 from .warp import ALL, Meeting, Place, lanes
 
@@ -48,7 +49,7 @@ class Block:
         self.votes: list[Any] = []
         self.ballot: tuple[int, int, int] = (0, 0, 0)
         self.shared: dict[Any, Any] = {}
-        self.meetings: dict[tuple[int, int], Meeting] = {}
+        self.meetings: dict[tuple[int, Any], Meeting] = {}  # by warp, and mask or place
         self.released = False
         self.at_grid = False  # whether some of its threads wait for the whole grid
 
@@ -81,7 +82,13 @@ class Scheduler:
     `scheduler.current = me.next; me.next.switch()`.
     """
 
-    def __init__(self, recorder: Recorder, schedule: Schedule, resident: int | None) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        schedule: Schedule,
+        resident: int | None,
+        content: Content = lambda live: b"",
+    ) -> None:
         self.recorder = recorder
         self.schedule = schedule
         self.resident = resident
@@ -93,6 +100,9 @@ class Scheduler:
         self._random = random.Random(schedule.seed)
         self._runnable: list[Thread] = []
         self._changed = False
+        self._live: list[Block] = []
+        self._spinning = Spinning(lambda: content(self._live), schedule.kind)
+        self._alone: Any = None
 
     def run(
         self, kernel: Callable[..., Any], arguments: tuple[Any, ...], grid: Dim3, dim: Dim3,
@@ -107,13 +117,15 @@ class Scheduler:
         self._places = [Index3(*unravel(n, dim)) for n in range(self._count)]
         self.slots = slots = resident_blocks(self.schedule, self.resident, self._count)
         waiting = list(reversed(blocks))
-        live: list[Block] = []
+        live = self._live = []
         done = 0
         while waiting or live:
             # Who waits for the grid makes room: all its blocks have to come.
             while waiting and sum(not _waits_for_grid(b) for b in live) < slots:
                 live.append(self._start(waiting.pop()))
             self._sweep(live)
+            if self.interleaved and self._never_ends(len(waiting)):
+                self.slots = slots = 2 * slots
             if not waiting and all(_waits_for_grid(b) or not b.running for b in live):
                 self._release_grid(live)
             for block in [b for b in live if not b.running]:
@@ -131,47 +143,80 @@ class Scheduler:
         me.waiting = True
         block.votes.append(vote)
         self._leave(me)
+        if block.meetings:
+            self._close_meetings(block, me.number // WARP)
         if block.waiting == block.running:
             self._release(block)
         self.current = me.next
         me.next.switch()
         return block  # type: ignore[no-any-return]  # a Thread's
 
-    def meet(self, mask: int, value: Any, place: Place) -> dict[int, Any]:
+    def meet(self, mask: int, value: Any, place: Place, source: int | None = None) -> dict[int, Any]:
         """Make the current thread wait until the lanes of its warp in `mask` that still run do.
 
         Returns what each brought, by lane. Lanes that can never come, since nothing else can run, are not
-        waited for, and the recorder is told of them.
+        waited for, nor does a lane wait that the mask leaves out; the recorder is told of both. `source` is the
+        lane whose value is taken, if one's is.
         """
         me = self.current
-        meeting = me.block.meetings.setdefault((me.number // WARP, mask & ALL), Meeting(mask & ALL, place))
-        meeting.values[me.number % WARP] = value
-        meeting.threads.append(me)
-        me.waiting = True
-        self._leave(me)
-        self._close_meetings(me.block, me.number // WARP)
+        warp, lane = divmod(me.number, WARP)
+        meeting = Meeting(mask & ALL)
+        named = meeting.mask >> lane & 1
+        if named:
+            meeting = me.block.meetings.setdefault((warp, meeting.mask), meeting)
+        if source is not None:
+            meeting.sources.append(source)
+        self._join(me, meeting, value, place)
+        if named:
+            self._close_meetings(me.block, warp)
+        else:
+            self._end_meeting(me.block, warp, meeting)
         self.current = me.next
         me.next.switch()
         found: dict[int, Any] = meeting.values
         return found
 
-    def active_mask(self) -> int:
-        """Return a bit for each lane of the current warp that neither ended nor waits."""
+    def active_mask(self, place: Place) -> int:
+        """Return a bit for each lane of the current warp that is at this instruction once the others can't come.
+
+        So the lanes of a warp go on together as far as they can, as they do on GPUs.
+        """
         me = self.current
-        mine = me.block.threads[me.number // WARP * WARP :][:WARP]
-        return lanes(t.number % WARP for t in mine if not (t.done or t.waiting))
+        warp = me.number // WARP
+        meeting = me.block.meetings.setdefault((warp, place), Meeting(ALL, is_open=True))
+        self._join(me, meeting, None, place)
+        self._close_meetings(me.block, warp)
+        self.current = me.next
+        me.next.switch()
+        return lanes(meeting.values)
+
+    def _join(self, me: Thread, meeting: Meeting, value: Any, place: Place) -> None:
+        lane = me.number % WARP
+        meeting.values[lane], meeting.places[lane] = value, place
+        meeting.threads.append(me)
+        me.waiting = True
+        self._leave(me)
 
     def _close_meetings(self, block: Block, warp: int, *, late: bool = False) -> None:
         """End the meetings of a warp for which nobody is missing any more, or all where nobody else can come."""
-        running = lanes(t.number % WARP for t in block.threads[warp * WARP :][:WARP] if not t.done)
+        running = lanes(t.number % WARP for t in _warp(block, warp) if not t.done)
         for key, meeting in list(block.meetings.items()):
             if key[0] == warp and (late or not (meeting.mask & running) & ~lanes(meeting.values)):
                 del block.meetings[key]
-                if late:
-                    self.recorder.go_without(block.number, warp, meeting, meeting.mask & running)
-                for thread in meeting.threads:
-                    thread.waiting = False
-                self._changed = True
+                self._end_meeting(block, warp, meeting)
+        if block.meetings and all(t.waiting or t.done for t in _warp(block, warp)):
+            for key in [k for k, meeting in block.meetings.items() if k[0] == warp and meeting.is_open]:
+                self._end_meeting(block, warp, block.meetings.pop(key))
+
+    def _end_meeting(self, block: Block, warp: int, meeting: Meeting) -> None:
+        """Let the lanes of a meeting go on, and the recorder look at who came."""
+        mine = _warp(block, warp)
+        there, running = (1 << len(mine)) - 1, lanes(t.number % WARP for t in mine if not t.done)
+        if not meeting.is_open:
+            self.recorder.met(block.number, warp, meeting, there, running)
+        for thread in meeting.threads:
+            thread.waiting = False
+        self._changed = True
 
     def _unstick(self, live: list[Block]) -> None:
         """Where no thread can run, let the warp operations go on without the lanes that never come."""
@@ -274,6 +319,40 @@ class Scheduler:
             self._changed = True
         self._stop_on_failure()
 
+    def _never_ends(self, waiting: int) -> bool:
+        """Look whether the threads that run wait for what nothing changes: raises Stop where none is left to.
+
+        Returns whether more blocks are to run at once, as on a GPU.
+        """
+        if self._changed:
+            self._spinning.reset()
+            return False
+        # In a sweep every thread has a turn under lockstep, one of them under random.
+        each = 1 if self.schedule.kind == "lockstep" else len(self._runnable)
+        if not self._spinning.due(each):
+            return False
+        threads = [t for t in self._runnable if not (t.waiting or t.done)]
+        if not threads or not self._spinning.stuck(threads):
+            return False
+        if waiting and self.resident is None:
+            self._spinning.reset()
+            return True
+        self.current = threads[0]
+        threads[0].throw(NeverEnds(told(threads, waiting)))
+        self._stop_on_failure()
+        return False
+
+    def mind_spinning(self) -> None:
+        """Look, between two accesses of a thread that runs alone, whether it waits; raises NeverEnds in it."""
+        me = self.current
+        if self.interleaved or me is not greenlet.getcurrent():
+            return
+        if self._alone != (me, me.phase):
+            self._alone = (me, me.phase)
+            self._spinning.reset()
+        if self._spinning.stuck([me]):
+            raise NeverEnds(f"{told([me], 0)}; {ALONE}")
+
     def _admit(self, live: list[Block]) -> None:
         """Gather the threads that can run, in (block, thread) order, released ones in their new phase."""
         for block in live:
@@ -295,6 +374,10 @@ class Scheduler:
                 thread.waiting = False
                 thread.phase += 1
                 thread.context = self.recorder.context(block.number, thread.number, thread.phase)
+
+
+def _warp(block: Block, warp: int) -> list[Thread]:
+    return block.threads[warp * WARP :][:WARP]
 
 
 def _waits_for_grid(block: Block) -> bool:

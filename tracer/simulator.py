@@ -2,12 +2,13 @@
 
 Works with the simulator inside numba and with the one that numba-cuda puts in its place. In
 `numba.cuda.simulator.kernel` it replaces BlockManager (which runs a block), FakeCUDAModule (what `cuda` is
-inside a kernel) and swapped_cuda_module (which puts it there); and `device_array`, to fill it with poison.
+inside a kernel), swapped_cuda_module (which puts it there) and `forall`; and `device_array`, to fill it with poison.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module, metadata
@@ -18,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cuda_module import Numba, module_class
-from .emulated import is_program, run_program
+from .emulated import run_program
 from .execution import Run, Watch, rebuilt
-from .launch import Launch
+from .launch import Launch, is_program
 from .loading import arrays_of, constants_of, load_kernel
 from .results import finish
 from .trace import Dim3, Trace, poison
@@ -28,6 +29,7 @@ from .trace import Dim3, Trace, poison
 SUPPORTED = (
     "numba 0.61 to 0.68, alone or with numba-cuda 0.22 to 0.30, and others whose simulator has the same parts"
 )
+LARGEST_BLOCK = 1024  # what the driver chooses for most kernels, as the block with which most threads fit
 _PARTS = {
     "numba.cuda.simulator.kernel": (
         "BlockManager",
@@ -55,6 +57,7 @@ class Call(NamedTuple):
 
 Perform = Callable[[Call], None]
 _run: Run | None = None
+_thread = 0  # the thread of Python's that launched it
 
 
 def _simulate(call: Call) -> None:
@@ -148,6 +151,14 @@ def _poisoned(make: Callable[..., Any]) -> Callable[..., Any]:
     return device_array
 
 
+def _for_all(kernel: Any, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> Any:
+    """Stand where the simulator's forall stood, which launches blocks of one thread; a GPU, as large ones as it can."""
+    if ntasks < 0:
+        raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
+    threads = tpb or LARGEST_BLOCK
+    return kernel[-(-ntasks // threads), threads, stream, sharedmem]
+
+
 _installed = False
 
 
@@ -160,6 +171,7 @@ def install() -> None:
     kernel.BlockManager = _BlockManager
     kernel.FakeCUDAModule = module_class(kernel.FakeCUDAModule, Numba(current, as_dtype, _array_in))
     kernel.swapped_cuda_module = _swapped
+    kernel.FakeCUDAKernel.forall = _for_all
     filled = _poisoned(devicearray.device_array)
     for name in (devicearray.__name__, "numba.cuda", "numba.cuda.simulator"):
         sys.modules[name].device_array = filled  # type: ignore[attr-defined]  # Numba's modules
@@ -221,9 +233,9 @@ def recording_of(
     perform: Perform = _simulate,
 ) -> Iterator[Run]:  # fmt: skip
     """Record the kernel that is launched meanwhile; `names` are those of its parameters. `perform` runs it."""
-    global _run, _perform
+    global _run, _perform, _thread
     install()
-    _run, _perform = Run(launch, names, report), perform
+    _run, _perform, _thread = Run(launch, names, report), perform, threading.get_ident()
     try:
         yield _run
     finally:
@@ -236,6 +248,7 @@ def begin(watch: Watch | None = None) -> Run:
     global _run
     old = current()
     _run = Run(old.launch, old.names, old.report, watch)
+    _run.to_the_end = True  # else the program would go on with what an unfinished launch left
     old.module.serve(_run)
     return _run
 
@@ -246,8 +259,8 @@ def finished(run: Run, file: str) -> Trace:
 
 
 def is_running() -> bool:
-    """Return whether a launch is under way: what is called now is a device function."""
-    return _run is not None
+    """Return whether a launch is under way in this thread of Python's: what is called now is a device function."""
+    return _run is not None and _thread == threading.get_ident()
 
 
 def kernel_class() -> Any:

@@ -6,12 +6,14 @@ import math
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 Dim3 = tuple[int, int, int]
 WARP = 32
+ONE_MEMORY = "/"  # between the names of arguments that lie in one memory
 SPACES = ("global", "shared", "local", "constant")
 OF_BLOCK, OF_GRID = 0, 1  # what a barrier orders
 FENCE_BLOCK, FENCE = 1 << 32, 1 << 33  # threadfence_block; threadfence and threadfence_system
@@ -85,11 +87,16 @@ class KernelError:
 
 @dataclass(frozen=True)
 class Check:
-    """The result against NumPy: the largest absolute error, what was tolerated, and the verdict."""
+    """The result against NumPy: the largest absolute error, what was tolerated, and the verdict.
+
+    differing: how many of so many elements are off by more than is tolerated; of nobody knows how many, 0 of 0.
+    """
 
     largest_error: float
     tolerance: float
     equal: bool
+    differing: int = 0
+    elements: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +141,12 @@ class Outside:
 
 @dataclass(frozen=True)
 class MissingLanes:
-    """A warp operation that went on without lanes named in its mask, since they could never come.
+    """A warp operation to which not just those lanes came that its mask names: the first at its site, for each `why`.
 
-    mask, missing: a bit for each lane; step: the scheduler's count when it went on.
+    mask, missing: a bit for each lane; step: the scheduler's count when it went on. why: what is said of `missing`.
+    "waiting": they run, but could never come. "ended": they had returned, or the block has no such thread. "read":
+    they had too, and their values are taken. "unnamed": they come though the mask leaves them out. "apart": they
+    come to another operation, at the site `other`, which is -1 otherwise.
     """
 
     block: int
@@ -145,6 +155,8 @@ class MissingLanes:
     mask: int
     missing: int
     step: int
+    why: Literal["waiting", "ended", "read", "unnamed", "apart"] = "waiting"
+    other: int = -1
 
 
 def _nothing_outside() -> Outside:
@@ -172,7 +184,7 @@ class Trace:
     blocks: the linear numbers of the blocks that ran, ascending. recorded: those whose accesses are all
     here; fewer after a cap.
     barriers, warp_barriers: arrivals at barriers of block or grid; at warp operations and fences.
-    outside: the accesses that were not made. missing: the warp operations that some lanes never came to.
+    outside: the accesses that were not made. missing: the warp operations to which not all came that should.
     accesses: how many the launch made; more than there are rows after a cap.
     totals: whole-launch counters where rows are missing, else empty.
     notice: one sentence about what is missing, or "".
@@ -251,10 +263,13 @@ def unravel(number: int, dim: Dim3) -> Dim3:
     return x, rest % dim[1], rest // dim[1]
 
 
+# A nan that no computation makes by itself, so that it tells memory that nobody has written from a result.
+_NAN = {2: b"\xa5\x7f", 4: b"\xa5\xa5\xe5\x7f", 8: b"\xa5\xa5\xa5\xa5\xa5\xa5\xfd\x7f"}
+
+
 def poison(dtype: np.dtype[np.generic]) -> np.generic:
-    """Return the value that uninitialised memory is filled with: nan, or bytes of 0xA5 in integers."""
-    if dtype.kind == "c":
-        return dtype.type(complex(math.nan, math.nan))
-    if dtype.kind == "f":
-        return dtype.type(math.nan)
+    """Return the value that uninitialised memory is filled with: a nan of its own, or bytes of 0xA5 in integers."""
+    if dtype.kind in "fc":
+        parts = 1 + (dtype.kind == "c")
+        return dtype.type(np.frombuffer(_NAN[dtype.itemsize // parts] * parts, dtype)[0])
     return np.frombuffer(b"\xa5" * dtype.itemsize, dtype)[0] if dtype.kind != "b" else dtype.type(True)

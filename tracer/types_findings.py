@@ -27,20 +27,19 @@ KIND, SEVERITY = "float64", "warning"
 
 
 class Operation(msgspec.Struct, frozen=True, order=True):
-    """An operation computed in float64: where, what ("add"), what made it float64, and what helps."""
+    """An operation computed in float64: where, what ("add"), and each thing that made it so, with what helps."""
 
     file: str
     line: int
     name: str
-    cause: str
-    remedy: str
+    causes: tuple[tuple[str, str], ...]
 
 
 def may_have_operations(launch: Launch) -> bool:
     """Return whether a launch's arguments leave the question open: float arrays, none of them of float64."""
     try:
         types = [np.dtype(a.dtype) for a in launch.arguments if a.dtype]
-    except TypeError:  # records
+    except (TypeError, ValueError):  # records, whose text NumPy does not read
         return False
     if any(t.kind == "O" for t in types):
         return False  # an argument that is not known
@@ -112,8 +111,9 @@ def told_of(operations: Sequence[Operation]) -> list[Told]:
 def _told(file: str, line: int, operations: list[Operation]) -> Told:
     count = len(operations)
     names = ", ".join(dict.fromkeys(operation.name for operation in operations))
-    cause = ", and ".join(dict.fromkeys(operation.cause for operation in operations))
-    remedy = " and ".join(dict.fromkeys(operation.remedy for operation in operations))
+    causes = dict.fromkeys(pair for operation in operations for pair in operation.causes)
+    cause = ", and ".join(dict.fromkeys(cause for cause, _ in causes))
+    remedy = " and ".join(dict.fromkeys(remedy for _, remedy in causes)).replace(" and write ", " and ")
     message = (
         f"{counted(count, 'operation')} ({names}) on line {line} {'is' if count == 1 else 'are'} done in float64 "
         f"though no array holds such numbers, because of {cause}; {remedy}."

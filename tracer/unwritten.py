@@ -2,7 +2,8 @@
 
 Shared and local memory begin without content in every block and thread (CUDA C++ Programming Guide,
 "Variable Memory Space Specifiers"); global memory does where the host only allocated it. A read that another
-thread's write comes after only by chance is a race, and not told here.
+thread's write comes after only by chance is a race, and not told here. An atomic reads too, so only a store makes
+sure of what it begins with; what is read after it is its fault, and told of it alone.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from .meetings import Writers
 from .pieces import Mask, Touches, dense, groups_of, parts_of, places_of, touches_of
 from .requests import Requests
 from .runs import Ints
+from .structure import called
 from .trace import Op, Trace, poison
 
 NEVER = np.iinfo(np.int64).max
@@ -49,24 +51,44 @@ def _unwritten(trace: Trace, touches: Touches, empty: Mask) -> tuple[Ints, Mask]
         return rows, np.empty(0, bool)
     copy = _copy(trace, rows)
     key, size = dense((copy - copy.min()) * touches.count + touches.piece)
-    op, step = trace.op[rows], trace.step[rows].astype(np.int64)
-    written = np.flatnonzero(op != Op.LOAD)[::-1]
-    first = np.full(size, NEVER)
-    first[key[written]] = step[written]  # the earliest is put in last
-    bad = (op != Op.STORE) & (first[key] >= step)
-    if not empty.all():
-        bad &= empty[touches.piece]
+    store, load = _stores(trace, rows), trace.op[rows] == Op.LOAD
+    may = np.ones(len(rows), bool) if empty.all() else empty[touches.piece]
+    bad, later = _too_early(trace, touches, key, size, load & may, ~load)
+    if not (store | load).all():
+        atomic = ~(store | load) & may
+        found = _too_early(trace, touches, key, size, atomic, store)
+        bad, later = bad | found[0], later | found[1]
+    found_rows, start = np.unique(rows[bad], return_index=True)
+    return found_rows, later[bad][start]
+
+
+def _stores(trace: Trace, rows: Ints) -> Mask:
+    """Return which accesses write without reading: stores, and atomic exchanges whose old value is not used."""
+    exchange = np.array([called(trace, site) == "exch" for site in trace.sites], bool)
+    store: Mask = trace.op[rows] == Op.STORE
+    if exchange.any():
+        store |= (trace.op[rows] == Op.REDUCTION) & exchange[trace.site[rows]]
+    return store
+
+
+def _too_early(
+    trace: Trace, touches: Touches, key: Ints, size: int, reads: Mask, writes: Mask
+) -> tuple[Mask, Mask]:  # fmt: skip
+    """Return which reads come before any write and are in no race with one, and which of them a write follows."""
+    step = trace.step[touches.rows].astype(np.int64)
+    first, back = np.full(size, NEVER), np.flatnonzero(writes)[::-1]
+    first[key[back]] = step[back]  # the earliest is put in last
+    bad = reads & (first[key] >= step)
     if bad.any():
-        bad[bad] = ~_raced(trace, touches, key, bad)
-    found, start = np.unique(rows[bad], return_index=True)
-    return found, (first[key[bad]] < NEVER)[start]
+        bad[bad] = ~_raced(trace, touches, key, bad, writes)
+    return bad, bad & (first[key] < NEVER)
 
 
-def _raced(trace: Trace, touches: Touches, key: Ints, bad: Mask) -> Mask:
-    """Return which of some reads (bad) another thread's write meets, so that it could have come before."""
+def _raced(trace: Trace, touches: Touches, key: Ints, bad: Mask, written: Mask) -> Mask:
+    """Return which of some reads (bad) another thread's write (written) meets, so that it could have come before."""
     seen = np.zeros(int(key.max()) + 1, bool)
     seen[key[bad]] = True
-    writes = touches.rows[on := np.flatnonzero(seen[key] & (trace.op[touches.rows] != Op.LOAD))]
+    writes = touches.rows[on := np.flatnonzero(seen[key] & written)]
     reads, read_key, write_key = touches.rows[bad], key[bad], key[on]
     phases = int(trace.phase.max(initial=0)) + 1
     both = np.concatenate([write_key, read_key])
@@ -106,13 +128,15 @@ def _empty(trace: Trace, group: list[int]) -> Mask | None:
 def _began_empty(trace: Trace, number: int) -> Mask:
     """Return which elements of a global buffer the host left empty, as far as their bits tell.
 
-    They are poison then. For floats poison is a common value too, so all of the array must be; of booleans
-    nothing is said.
+    They are poison then. In small integers, as of pictures, poison is a common value too, so all of the array must
+    be; of booleans nothing is said.
     """
     content = trace.initial[number]
     empty = _bits(np.array([poison(content.dtype)], content.dtype))
     alike: Mask = (_bits(content) == empty).all(axis=1)
-    sure = content.dtype.kind in "iu" or (content.dtype.kind in "fc" and alike.all())
+    sure = content.dtype.kind in "fc" or (
+        content.dtype.kind in "iu" and (content.itemsize > 2 or alike.all())
+    )
     return alike & sure
 
 
@@ -130,8 +154,9 @@ def _finding(trace: Trace, requests: Requests, rows: Ints, later: Mask) -> Findi
     site, buffer = int(trace.site[first]), trace.buffers[int(trace.buffer[first])]
     count, remedy = len(rows), REMEDY[buffer.space]
     when = "wrote before" if later[0] else "ever wrote"
+    deed = "read" if trace.op[first] == Op.LOAD else "update"
     message = (
-        f"{counted(count, 'read')} of {buffer.name} on {line_text(trace, site)} {'gets' if count == 1 else 'get'} "
+        f"{counted(count, deed)} of {buffer.name} on {line_text(trace, site)} {'gets' if count == 1 else 'get'} "
         f"what the {buffer.space} memory happened to hold, first {thread_text(trace, first, block=True)} at "
         f"{access_element(trace, first)}, which nobody {when}; {remedy}."
     )

@@ -39,7 +39,10 @@ def check(trace: Trace) -> None:
     for lost in trace.missing:
         _require(lost.block in trace.blocks and 0 <= lost.warp < trace.warps, "a warp that did not run")
         _require(0 <= lost.site < len(trace.sites) and 0 <= lost.step <= trace.accesses, "a warp operation")
-        _require(all(0 <= lanes < 2**32 for lanes in (lost.mask, lost.missing)), "lanes of a warp")
+        _require(0 <= lost.mask < 2**32 and 0 < lost.missing < 2**32, "lanes of a warp")
+        _require(
+            lost.other < len(trace.sites) and (lost.other >= 0) == (lost.why == "apart"), "a warp operation"
+        )
 
 
 def _require(holds: bool | np.bool_, what: str) -> None:

@@ -2,29 +2,34 @@
 
 After "Warp Vote Functions", "Warp Match Functions" and "Warp Shuffle Functions" in the CUDA C++ Programming
 Guide. Where the guide leaves a result undefined (a shuffle from a lane that is not there), a lane gets
-its own value back.
+its own value back. What the guide forbids is noted (`Faults`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
 
-from .trace import WARP
+from .trace import WARP, MissingLanes
 
 ALL = 0xFFFFFFFF
 Place = tuple[CodeType, int]  # the instruction that a warp operation is
-Meet = Callable[..., dict[int, Any]]  # (mask, value, *, orders: bool = False), see WarpOperations
+Meet = Callable[..., dict[int, Any]]  # (mask, value, *, orders=False, source=None), see WarpOperations
 
 
 class Meeting:
-    """The lanes of one mask that have come to a warp operation, and what each brought."""
+    """The lanes of one mask that have come to a warp operation: what each brought, from where, and whom it asks.
 
-    def __init__(self, mask: int, place: Place) -> None:
-        self.mask = mask
-        self.place = place
+    An `open` one is not waited for: it is of those lanes that have come once all others wait elsewhere or have ended.
+    """
+
+    def __init__(self, mask: int, *, is_open: bool = False) -> None:
+        self.mask, self.is_open = mask, is_open
         self.values: dict[int, Any] = {}
+        self.places: dict[int, Place] = {}
+        self.sources: list[int] = []
         self.threads: list[Any] = []
 
 
@@ -32,7 +37,7 @@ class WarpOperations:
     """The warp functions of `cuda`.
 
     `meet(mask, value)` waits for the lanes and returns {lane: value}; with `orders` it orders their memory, which
-    a shuffle or a vote does not promise ("Warp Shuffle Functions").
+    a shuffle or a vote does not promise ("Warp Shuffle Functions"). `source` is the lane whose value is taken.
     """
 
     def __init__(self, meet: Meet, lane: Callable[[], int]) -> None:
@@ -45,19 +50,22 @@ class WarpOperations:
 
     def shfl_sync(self, mask: int, value: Any, src_lane: int) -> Any:
         """Return the value of a lane, counted modulo 32."""
-        return self._meet(mask, value).get(int(src_lane) % WARP, value)
+        return self._from(mask, value, int(src_lane) % WARP)
 
     def shfl_up_sync(self, mask: int, value: Any, delta: int) -> Any:
         """Return the value of the lane `delta` below; the lowest lanes keep their own."""
-        return self._meet(mask, value).get(self._lane() - int(delta), value)
+        return self._from(mask, value, self._lane() - int(delta))
 
     def shfl_down_sync(self, mask: int, value: Any, delta: int) -> Any:
         """Return the value of the lane `delta` above; the highest lanes keep their own."""
-        return self._meet(mask, value).get(self._lane() + int(delta), value)
+        return self._from(mask, value, self._lane() + int(delta))
 
     def shfl_xor_sync(self, mask: int, value: Any, lane_mask: int) -> Any:
         """Return the value of the lane whose number differs in the bits of `lane_mask`."""
-        return self._meet(mask, value).get(self._lane() ^ int(lane_mask), value)
+        return self._from(mask, value, self._lane() ^ int(lane_mask))
+
+    def _from(self, mask: int, value: Any, source: int) -> Any:
+        return self._meet(mask, value, source=source).get(source, value)
 
     def all_sync(self, mask: int, predicate: Any) -> bool:
         """Return whether the predicate holds in every lane."""
@@ -93,6 +101,64 @@ def warp_operations(meet: Meet, lane: Callable[[], int]) -> dict[str, Any]:
     """Return the warp functions of `cuda` by name."""
     operations = WarpOperations(meet, lane)
     return {name: getattr(operations, name) for name in vars(WarpOperations) if not name.startswith("_")}
+
+
+@dataclass(frozen=True)
+class Came:
+    """Who came to a warp operation that goes on, and who else could have.
+
+    sites: where each lane is, in the order in which they came; sources: the lanes whose values are taken.
+    there, running: a bit for each lane that has a thread, and whose thread has not ended.
+    """
+
+    block: int
+    warp: int
+    mask: int
+    sites: dict[int, int]
+    sources: list[int]
+    there: int
+    running: int
+    step: int
+
+
+class Faults:
+    """What is wrong with the warp operations of a launch: of each kind at each site the first."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[int, str], MissingLanes] = {}
+
+    def judge(self, came: Came) -> None:
+        """Keep what is new; lanes that a mask leaves out come one by one."""
+        for fault in _faults(came):
+            key = (fault.site, fault.why)
+            first = self._first.setdefault(key, fault)
+            if fault.why == "unnamed" and (first.block, first.warp) == (fault.block, fault.warp):
+                self._first[key] = replace(first, missing=first.missing | fault.missing)
+
+    def found(self) -> tuple[MissingLanes, ...]:
+        """Return them in the order in which they happened."""
+        return tuple(self._first.values())
+
+
+def _faults(came: Came) -> Iterator[MissingLanes]:
+    """Return what the guide forbids, or lets pass without a promise, in a warp operation."""
+    mask, here = came.mask, lanes(came.sites)
+    site = next(iter(came.sites.values()))
+    where = (came.block, came.warp, site, mask)
+    if outside := here & ~mask:
+        yield MissingLanes(*where, outside, came.step, "unnamed")
+        return
+    if waiting := mask & came.running & ~here:
+        yield MissingLanes(*where, waiting, came.step)
+    gone = mask & ~came.running
+    if read := gone & lanes({source for source in came.sources if 0 <= source < WARP}):
+        yield MissingLanes(*where, read, came.step, "read")
+    elif ended := gone & came.there:
+        yield MissingLanes(*where, ended, came.step, "ended")
+    for other in dict.fromkeys(came.sites.values()):
+        if other != site:
+            apart = lanes(lane for lane, one in came.sites.items() if one == other)
+            yield MissingLanes(*where, apart, came.step, "apart", other)
 
 
 def lanes(numbers: Any) -> int:

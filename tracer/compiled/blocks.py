@@ -32,7 +32,7 @@ class Blocks:
         for word, table in zip(words, rows, strict=True):
             state[word] = table.ctypes.data
         self._order, self._why, self._where, self._when, *moved = rows
-        self._tables = Tables(self._why, *moved)
+        self._tables = Tables(self._why, self._where, self._when, *moved)
         state[Word.DX : Word.DZ + 1], state[Word.GX : Word.GZ + 1] = dim, grid
         frame = -(-sweep(self._address, SIZE) // 16) * 16
         self._frames = np.zeros(frame * self._count, np.uint8)
@@ -46,7 +46,7 @@ class Blocks:
         self._phase, mode = 0, BEGIN
         turns, running = np.arange(self._count), np.ones(self._count, bool)
         self._at_barrier = np.empty(0, np.int64)
-        meetings = Meetings(self._tables)
+        meetings = Meetings(self._tables, block, self._recorder.site, self._recorder.faults.judge)
         while len(turns):
             self._go(block, turns, mode, steady=len(turns) == running.sum() and not meetings)
             mode = RESUME
@@ -68,7 +68,7 @@ class Blocks:
         if len(waiting) == running.sum():
             return self._released(np.sort(waiting))
         self._at_barrier = waiting
-        return np.array(sorted(released or meetings.late()), np.int64)
+        return np.array(sorted(released or meetings.late(running)), np.int64)
 
     def _released(self, threads: Ints) -> Ints:
         """Let the threads that wait at a barrier go on into their next phase."""

@@ -15,7 +15,9 @@ from .arrivals import Arrivals, Ints
 from .columns import Growing
 from .drain import COLUMNS, TYPES, spread, values_of
 from .misses import outside_of
+from .names import NotCompilable
 from .program import Program
+from .spinning import PATIENCE, reads_alike
 from .state import (
     ARRIVAL,
     ARRIVALS,
@@ -63,6 +65,7 @@ class RowRecorder(Recorder):
         self._blocks, self._phases = np.zeros(SWEEPS, np.int64), np.zeros(SWEEPS, np.int64)
         self._log = np.zeros((ARRIVALS, ARRIVAL), np.int64)
         self._arrived, self._arrived_warp = Arrivals(memory // 8), Arrivals(memory // 8)
+        self._alike = 0  # rows since a thread last did anything but make the same few loads
         self._returns = False  # whether threads ever ran on in a phase in which others had run since
         self._store = Growing(memory // 2)  # the rest is for what is made of the columns
         self._event = _EVENT(self._on_event)
@@ -180,8 +183,11 @@ class RowRecorder(Recorder):
         """Turn the rows into columns or count them; then only those of contexts before `complete`."""
         self._take_arrivals()
         rows, taken = self.rows[: self._count()], self._count()
+        self._mind_waiting(rows)
         if self.summary is not None:
             taken = self._summed(self.summary, rows, complete)
+            if self.to_the_end and self._too_large(len(rows) - taken):
+                taken, self.in_pieces = taken + self._summed(self.summary, rows[taken:], END), True
         elif len(rows):
             self._keep(self._columns(rows))
         self.accesses += taken
@@ -209,12 +215,27 @@ class RowRecorder(Recorder):
         """Count rows whose requests need sorting out."""
         self.count(self._columns(rows))
 
+    def _too_large(self, left: int) -> bool:
+        """Return whether so many rows that must wait leave no room, and there may be no more."""
+        return left > len(self.rows) // 4 and 4 * self.rows.nbytes > self._memory
+
+    def _mind_waiting(self, rows: NDArray[Any]) -> None:
+        """Raise NotCompilable where a thread seems to wait for one that runs after it."""
+        self._alike = self._alike + len(rows) if reads_alike(rows, self._ops) else 0
+        if self._alike > PATIENCE:
+            raise NotCompilable("a thread may wait for another, and compiled threads run one after the other")
+
+    def _complete(self, rows: Columns) -> NDArray[np.bool_]:
+        """Return which rows are of phases that are over, or of warps that are through with one."""
+        here = (rows["block"] == self.state[Word.BLOCK]) & (rows["phase"] == self.state[Word.PHASE])
+        return np.asarray(super()._complete(rows) | (here & (rows["thread"] < self._under_way())))
+
     def _start_over(self, taken: int) -> None:
         """Begin with the first row again, in the sweep under way; rows that were not taken stay."""
         left = self._count() - taken
         size = len(self.rows)
         if left > size // 4:
-            if 4 * size * ROW.itemsize > self._memory:
+            if self._too_large(left):
                 raise TooLarge
             size *= 4
         last = max(int(self.state[Word.SWEEPS]) - 1, 0)

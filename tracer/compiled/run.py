@@ -92,7 +92,7 @@ def execute(made: Run, function: FunctionType, given: Sequence[Any], *, debug: b
         limits.accesses, limits.memory, lambda columns: _count(made, threads, columns), program, state,
         lambda region, code: memory.number_of(region, code), count, threads,
     )  # fmt: skip
-    made.recorder = recorder
+    made.recorder, recorder.to_the_end = recorder, made.to_the_end
     memory = Memory(made, program, arguments, state, threads)
     blocks = Blocks(sweep, state, recorder, memory, made.grid, made.dim)
     try:

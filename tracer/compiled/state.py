@@ -114,6 +114,7 @@ class Why(IntEnum):
     BALLOT = auto()
     MATCH_ANY = auto()
     MATCH_ALL = auto()
+    ACTIVE = auto()
 
 
 class Event(IntEnum):

@@ -16,18 +16,20 @@ STOPS = {
     "syncwarp": Why.SYNCWARP, "shfl_sync": Why.SHUFFLE, "shfl_up_sync": Why.UP, "shfl_down_sync": Why.DOWN,
     "shfl_xor_sync": Why.XOR, "all_sync": Why.ALL, "any_sync": Why.ANY, "eq_sync": Why.EQUAL,
     "ballot_sync": Why.BALLOT, "match_any_sync": Why.MATCH_ANY, "match_all_sync": Why.MATCH_ALL,
+    "activemask": Why.ACTIVE,
 }  # fmt: skip
 SHUFFLES = (Why.SHUFFLE, Why.UP, Why.DOWN, Why.XOR)
 MATCHES = (Why.MATCH_ANY, Why.MATCH_ALL)
-_TAKES = {Why.BARRIER: 0, Why.COUNT: 1, Why.AND: 1, Why.OR: 1} | dict.fromkeys(SHUFFLES, 3)
+_TAKES = {Why.BARRIER: 0, Why.COUNT: 1, Why.AND: 1, Why.OR: 1, Why.SYNCWARP: 1, Why.ACTIVE: 1}
+_TAKES |= dict.fromkeys(SHUFFLES, 3)
 
 
 def stop(rewriter: Expressions, path: str, arguments: list[ast.expr], node: ast.Call) -> ast.expr:
     """Write the statements of a stop before the one being rewritten, and return the expression of what it gives."""
     why = STOPS[path]
-    if why == Why.SYNCWARP and not arguments:
+    if why in (Why.SYNCWARP, Why.ACTIVE) and not arguments:
         arguments = [ast.Constant(0xFFFFFFFF)]
-    if node.keywords or len(arguments) != _TAKES.get(why, 1 if why == Why.SYNCWARP else 2):
+    if node.keywords or len(arguments) != _TAKES.get(why, 2):
         rewriter.refuse(node, f"cuda.{path} with {len(node.args)} arguments")
     brought = _brought(rewriter, why, arguments)
     for name, value in brought.items():

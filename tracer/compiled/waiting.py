@@ -11,17 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..trace import WARP
-from ..warp import ALL, lanes
+from ..warp import ALL, Came, lanes
 from .state import Why
 
 Ints = NDArray[np.int64]
 
 
 class Tables:
-    """Per thread: why it stopped, what it brought, and what it takes away."""
+    """Per thread: why it stopped, where and after how many accesses, what it brought, and what it takes away."""
 
-    def __init__(self, why: Ints, out: Ints, into: Ints, mask: Ints, extra: Ints) -> None:
-        self.why, self.out, self.into, self.mask, self.extra = why, out, into, mask, extra
+    def __init__(
+        self, why: Ints, where: Ints, when: Ints, out: Ints, into: Ints, mask: Ints, extra: Ints
+    ) -> None:  # fmt: skip
+        self.why, self.where, self.when = why, where, when
+        self.out, self.into, self.mask, self.extra = out, into, mask, extra
 
 
 def vote(tables: Tables, threads: Ints) -> None:
@@ -36,10 +39,15 @@ def vote(tables: Tables, threads: Ints) -> None:
 
 
 class Meetings:
-    """The warp operations of one block under way: the lanes of each mask that have come."""
+    """The warp operations of one block under way: the lanes of each mask that have come.
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+    site: gives the number in the trace of one in the program; judge: takes who came to each that not all came to.
+    """
+
+    def __init__(
+        self, tables: Tables, block: int, site: Callable[[int], int], judge: Callable[[Came], None]
+    ) -> None:  # fmt: skip
+        self._tables, self._block, self._site, self._judge = tables, block, site, judge
         self._waiting: dict[tuple[int, int], list[int]] = {}
 
     def __len__(self) -> int:
@@ -53,33 +61,72 @@ class Meetings:
             if why == Why.DONE:
                 running[thread] = False
             if why >= Why.SYNCWARP:
-                key = (warp, int(self._tables.mask[thread]) & ALL)
-                self._waiting.setdefault(key, []).append(thread)
+                mask = int(self._tables.mask[thread]) & ALL
+                if why == Why.ACTIVE:
+                    self._waiting.setdefault((warp, ~int(self._tables.where[thread])), []).append(thread)
+                elif mask >> thread % WARP & 1:
+                    self._waiting.setdefault((warp, mask), []).append(thread)
+                else:
+                    released += self._end((warp, mask), [thread], running, int(self._tables.when[thread]))
             if self._waiting and (why == Why.DONE or why >= Why.SYNCWARP):
-                released += self._close(warp, running)
+                released += self._close(warp, running, int(self._tables.when[thread]))
+        return released + self._open({t // WARP for t in released})
+
+    def _open(self, going: set[int]) -> list[int]:
+        """Let those go on that asked who is there, in warps of which all wait: after a sweep, those not `going`."""
+        asked = [key for key in self._waiting if key[1] < 0 and key[0] not in going]
+        released: list[int] = []
+        for key in asked:
+            threads = self._waiting.pop(key)
+            self._tables.into[threads] = lanes(t % WARP for t in threads)
+            released += threads
         return released
 
-    def late(self) -> list[int]:
+    def late(self, running: NDArray[np.bool_]) -> list[int]:
         """Let all go on without the lanes that never come."""
-        return [t for key in list(self._waiting) for t in self._end(key)]
+        now, waiting = int(self._tables.when.max(initial=0)), self._waiting
+        self._waiting = {}
+        return [t for key, threads in waiting.items() for t in self._end(key, threads, running, now)]
 
-    def _close(self, warp: int, running: NDArray[np.bool_]) -> list[int]:
+    def _close(self, warp: int, running: NDArray[np.bool_], now: int) -> list[int]:
         there = lanes(np.flatnonzero(running[warp * WARP :][:WARP]).tolist())
         released: list[int] = []
         for key, waiting in list(self._waiting.items()):
-            if key[0] == warp and not key[1] & there & ~lanes(t % WARP for t in waiting):
-                released += self._end(key)
+            if key[0] == warp and key[1] >= 0 and not key[1] & there & ~lanes(t % WARP for t in waiting):
+                released += self._end(key, self._waiting.pop(key), running, now)
         return released
 
-    def _end(self, key: tuple[int, int]) -> list[int]:
+    def _end(
+        self, key: tuple[int, int], waiting: list[int], running: NDArray[np.bool_], now: int
+    ) -> list[int]:  # fmt: skip
         """End a meeting: every lane takes away what its operation makes of what the others brought."""
-        waiting = self._waiting.pop(key)
+        self._look_at(key, waiting, running, now)
         brought = {t % WARP: int(self._tables.out[t]) for t in waiting}
         for thread in waiting:
             operation = _OPERATIONS[Why(int(self._tables.why[thread]))]
             value = operation(brought, thread % WARP, int(self._tables.extra[thread]), key[1])
             self._tables.into[thread] = value
         return waiting
+
+    def _look_at(
+        self, key: tuple[int, int], waiting: list[int], running: NDArray[np.bool_], now: int
+    ) -> None:  # fmt: skip
+        """Let a meeting be judged to which not just the lanes came that it names, or to several places."""
+        tables, (warp, mask) = self._tables, key
+        where = {t % WARP: int(tables.where[t]) for t in waiting}
+        if mask == lanes(where) and len(set(where.values())) == 1:
+            return
+        mine = running[warp * WARP :][:WARP]
+        sites = {lane: self._site(number) for lane, number in where.items()}
+        sources = [s for t in waiting for s in _source(tables.why[t], t % WARP, int(tables.extra[t]))]
+        there, still = (1 << len(mine)) - 1, lanes(np.flatnonzero(mine).tolist())
+        self._judge(Came(self._block, warp, mask, sites, sources, there, still, now))
+
+
+def _source(why: int, lane: int, extra: int) -> tuple[int, ...]:
+    """Return the lane whose value a shuffle takes, if it is one."""
+    found = {Why.SHUFFLE: extra % WARP, Why.UP: lane - extra, Why.DOWN: lane + extra, Why.XOR: lane ^ extra}
+    return (found[Why(why)],) if why in found else ()
 
 
 # What a lane takes away, of (what each lane brought, the lane, its third argument, the mask).

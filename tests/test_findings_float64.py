@@ -1,0 +1,160 @@
+"""float64 that was meant as float32: what made an operation one, and what makes it float32 again."""
+
+from __future__ import annotations
+
+import pytest
+
+from launching import Array, Scalar, launch, trace
+from test_findings_waste import text
+from tilescope.tracer.findings import findings_of, place_of
+from tilescope.tracer.requests import requests_of
+from tilescope.tracer.types_findings import TypeInference, told_of
+
+IN, OUT = Array((4096,)), Array((256,))
+
+SUM = """
+total = {start}
+for k in range(4):
+    total += arg0[4 * t + k]
+arg1[t] = total
+"""
+
+
+def arithmetic(folder, body, *arguments):
+    return TypeInference().operations_of(
+        [launch(folder, text(body, len(arguments)), arguments, block=(32, 1, 1))]
+    )[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "names", "cause"),
+    [
+        (SUM.format(start="0.0"), ["add"], "0.0 on line"),
+        ("arg1[t] = arg0[t] * 0.1", ["mul"], "0.1 on line"),
+        ("arg1[t] = arg0[t] * 2.0 + 0.5", ["add", "mul"], " on line"),
+        ("x = arg0[t] * 2.0\narg1[t] = x\narg0[t] = x", ["mul"], "2.0 on line"),
+        ("arg1[t] = t * arg0[t]", ["mul"], "t on line"),
+        (
+            "arg1[t] = arg0[t] * 2.0",
+            [],
+            "",
+        ),  # one operation, rounded at once: the compiler does it in float32
+        ("arg1[t] += 1", [], ""),
+        ("arg1[0] = arg0[t] / 3", [], ""),
+        ("arg1[t] = arg0[t] * arg2", ["mul"], "the argument arg2"),
+        ("arg1[t] = math.sqrt(t / 2) * arg0[t]", ["mul", "sqrt", "truediv"], "the division of whole numbers"),
+        (SUM.format(start="float32(0)"), [], ""),
+        ("arg1[t] = arg0[t] * float32(2.0)", [], ""),
+        ("arg1[t] = math.sqrt(arg0[t])", [], ""),
+        ("arg1[t] = float64(arg0[t]) * 2.0", [], ""),  # named, so it is meant
+        ("arg1[t] = arg0[t // 2]", [], ""),
+    ],
+)
+def test_float64_arithmetic(tmp_path, body, names, cause):
+    found = arithmetic(tmp_path, body.strip(), IN, OUT, Scalar(0.5))
+    assert sorted(o.name for o in found) == names
+    assert all(any(cause in said for said, _ in o.causes) for o in found)
+
+
+SCALED = "@cuda.jit(device=True)\ndef scaled(x):\n    return x * {half}\n\n"
+BEFORE = "from numba import complex64\nWEIGHTS = (0.25, 0.5)\n"
+ADDED = "for k in range(n):\n    s += a[k]\nb[i] = s"
+WHOLE = ", a whole number, which Numba takes as float64"
+FLOAT = ", which is float64 to Numba"
+# What is wide, why, what helps, and that done: on float32 arrays a and b, complex64 c, int32 d and whole n.
+MENDED = [
+    ("b[i] = a[i] / n", ["n on line 9" + WHOLE], "write float32(n)", "b[i] = a[i] / float32(n)"),
+    ("b[i] = a[i] / (i - 5)", ["i - 5"], "write float32(i - 5)", "b[i] = a[i] / float32(i - 5)"),
+    ("b[0] += cuda.grid(1)", ["cuda.grid(1)"], "write float32(cuda.grid(1))", "b[0] += float32(cuda.grid(1))"),
+    ("b[i] = a[i] * len(a)", ["len(a)"], "write float32(len(a))", "b[i] = a[i] * float32(len(a))"),
+    ("b[i] = a[i] * d[i]", ["d[i]"], "write float32(d[i])", "b[i] = a[i] * float32(d[i])"),
+    ("b[i] = int(a[i] * 10)", ["10 on line 9" + WHOLE], "write float32(10)", "b[i] = int(a[i] * float32(10))"),
+    ("b[i] = math.sqrt(i)", ["i on line 9" + WHOLE], "write float32(i)", "b[i] = math.sqrt(float32(i))"),
+    ("b[i] = min(a[i], 3) * a[i]", ["3 on"], "write float32(3)", "b[i] = min(a[i], float32(3)) * a[i]"),
+    ("b[i] = 2 ** a[i] + a[i]", ["2 on line 9" + WHOLE], "write float32(2)", "b[i] = float32(2) ** a[i] + a[i]"),
+    ("c[i] = c[i] * 2", ["2 on line 9" + WHOLE], "write float32(2)", "c[i] = c[i] * float32(2)"),
+    ("c[i] = c[i] * 2j", ["2j on line 9" + FLOAT], "write complex64(2j)", "c[i] = c[i] * complex64(2j)"),
+    ("b[i] = math.pi * a[i] + 1", ["math.pi on", "1 on"], "write float32(1) and float32(math.pi)",
+     "b[i] = float32(math.pi) * a[i] + float32(1)"),
+    ("b[i] = WEIGHTS[0] * a[i] + a[i]", ["WEIGHTS[0] on line 9" + FLOAT], "write float32(WEIGHTS[0])",
+     "b[i] = float32(WEIGHTS[0]) * a[i] + a[i]"),
+    ("s = 0\n" + ADDED, ["0 on line 9" + WHOLE], "write float32(0)", "s = float32(0)\n" + ADDED),
+    ("b[i] = math.sqrt(i / n) * a[i]", ["the division of whole numbers on line 9"],
+     "use // or divide float32 numbers", "b[i] = math.sqrt(float32(i) / float32(n)) * a[i]"),
+    ("b[i] = (a[i] + 1) / 2", ["1 on", "2 on"], "write float32(1) and float32(2)",
+     "b[i] = (a[i] + float32(1)) / float32(2)"),
+]  # fmt: skip
+MEAN = "s = {}\nfor k in range(n):\n    s += a[k]\nb[i] = s / {}"
+MEANS = [
+    (MEAN.format("0.0", "n"), ["write float32(0.0)", "write float32(n) and float32(0.0)"]),
+    (MEAN.format("float32(0.0)", "n"), ["write float32(n)"]),
+    (MEAN.format("0.0", "float32(n)"), ["write float32(0.0)"] * 2),
+    (MEAN.format("float32(0.0)", "float32(n)"), []),
+]
+LEFT = ["b[i] = a[i] ** 2 + a[i]", "b[i] = a[i] * (i > 3) + a[i]", "b[i] = max(a[i], 0)"]
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """Return what is said of each body, asked in one go: a question of its own takes a second."""
+    bodies = [b for wide, *_, narrow in MENDED for b in (wide, narrow)] + [mean for mean, _ in MEANS] + LEFT
+    some = (IN, OUT, Array((64,), "complex64"), Array((64,), "int32"), Scalar(3))
+    head = f"{BEFORE}@cuda.jit\ndef kernel(a, b, c, d, n):\n    t, i = cuda.threadIdx.x, cuda.grid(1)\n"
+    sources = [head + "".join(f"    {line}\n" for line in body.splitlines()) for body in bodies]
+    asked = [launch(tmp_path_factory.mktemp("kernel"), source, some, block=(32, 1, 1)) for source in sources]
+    return dict(zip(bodies, map(told_of, TypeInference().operations_of(asked)), strict=True))
+
+
+@pytest.mark.parametrize(("wide", "causes", "remedy", "narrow"), MENDED)
+def test_the_causes_are_named_and_the_remedies_mend_them(said, wide, causes, remedy, narrow):
+    (told,) = said[wide]
+    assert told.remedy == remedy
+    assert all(cause in told.message for cause in causes), told.message
+    assert told.message.count(WHOLE) + told.message.count(FLOAT) + ("division" in told.message) == len(causes)
+    assert said[narrow] == []
+
+
+@pytest.mark.parametrize(("mean", "remedies"), MEANS)
+def test_only_all_of_the_remedies_mend_a_mean(said, mean, remedies):
+    assert [told.remedy for told in said[mean]] == remedies
+
+
+@pytest.mark.parametrize("body", LEFT)
+def test_whole_numbers_that_leave_a_float32_as_it_is_are_not_told(said, body):
+    assert said[body] == []
+
+
+def test_what_a_device_function_returns_is_mended_in_it(tmp_path):
+    body = text("arg1[t] = scaled(arg0[t]) * arg0[t]", 2)
+    asked = [
+        launch(tmp_path, SCALED.format(half=half) + body, (IN, OUT), block=(32, 1, 1))
+        for half in ("0.5", "float32(0.5)")
+    ]
+    wide, narrow = map(told_of, TypeInference().operations_of(asked))
+    assert [told.remedy for told in wide] == ["write float32(0.5)", "let scaled return a float32 number"]
+    assert narrow == []
+
+
+def test_float64_is_meant_where_an_array_holds_it(tmp_path):
+    assert arithmetic(tmp_path, "arg1[t] = arg0[t] * 2.0", IN, Array((256,), "float64")) == ()
+
+
+def test_a_device_function_is_looked_into(tmp_path):
+    source = "@cuda.jit(device=True)\ndef half(x):\n    return x * 0.5\n" + text("arg1[t] = half(arg0[t])", 2)
+    (found,) = TypeInference().operations_of([launch(tmp_path, source, (IN, OUT), block=(32, 1, 1))])
+    assert [o.name for o in found] == ["mul"] and "0.5 on line" in found[0].causes[0][0]
+
+
+def test_a_kernel_that_numba_can_not_compile_has_no_operations(tmp_path):
+    assert arithmetic(tmp_path, "arg1[t] = arg0.nothing(t)", IN, OUT) == ()
+
+
+def test_float64_is_told_with_its_line_and_remedy(tmp_path):
+    body = SUM.format(start="0.0").strip()
+    ended = trace(tmp_path, text(body, 2), (IN, OUT), block=(32, 1, 1))
+    found = findings_of(ended, requests_of(ended), arithmetic(tmp_path, body, IN, OUT))
+    finding = next(f for f in found if f.kind == "float64")
+    assert (finding.severity, finding.count, finding.remedy) == ("warning", 1, "write float32(0.0)")
+    file, line = place_of(finding, ended)
+    assert "total +=" in ended.sources[file].splitlines()[line - 1]
+    assert finding.moment == 1 and len(finding.rows) == 128

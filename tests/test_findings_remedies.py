@@ -1,0 +1,190 @@
+"""Remedies of races: a barrier where every thread comes to it, one finding for what one barrier mends, fences."""
+
+from __future__ import annotations
+
+import pytest
+
+from launching import Array
+from test_findings_order import EVERY, kernel
+from tilescope.tracer.findings import findings_of
+from tilescope.tracer.requests import requests_of
+
+S = "s = cuda.shared.array(128, int32)\n"
+FLOATS = (Array((128,), "int32", "arange"), Array((128,), "int32"))
+
+
+def errors(folder, body, *arguments, block=64, grid=1, schedule="lockstep"):
+    ended = kernel(folder, body, *(arguments or FLOATS), block=block, grid=grid, schedule=schedule)
+    return [f for f in findings_of(ended, requests_of(ended)) if f.severity == "error"]
+
+
+# What is wrong, the remedy (lines count from that of `s`, 1), and the kernel after that remedy.
+REMEDIES = {
+    "in no branch": (
+        "s[t] = arg0[t]\narg1[t] = s[63 - t]",
+        "put cuda.syncthreads() between line {2} and line {3}",
+        "s[t] = arg0[t]\ncuda.syncthreads()\narg1[t] = s[63 - t]",
+    ),
+    "in a branch that all take": (
+        "if b == 0:\n    s[t] = arg0[t]\n    arg1[t] = s[63 - t]",
+        "put cuda.syncthreads() between line {3} and line {4}",
+        "if b == 0:\n    s[t] = arg0[t]\n    cuda.syncthreads()\n    arg1[t] = s[63 - t]",
+    ),
+    "in a branch that some take": (
+        "if t < 48:\n    s[t] = arg0[t]\n    arg1[t] = s[47 - t]",
+        "put cuda.syncthreads() between line {3} and line {4}, outside the branch of line {2}, split in two there, so "
+        "that all threads come to it",
+        "if t < 48:\n    s[t] = arg0[t]\ncuda.syncthreads()\nif t < 48:\n    arg1[t] = s[47 - t]",
+    ),
+    "in a branch that some lanes take": (
+        "if t < 24:\n    s[t] = arg0[t]\n    arg1[t] = s[23 - t]",
+        "put cuda.syncwarp() between line {3} and line {4}, outside the branch of line {2}, split in two there, so "
+        "that all lanes of the warp come to it",
+        "if t < 24:\n    s[t] = arg0[t]\ncuda.syncwarp()\nif t < 24:\n    arg1[t] = s[23 - t]",
+    ),
+    "after some have returned": (
+        "if t >= 48:\n    return\ns[t] = arg0[t]\nif b == 0:\n    arg1[t] = s[47 - t]",
+        "put cuda.syncthreads() between line {4} and line {6}",
+        "s[t] = arg0[t]\ncuda.syncthreads()\nif t < 48:\n    arg1[t] = s[47 - t]",
+    ),
+    "round a loop, in a branch": (
+        "s[t] = 0\ncuda.syncthreads()\nfor k in range(3):\n    if t < 48:\n        s[t] = s[47 - t]",
+        "put cuda.syncthreads() between the two accesses of line {6} and after line {6}, before line {6} comes again, "
+        "outside the branch of line {5}, split in two there, so that all threads come to it",
+        "s[t] = 0\nfor k in range(3):\n    cuda.syncthreads()\n    if t < 48:\n        v = s[47 - t]\n"
+        "    cuda.syncthreads()\n    if t < 48:\n        s[t] = v",
+    ),
+    "in the two arms": (
+        "if t < 32:\n    s[t] = arg0[t]\nelse:\n    arg1[t] = s[63 - t]",
+        "put line {3} and line {5}, in two branches of line {2}, under an `if` each, and cuda.syncthreads() between "
+        "these",
+        "if t < 32:\n    s[t] = arg0[t]\ncuda.syncthreads()\nif t >= 32:\n    arg1[t] = s[63 - t]",
+    ),
+    "in the condition": (
+        "s[t] = arg0[t]\ncuda.syncthreads()\nif s[63 - t] > 9:\n    s[t] = 0",
+        "keep what line {4} reads in a variable, and put cuda.syncthreads() after it, before the branch",
+        "s[t] = arg0[t]\ncuda.syncthreads()\nv = s[63 - t]\ncuda.syncthreads()\nif v > 9:\n    s[t] = 0",
+    ),
+    "in a loop of some": (
+        "s[t] = arg0[t]\ncuda.syncthreads()\nif t < 48:\n    for k in range(3):\n        v = s[t + 1]\n"
+        "        s[t] = k",
+        "let another array be written than is read, since a barrier can't stand in the branch of line {4}, to which "
+        "only some threads come",
+        "s[t] = arg0[t]\ncuda.syncthreads()\nif t < 48:\n    for k in range(3):\n        v = s[t + 1]\n"
+        "        arg1[t] = k",
+    ),
+}
+
+
+@EVERY
+@pytest.mark.parametrize("name", REMEDIES)
+def test_a_remedy_is_one_that_can_be_followed(tmp_path, schedule, name):
+    wrong, remedy, mended = REMEDIES[name]
+    found = errors(tmp_path, S + wrong, schedule=schedule)
+    lines = [f"line {number + 6}" for number in range(12)]
+    expected = remedy.replace("line {", "{").format(*lines)
+    assert expected in [f.remedy for f in found if f.kind == "race"]
+    assert errors(tmp_path, S + mended, schedule=schedule) == []
+
+
+def test_of_many_pairs_of_lines_the_neighbours_are_told(tmp_path):
+    body = S + "".join(f"s[t] = arg0[t]\nx = s[t ^ {k}]\n" for k in (1, 2, 4, 8))
+    found = errors(tmp_path, body, block=32)
+    assert [f.remedy for f in found] == [
+        f"put cuda.syncwarp() between line {line} and line {line + 1}" for line in range(8, 15)
+    ]
+
+
+def test_what_is_not_told_by_itself_is_counted_to_what_is(tmp_path):
+    body = S + "s[t] = arg0[t]\nx = s[63 - t]\nif t > 0:\n    y = s[t - 1]"
+    (found,) = errors(tmp_path, body)
+    assert found.remedy == "put cuda.syncthreads() between line 8 and line 9"
+    assert found.count == 64 and len(found.rows) == 64 + 64 + 63
+
+
+def test_a_barrier_in_a_branch_does_not_stand_for_one_outside(tmp_path):
+    body = S + "s[t] = arg0[t]\nif b == 0:\n    x = s[63 - t]\n    s[t] = 1\ny = s[t ^ 32]"
+    assert [f.remedy for f in errors(tmp_path, body)] == [
+        "put cuda.syncthreads() between line 8 and line 10",
+        "put cuda.syncthreads() between line 10 and line 11",
+        "put cuda.syncthreads() between line 11 and line 12",
+    ]
+
+
+LOCK = """
+if t == 0:
+    while cuda.atomic.cas(arg0, 0, 0, 1) != 0:
+        pass
+    ACQUIRE
+    arg1[0] += 1
+    RELEASE
+    cuda.atomic.exch(arg0, 0, 0)
+"""
+
+
+def test_a_lock_without_fences_has_one_remedy(tmp_path):
+    given = (Array((1,), "int32"), Array((1,), "int32"))
+    bare = LOCK.replace("ACQUIRE", "pass").replace("RELEASE", "pass")
+    (found,) = errors(tmp_path, bare, *given, grid=4)
+    assert found.remedy == "put cuda.threadfence() between line 12 and the atomic on line 14"
+    fenced = bare.replace("pass\n    cuda.atomic", "cuda.threadfence()\n    cuda.atomic")
+    found = errors(tmp_path, fenced, *given, grid=4)
+    assert {f.remedy for f in found} == {"put cuda.threadfence() after the atomic on line 9, before line 12"}
+    whole = LOCK.replace("ACQUIRE", "cuda.threadfence()").replace("RELEASE", "cuda.threadfence()")
+    assert errors(tmp_path, whole, *given, grid=4) == []
+
+
+FLAG = """
+flag = cuda.shared.array(1, int32)
+if t == 0:
+    flag[0] = 0
+cuda.syncthreads()
+if t < 32:
+    s[t] = arg0[t]
+    cuda.syncwarp()
+    if t == 0:
+        RELEASE
+        cuda.atomic.exch(flag, 0, 1)
+else:
+    while cuda.atomic.add(flag, 0, 0) == 0:
+        pass
+    ACQUIRE
+    arg1[t] = s[63 - t]
+"""
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "random"])
+def test_a_message_within_a_block_needs_a_fence_and_no_barrier(tmp_path, schedule):
+    fence = "cuda.threadfence_block()"
+    (found,) = errors(
+        tmp_path, S + FLAG.replace("RELEASE", "pass").replace("ACQUIRE", fence), schedule=schedule
+    )
+    assert found.remedy == f"put {fence} between line 14 and the atomic on line 18"
+    assert (
+        errors(tmp_path, S + FLAG.replace("RELEASE", fence).replace("ACQUIRE", fence), schedule=schedule)
+        == []
+    )
+
+
+def test_lanes_for_which_another_speaks_meet_it_first(tmp_path):
+    fence = "cuda.threadfence_block()"
+    alone = (S + FLAG).replace("ACQUIRE", fence).replace("    cuda.syncwarp()\n", "")
+    (found,) = errors(tmp_path, alone.replace("RELEASE", fence))
+    assert found.remedy == f"put cuda.syncwarp(), then {fence}, between line 14 and the atomic on line 17"
+
+
+def test_a_slot_taken_by_an_atomic_still_needs_the_barrier(tmp_path):
+    body = (
+        "n = cuda.shared.array(1, int32)\nif t == 0:\n    n[0] = 0\ncuda.syncthreads()\n{}arg1[t] = s[63 - t]"
+    )
+    slots = "k = cuda.atomic.add(n, 0, 1)\ns[k] = arg0[t]\n"
+    (found,) = errors(tmp_path, S + body.format(slots))
+    assert found.remedy == "put cuda.syncthreads() between line 13 and line 14"
+    assert errors(tmp_path, S + body.format(slots + "cuda.syncthreads()\n")) == []
+
+
+def test_elements_of_several_blocks_are_said_to_be(tmp_path):
+    body = S + "s[t] = arg0[t]\narg1[t + 64 * b] = s[63 - t]"
+    (found,) = errors(tmp_path, body, grid=2)
+    assert found.message.startswith("128 elements of s in 2 blocks are written on line 8")
+    assert "in 2 blocks" not in errors(tmp_path, body)[0].message

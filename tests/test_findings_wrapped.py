@@ -1,0 +1,56 @@
+"""Indices that wrap: noted where threads go below 0, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from launching import Array, trace
+from tilescope.tracer.findings import findings_of
+from tilescope.tracer.requests import requests_of
+
+
+def notes(folder, body, shape=(64,), block=(64, 1, 1), grid=(1, 1, 1), schedule="lockstep"):
+    source = (
+        "@cuda.jit\ndef kernel(a, out):\n    t, x, y = cuda.grid(1), cuda.threadIdx.x, cuda.threadIdx.y\n"
+    )
+    source += "".join(f"    {line}\n" for line in body.splitlines())
+    given = (Array(shape, "float32", "arange"), Array((256,), "float32"))
+    ended = trace(folder, source, given, grid=grid, block=block, schedule=schedule)
+    assert ended.error is None, ended.error
+    return [f for f in findings_of(ended, requests_of(ended)) if f.kind == "bounds"]
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
+def test_a_stencil_that_wraps_at_its_beginning_is_noted(tmp_path, schedule):
+    (found,) = notes(tmp_path, "if t < 63:\n    out[t] = a[t - 1] + a[t] + a[t + 1]", schedule=schedule)
+    assert (found.severity, found.count, found.threads) == ("note", 1, ((0, 0),))
+    assert found.message.startswith(
+        "1 read of a on line 8 goes below index 0 and so wraps to the other end, first thread 0 of block 0 to a[63]"
+    )
+    assert notes(tmp_path, "if 0 < t < 63:\n    out[t] = a[t - 1] + a[t] + a[t + 1]", schedule=schedule) == []
+
+
+def test_each_row_of_a_matrix_may_wrap(tmp_path):
+    (found,) = notes(tmp_path, "out[16 * y + x] = a[y, x - 2]", (4, 16), (16, 4, 1))
+    assert found.count == 4 * 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "out[t] = a[(t - 1) % 64]",
+        "out[t] = a[t - 1 if t > 0 else 63]",
+        "left = t - 1\nout[t] = a[left]",
+        "out[t] = a[63 - t]",
+        "out[t] = a[a.size - 1]",
+        "out[t] = a[-1]",
+        "if t > 0:\n    out[t] = a[t - 1]",
+        "k = t + 1\nout[t] = a[k - 1]",
+    ],
+)
+def test_what_is_meant_or_does_not_wrap_is_not_noted(tmp_path, body):
+    assert notes(tmp_path, body) == []
+
+
+def test_rows_of_threads_that_each_begin_anew_do_not_wrap(tmp_path):
+    assert notes(tmp_path, "k = x + 1\nout[16 * y + x] = a[k - 1]", (16,), (16, 4, 1)) == []

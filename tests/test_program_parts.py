@@ -1,0 +1,158 @@
+"""What `run` and `check` say of launches of which they examined a part, and of such as no GPU takes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from test_programs import COPY, HEAD, script, tilescope
+from tilescope.tracer.part_findings import blocks_text
+
+__all__ = ["script"]
+LATE = (
+    HEAD
+    + """
+@cuda.jit
+def product(a, c, n):
+    i, j = cuda.grid(2)
+    t = np.float32(0)
+    for k in range(a.shape[1]):
+        t += a[i, k] * a[k, j]
+    c[i, j] = t
+    if cuda.blockIdx.x == 15 and cuda.blockIdx.y == 15:
+        n[0] += t
+
+a, c = np.ones((256, 256), np.float32), np.zeros((256, 256), np.float32)
+product[(16, 16), (16, 16)](a, c, np.zeros(1, np.float32))
+print(c.min(), c.max())
+"""
+)
+
+
+def test_a_race_in_the_last_block_of_a_large_launch_is_found_and_the_part_is_named(script, tmp_path):
+    path = script(LATE)
+    done = tilescope("check", str(path), folder=tmp_path)
+    assert done.returncode == 1
+    assert f"{path}:{1 + LATE.splitlines().index('        n[0] += t')}: error: race: " in done.stdout
+    assert ": warning: only blocks 0 to 90 and 255 of 256 were examined: 11,9" in done.stdout
+    assert "--blocks 128." in done.stdout
+    assert " in all" not in done.stdout
+    told = [line for line in done.stdout.splitlines() if "examined: " not in line]
+    assert all("part examined" in line for line in told)
+    assert "256.0 256.0\n" in done.stderr  # the last block was run by itself besides
+
+
+def test_chosen_blocks_are_a_note(script, tmp_path):
+    text = COPY.replace("copy[2, 32]", "copy[4, 10]")
+    done = tilescope("check", "--format", "json", "--blocks", "0,2", str(script(text)), folder=tmp_path)
+    (note,) = [f for f in json.loads(done.stdout) if f["kind"] == "part"]
+    assert note["severity"] == "note"
+    assert note["message"].startswith("only blocks 0 and 2 of 4 were examined: the others did not run; ")
+    whole = tilescope("check", "--format", "json", str(script(text)), folder=tmp_path)
+    assert "part" not in {f["kind"] for f in json.loads(whole.stdout)}
+    assert "part examined" not in whole.stdout
+
+
+@pytest.mark.parametrize(
+    ("blocks", "text"),
+    [
+        ([7], "block 7"),
+        ([0, 1, 2], "blocks 0 to 2"),
+        ([0, 1, 255], "blocks 0 to 1 and 255"),
+        ([0, 2, 4, 6, 7, 9], "blocks 0, 2 and 4 more"),
+    ],
+)
+def test_blocks_are_named_by_their_runs(blocks, text):
+    assert blocks_text(blocks) == text
+
+
+LIMITS = [
+    ("[1, 2048]", "2,048 threads in a block"),
+    ("[1, (1, 1, 128)]", "128 along z of the block"),
+    ("[(1, 65536), 1]", "65,536 along y of the grid"),
+    ("[1, 32, 0, 50_000]", "50,000 bytes of shared memory"),
+]
+
+
+@pytest.mark.parametrize(("shape", "message"), LIMITS)
+def test_a_launch_that_a_gpu_refuses_runs_on_and_is_an_error(script, tmp_path, shape, message):
+    path = script(COPY.replace("copy[2, 32]", f"copy{shape}") + "print(out.sum())\n")
+    done = tilescope("check", str(path), folder=tmp_path)
+    assert done.returncode == 1
+    assert (
+        f"{path}:{1 + COPY.splitlines().index('def copy(a, out):')}: error: launch: {message}" in done.stdout
+    )
+    assert done.stderr.endswith(".0\n")
+
+
+@pytest.mark.parametrize("shape", ["[1, 1024]", "[1, (16, 1, 64)]", "[(2, 4000), 1]", "[1, 32, 0, 49_152]"])
+def test_the_largest_launches_that_a_gpu_takes_are_none(script, tmp_path, shape):
+    path = script(COPY.replace("copy[2, 32]", f"copy{shape}"))
+    assert "error: launch" not in tilescope("check", str(path), folder=tmp_path).stdout
+
+
+TILE = (
+    HEAD
+    + """
+SIDE = 8
+
+@cuda.jit
+def tile(a, n):
+    side = 8
+    half = side
+    m = a.size
+    s = cuda.shared.array(SHAPE, np.float32)
+    s[0] = a[0]
+    a[0] = s[0]
+
+tile[1, 1](np.zeros(8, np.float32), 8)
+"""
+)
+
+
+@pytest.mark.parametrize("shape", ["n", "m", "a.size", "len(a)", "cuda.blockDim.x", "SIDE * 2", "half + 1"])
+def test_arrays_of_shapes_that_are_computed_do_not_compile(script, tmp_path, shape):
+    """As Numba's typing of the kernel for a device of capability 8.0 says of each of these."""
+    path = script(TILE.replace("SHAPE", shape))
+    done = tilescope("check", str(path), folder=tmp_path)
+    line = 1 + TILE.splitlines().index("    s = cuda.shared.array(SHAPE, np.float32)")
+    assert f"{path}:{line}: error: launch: 1 array, cuda.shared.array on line {line}," in done.stdout
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("shape", ["8", "SIDE", "side", "half", "2 * 4", "(8,)", "shape=SIDE", "0"])
+def test_arrays_of_known_shapes_do(script, tmp_path, shape):
+    done = tilescope("check", str(script(TILE.replace("SHAPE", shape))), folder=tmp_path)
+    assert "error: launch" not in done.stdout
+
+
+def test_too_much_static_shared_memory_does_not_compile(script, tmp_path):
+    done = tilescope("check", str(script(TILE.replace("SHAPE", "12_289"))), folder=tmp_path)
+    assert "error: launch: 49,156 bytes of shared memory in a block" in done.stdout
+    assert "the kernel does not compile" in done.stdout
+    done = tilescope("check", str(script(TILE.replace("SHAPE", "12_288"))), folder=tmp_path)
+    assert "error" not in done.stdout
+
+
+SHIFT = (
+    HEAD
+    + """
+@cuda.jit
+def shift(src, dst):
+    i = cuda.grid(1)
+    if i > 0:
+        dst[i] = src[i - 1]
+
+"""
+)
+
+
+@pytest.mark.parametrize("engine", ["simulator", "compiled"])
+def test_arguments_in_one_memory_are_both_named(script, tmp_path, engine):
+    path = script(SHIFT + "a = cuda.to_device(np.arange(64.0))\nshift[1, 64](a, a)\n")
+    done = tilescope("check", "--engine", engine, str(path), folder=tmp_path)
+    assert "elements of src/dst are read" in done.stdout
+    assert "(src and dst lie in one array)." in done.stdout
+    apart = script(SHIFT + "a = cuda.to_device(np.arange(65.0))\nshift[1, 64](a, a.copy_to_host())\n")
+    assert "src/dst" not in tilescope("check", "--engine", engine, str(apart), folder=tmp_path).stdout

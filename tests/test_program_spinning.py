@@ -1,0 +1,150 @@
+"""Launches that never end, and such as are too large to be kept, which go on to their end."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from test_programs import HEAD, script, tilescope
+from tilescope.tracer.storage import load
+
+__all__ = ["script"]
+FLAG = (
+    HEAD
+    + """
+@cuda.jit
+def wait(flag, out):
+    if cuda.threadIdx.x == 0:
+        while flag[0] == 0:
+            pass
+    out[cuda.threadIdx.x] = 1
+
+flag, out = np.zeros(1, np.int32), np.zeros(32, np.int32)
+wait[1, 32](flag, out)
+print("went on")
+"""
+)
+LOCK = (
+    HEAD
+    + """
+@cuda.jit
+def count(lock, n):
+    if cuda.threadIdx.x == 0:
+        while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+            pass
+        n[0] += 1
+
+count[2, 32](np.zeros(1, np.int32), np.zeros(1, np.int32))
+print("went on")
+"""
+)
+WAITING = (
+    HEAD
+    + """
+@cuda.jit
+def hand(flag, out, rounds):
+    b, t = cuda.blockIdx.x, cuda.threadIdx.x
+    if t == 0:
+        while cuda.atomic.add(flag, 0, 0) < b:
+            pass
+        for k in range(rounds):
+            out[b] += k
+        cuda.threadfence()
+        cuda.atomic.add(flag, 0, 1)
+
+flag, out = np.zeros(1, np.int32), np.zeros(6, np.int64)
+hand[6, 8](flag, out, 400)
+print(out.min(), out.max(), flag)
+"""
+)
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
+@pytest.mark.parametrize(
+    ("text", "line"), [(FLAG, "        while flag[0] == 0:"), (LOCK, LOCK.splitlines()[7])]
+)
+def test_a_launch_that_never_ends_raises_and_names_the_line(script, tmp_path, text, line, schedule):
+    path, number = script(text), 1 + text.splitlines().index(line)
+    done = tilescope("check", "--schedule", schedule, str(path), folder=tmp_path)
+    assert done.returncode == 1
+    assert f"{path}:{number}: error: launch: 1 launch does not end: " in done.stdout
+    assert (
+        f"NeverEnds: tid=[0, 0, 0] ctaid=[{'1' if text == LOCK and schedule != 'random' else '0'}"
+        in done.stderr
+    )
+    assert f'File "{path}", line {number}, in' in done.stderr
+    assert "went on" not in done.stdout + done.stderr
+
+
+def test_a_kernel_that_spins_compiled_ends_too(script, tmp_path):
+    done = tilescope("run", "--engine", "compiled", str(script(FLAG)), folder=tmp_path)
+    assert done.returncode == 1
+    kept = load(tmp_path / "tilescope-traces" / "000-wait.npz")
+    assert kept.error is not None and kept.error.type == "NeverEnds"
+    assert "not compiled: a thread may wait for another" in kept.made_by
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("--schedule", "random"), ("--resident", "6"), ("--engine", "compiled")]
+)
+def test_threads_that_wait_for_what_comes_are_left_to_wait(script, tmp_path, words):
+    done = tilescope("run", "--quiet", *words, str(script(WAITING)), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "79800 79800 [6]\n"), done.stderr
+
+
+def test_blocks_that_wait_for_later_ones_get_them_unless_so_many_were_chosen(script, tmp_path):
+    """A GPU has more blocks at once than are run here."""
+    path = script(WAITING.replace("< b:", "< 5 - b:").replace("hand[6, 8]", "hand[6, 1024]"))
+    few = tilescope("run", "--quiet", "--resident", "2", str(path), folder=tmp_path)
+    assert few.returncode == 1 and "4 blocks can't begin before others end" in few.stderr
+    assert tilescope("run", "--quiet", str(path), folder=tmp_path).returncode == 0
+
+
+LARGE = (
+    HEAD
+    + """
+@cuda.jit
+def add(a, out):
+    t = cuda.threadIdx.x
+    total = np.float32(0)
+    for k in range(a.size):
+        total += a[k]
+    out[t] = total
+
+out = np.zeros(1024, np.float32)
+add[1, 1024](np.ones(16_000, np.float32), out)
+print(out.min(), out.max())
+"""
+)
+
+
+def test_a_block_too_large_to_be_kept_is_counted_to_its_end(script, tmp_path):
+    done = tilescope("run", "--quiet", "--json", "lines.json", str(script(LARGE)), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "16000.0 16000.0\n"), done.stderr
+    (line,) = map(json.loads, (tmp_path / "lines.json").read_text().splitlines())
+    assert line["accesses"] == 1024 * 16_001
+    assert line["counters"]["global_load_requests"] == 32 * 16_000
+    assert line["counters"]["global_load_sectors"] == 32 * 16_000
+    assert line["counters"]["global_store_sectors"] == 1024 * 4 // 32
+    assert [f["severity"] for f in line["findings"] if f["kind"] == "part"] == ["warning"]
+
+
+RECORDS = (
+    HEAD
+    + """
+@cuda.jit
+def grow(r, n):
+    for j in range(n):
+        r[cuda.grid(1)].x += 1
+
+r = np.zeros(1024, np.dtype([("x", np.int32), ("y", np.float32)]))
+grow[8, 128](r, 200)
+print(r["x"].min(), r["x"].max())
+"""
+)
+
+
+def test_records_are_as_they_were_where_another_engine_takes_over(script, tmp_path):
+    done = tilescope("run", "--quiet", str(script(RECORDS)), folder=tmp_path)
+    assert done.stdout == "200 200\n"

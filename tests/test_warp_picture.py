@@ -1,0 +1,64 @@
+"""The picture of a warp's request: what is used of a sector is drawn where it lies, and said beside it."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from sessions import matmul, picture
+from test_warp_view import LIGHT, request_of, shown
+from tilescope.app.session import Selection
+from tilescope.app.theme import Theme
+from tilescope.app.views.warp_scene import Scene
+
+
+def scene_of(view):
+    """Return what the view's picture is drawn from."""
+    return Scene(view._shown, view.picture.plan(), view.theme, view.picture.chosen, frozenset(), frozenset())
+
+
+@pytest.mark.parametrize("theme", [LIGHT, Theme.named("dark")])
+def test_four_of_32_bytes_are_the_left_eighth_of_their_sector(theme):
+    session = matmul("transpose-naive")
+    request = request_of(session, "global store", "out")
+    view = shown(session, int(session.requests.moment[request]), Selection(0, 9), (390, 420), theme)
+    plan, image = view.picture.plan(), picture(view.picture)
+    assert len(plan.tracks) == 32
+    for piece, box in zip(view._shown.pieces, plan.slices, strict=True):
+        sector = plan.tracks[piece.place]
+        assert (box.x, box.width) == pytest.approx((sector.x, sector.width / 8))
+        assert (box.y, box.height) == (sector.y, sector.height)
+        ink = theme.colour("global store")
+        row = [
+            image.pixelColor(x, round(box.middle)) for x in range(round(box.x) + 2, round(sector.right) - 2)
+        ]
+        used = len([1 for colour in row[: round(box.width) - 4] if colour == ink])
+        assert used > 0.6 * (box.width - 4) and ink not in row[round(box.width) :]
+
+
+def test_what_lies_behind_in_a_sector_is_drawn_behind_the_same_share_of_it():
+    session = matmul("transpose-naive")
+    view = shown(session, 1, Selection(0, 0), (390, 420))
+    for piece, box in zip(view._shown.pieces, view.picture.plan().slices, strict=True):
+        sector = view.picture.plan().tracks[piece.place]
+        assert box.x - sector.x == pytest.approx(sector.width * (piece.first % 32) / 32)
+
+
+def test_the_column_of_used_bytes_is_written_in_a_crowded_picture_too():
+    view = shown(matmul("transpose-naive"), 2, Selection(0, 9), (390, 420))
+    scene = scene_of(view)
+    heights = sorted(scene.plan.tracks[n].middle for n in scene.noted)
+    assert scene.plan.note[1] and len(heights) >= 10
+    assert min(b - a for a, b in itertools.pairwise(heights)) >= scene.theme.px(scene.size)
+    assert view._shown.pieces[9].place in scene.noted  # of the selected lane
+
+
+def test_where_there_is_little_room_sectors_keep_theirs_and_addresses_go():
+    session = matmul("transpose-naive")
+    moment = int(session.requests.moment[request_of(session, "global store", "out")])
+    narrow, wide = (shown(session, moment, size=(width, 400)).picture.plan() for width in (310, 390))
+    for plan in (narrow, wide):
+        assert min(box.width for box in plan.tracks.values()) >= LIGHT.px(96)
+    assert narrow.address[1] == 0 < wide.address[1]
+    assert narrow.note[1] > 0 and narrow.element[1] > 0

@@ -1,0 +1,150 @@
+"""Why an operation is float64 to Numba: the numbers, arguments and whole numbers that made it so, in its IR.
+
+A whole number of 32 bits or more and a float32 give a float64 ("Types and signatures" in Numba's manual, after
+NumPy's promotion), so that `a[i] * 2` is one, and stays one where 2 is a variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+WHOLE = ("int32", "int64", "uint32", "uint64")  # those of fewer bits leave a float32 as it is
+SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "lshift": "<<", "rshift": ">>", "and_": "&", "or_": "|", "xor": "^",
+}  # fmt: skip
+CONSTANT = ("Const", "Global", "FreeVar")
+Definitions = dict[str, list[Any]]  # the statements that give each variable a value
+Cause = tuple[str, str]  # what made an operation float64, and what helps
+
+
+def is_double(kind: Any) -> bool:
+    """Return whether a type of Numba's is a float64, or a complex number of two."""
+    return str(kind) in ("float64", "complex128")
+
+
+def operands(value: Any) -> list[str]:
+    """Return the variables that a value is made of."""
+    if hasattr(value, "list_vars"):
+        return [variable.name for variable in value.list_vars()]
+    return [value.name] if type(value).__name__ == "Var" else []
+
+
+def causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
+    """Return all that made an operation float64: it stays so until each of these is mended."""
+    waiting, seen = [statement], set()
+    while waiting:
+        statement = waiting.pop(0)
+        if id(statement) in seen:
+            continue
+        seen.add(id(statement))
+        doubles = [name for name in operands(statement.value) if is_double(function.typemap.get(name))]
+        waiting += [made for name in doubles for made in definitions.get(name, [])]
+        yield from _whole_numbers(function, definitions, statement)
+        if not doubles:
+            yield from _origin(function, definitions, statement)
+
+
+def operator_name(value: Any) -> str:
+    """Return the name of an operator that makes a value: add for + and +=; "" for anything else."""
+    fn = {"binop": "fn", "unary": "fn", "inplace_binop": "immutable_fn"}.get(getattr(value, "op", ""))
+    return str(getattr(value, fn).__name__) if fn else ""
+
+
+def _whole_numbers(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
+    """Return the whole numbers that make an operation, or a variable of several types, float64."""
+    value, name = statement.value, operator_name(statement.value)
+    called = _called(function, value)
+    if (
+        type(value).__name__ == "Expr"
+        and name not in SIGNS
+        and (called is None or hasattr(called, "dispatcher"))
+    ):
+        return
+    given = [v for v in operands(value) if called is None or v != value.func.name]
+    if name == "pow":
+        given = [value.lhs.name]  # a float32 ** 2 is a float32
+    whole = [v for v in given if _is_whole(function.typemap.get(v))]
+    if name == "truediv" and len(whole) == len(given):
+        yield (
+            f"the division of whole numbers on line {statement.loc.line}",
+            "use // or divide float32 numbers",
+        )
+        return
+    for one in whole:
+        text, line = _text(definitions, one), _line(definitions, one, statement)
+        yield f"{text} on line {line}, a whole number, which Numba takes as float64", f"write float32({text})"
+
+
+def _called(function: Any, value: Any) -> Any:
+    """Return the type of the function that makes a value, None where none does."""
+    return function.typemap[value.func.name] if getattr(value, "op", "") == "call" else None
+
+
+def _is_whole(kind: Any) -> bool:
+    return str(kind) in WHOLE or str(kind).startswith("Literal[int]")
+
+
+def _line(definitions: Definitions, name: str, statement: Any) -> int:
+    """Return the line of a constant, or else of the statement that uses it."""
+    made = definitions.get(name, [])
+    return int(
+        (made[0] if len(made) == 1 and type(made[0].value).__name__ == "Const" else statement).loc.line
+    )
+
+
+def _origin(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
+    """Return cause and remedy if a statement brings float64 into being out of something else than whole numbers."""
+    value, line = statement.value, statement.loc.line
+    kind, wanted = type(value).__name__, _narrower(function.typemap.get(statement.target.name))
+    if kind == "Const":
+        yield f"{value.value!r} on line {line}, which is float64 to Numba", f"write {wanted}({value.value!r})"
+    elif kind == "Arg":
+        yield f"the argument {value.name}, which comes as float64", f"pass {value.name} as a {wanted} number"
+    elif kind in CONSTANT:
+        yield (
+            f"the constant {value.name}, which is float64 to Numba",
+            f"make it numpy.{wanted}({value.value!r})",
+        )
+    elif hasattr(_called(function, value), "dispatcher"):
+        name = _text(definitions, value.func.name)
+        yield f"{name}() on line {line}, which returns float64", f"let {name} return a {wanted} number"
+    elif kind == "Expr" and value.op in ("getattr", "getitem", "static_getitem"):
+        text = _text(definitions, statement.target.name)
+        yield f"{text} on line {line}, which is float64 to Numba", f"write {wanted}({text})"
+
+
+def _narrower(kind: Any) -> str:
+    return "complex64" if str(kind) == "complex128" else "float32"
+
+
+def _text(definitions: Definitions, name: str) -> str:
+    """Return how the source may have named a value: n, a.shape[0], i - 5."""
+    made = definitions.get(name, [])
+    value = made[0].value if len(made) == 1 else None
+    kind = type(value).__name__
+    if kind == "Const":
+        return repr(value.value)  # type: ignore[union-attr]  # not None
+    if not name.startswith("$") or value is None:
+        return name.partition(".")[0].lstrip("$")
+    if kind in ("Global", "FreeVar"):
+        return str(value.name)
+    return _text(definitions, value.name) if kind in ("Var", "Arg") else _expression(definitions, value)
+
+
+def _expression(definitions: Definitions, value: Any) -> str:
+    def text(variable: Any) -> str:
+        return _text(definitions, variable.name)
+
+    sign = SIGNS.get(operator_name(value))
+    if sign:
+        return f"{text(value.lhs)} {sign} {text(value.rhs)}"
+    if value.op == "getattr":
+        return f"{text(value.value)}.{value.attr}"
+    if value.op in ("getitem", "static_getitem"):
+        place = value.index if value.op == "static_getitem" else text(value.index)
+        return f"{text(value.value)}[{place}]"
+    if value.op == "call":
+        return f"{text(value.func)}({', '.join(map(text, value.args))})"
+    return ", ".join(map(text, value.list_vars()))

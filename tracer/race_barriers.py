@@ -1,0 +1,163 @@
+"""Where a barrier belongs that orders two accesses, so that every thread comes to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .finding import line_text
+from .meetings import Race
+from .runs import Ints
+from .structure import Suite, returns_before, suites_at
+from .trace import WARP, Op, Trace
+
+Place = tuple[int, int]  # of an access in the source: its line, and 0 for a load, 1 for what stores
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The way of a thread from one access to another on which a barrier is missing.
+
+    upper, lower: where they are in the source; upper_site, lower_site: their sites. again: the way leads from the
+    lower round a loop to the upper. suites: those that the barrier would lie in, the outermost first.
+    """
+
+    upper: Place
+    lower: Place
+    upper_site: int
+    lower_site: int
+    again: bool
+    suites: tuple[Suite, ...]
+
+    def lies_in(self, other: Gap) -> bool:
+        """Return whether whoever goes the other way goes this one too, or just this one."""
+        if self.again != other.again or self.suites != other.suites[: len(self.suites)]:
+            return False
+        if self.again:
+            return self.lower >= other.lower and self.upper <= other.upper
+        return self.upper >= other.upper and self.lower <= other.lower
+
+
+class Turns:
+    """The accesses of a trace by block and phase, found once."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self._found: dict[tuple[int, int], Ints] = {}
+
+    def of(self, row: int) -> Ints:
+        """Return the accesses of the block of one, in its phase."""
+        block, phase = key = int(self.trace.block[row]), int(self.trace.phase[row])
+        if key not in self._found:
+            rows = np.flatnonzero(self.trace.block == block)
+            self._found[key] = rows[self.trace.phase[rows] == phase]
+        return self._found[key]
+
+
+def gaps_of(turns: Turns, race: Race) -> tuple[Gap, ...]:
+    """Return the ways on which a barrier orders a race of two sites, as one of its threads goes them."""
+    if race.sites[0] == race.sites[1]:
+        return ()
+    trace = turns.trace
+    one, other = int(trace.site[race.first]), int(trace.site[race.second])
+    place = {int(trace.site[row]): _place(trace, row) for row in (race.first, race.second)}
+    upper, lower = sorted((one, other), key=lambda site: place[site])
+    common = _common(trace, upper, lower)
+    forth, back = _ways(turns, race, upper, lower) or _guessed(upper == one, common)
+    loop = max((i + 1 for i, suite in enumerate(common) if suite.kind == "loop"), default=len(common))
+    found = (Gap(place[upper], place[lower], upper, lower, False, common),) if forth else ()
+    return (*found, Gap(place[upper], place[lower], upper, lower, True, common[:loop])) if back else found
+
+
+def _place(trace: Trace, row: int) -> Place:
+    return trace.sites[int(trace.site[row])].line, int(trace.op[row] != Op.LOAD)
+
+
+def _ways(turns: Turns, race: Race, upper: int, lower: int) -> tuple[bool, bool] | None:
+    """Return whether a thread goes from the upper site to the lower one in that phase, and whether back to it.
+
+    None where neither of the two threads comes to both.
+    """
+    for row in (race.first, race.second):
+        rows, trace = turns.of(row), turns.trace
+        rows = rows[trace.thread[rows] == trace.thread[row]]
+        a, b = (rows[trace.site[rows] == site] for site in (upper, lower))
+        if len(a) and len(b):
+            return bool(a[0] < b[-1]), bool(b[0] < a[-1])
+    return None
+
+
+def _guessed(forth: bool, common: tuple[Suite, ...]) -> tuple[bool, bool]:
+    """Return the ways where no thread goes either: as the launch made the two accesses, back only round a loop."""
+    forth |= not any(suite.kind == "loop" for suite in common)
+    return forth, not forth
+
+
+def _common(trace: Trace, one: int, other: int) -> tuple[Suite, ...]:
+    """Return the suites that two sites both lie in; none where they are in two functions."""
+    sites = trace.sites[one], trace.sites[other]
+    if (sites[0].file, sites[0].function) != (sites[1].file, sites[1].function):
+        return ()
+    of_other = suites_at(trace, sites[1])
+    return tuple(suite for suite in suites_at(trace, sites[0]) if suite in of_other)
+
+
+def barrier_remedy(turns: Turns, race: Race, gaps: tuple[Gap, ...], barrier: str) -> str:
+    """Return where the barriers belong: never where only some threads would come to them."""
+    trace = turns.trace
+    apart = next((text for gap in gaps if not gap.again and (text := _apart(trace, gap, barrier))), "")
+    remedy = apart or f"put {barrier} {' and '.join(_text(trace, gap) for gap in gaps)}"
+    skipped = next((s for gap in gaps for s in gap.suites if _some_skip(turns, race, s, barrier)), None)
+    if skipped is None:
+        return remedy
+    who = "lanes of the warp" if WARP_BARRIER in barrier else "threads"
+    if apart or any(s.kind == "loop" and s.first >= skipped.first for gap in gaps for s in gap.suites):
+        return (
+            f"let another array be written than is read, since a barrier can't stand in the branch of line "
+            f"{skipped.line}, to which only some {who} come"
+        )
+    return f"{remedy}, outside the branch of line {skipped.line}, split in two there, so that all {who} come to it"
+
+
+WARP_BARRIER = "syncwarp"
+
+
+def _text(trace: Trace, gap: Gap) -> str:
+    upper, lower = line_text(trace, gap.upper_site), line_text(trace, gap.lower_site)
+    if gap.again:
+        return f"after {lower}, before {upper} comes again"
+    return f"between {upper} and {lower}" if upper != lower else f"between the two accesses of {upper}"
+
+
+def _apart(trace: Trace, gap: Gap, barrier: str) -> str:
+    """Return what to do where no place lies between two accesses: one decides on the other, or just one is done."""
+    sites = [trace.sites[site] for site in (gap.upper_site, gap.lower_site)]
+    upper, lower = ([s for s in suites_at(trace, site) if s not in gap.suites] for site in sites)
+    if lower and lower[0].kind == "branch" and not upper and lower[0].line == gap.upper[0] < lower[0].first:
+        line = line_text(trace, gap.upper_site)
+        return f"keep what {line} reads in a variable, and put {barrier} after it, before the branch"
+    if upper and lower and upper[0].kind == "branch" and upper[0].line == lower[0].line:
+        two = " and ".join(line_text(trace, site) for site in (gap.upper_site, gap.lower_site))
+        return f"put {two}, in two branches of line {upper[0].line}, under an `if` each, and {barrier} between these"
+    return ""
+
+
+def _some_skip(turns: Turns, race: Race, suite: Suite, barrier: str) -> bool:
+    """Return whether some threads that a barrier is for make no access in a branch, where one makes the race's."""
+    if suite.kind != "branch":
+        return False
+    trace, rows = turns.trace, turns.of(race.first)
+    first, last = 0, trace.threads
+    if WARP_BARRIER in barrier:
+        first = int(trace.thread[race.first]) // WARP * WARP
+        last = min(last, first + WARP)
+    file = trace.sites[race.sites[0]].file
+    inside = np.array([site.file == file and suite.first <= site.line <= suite.last for site in trace.sites])
+    came = np.zeros(trace.threads, bool)
+    came[trace.thread[rows[inside[trace.site[rows]]]]] = True
+    there = np.ones(trace.threads, bool)
+    if returns_before(trace, trace.sites[race.sites[0]]) != ():
+        there[:] = False
+        there[trace.thread[rows]] = True
+    return bool((there & ~came)[first:last].any())

@@ -1,0 +1,86 @@
+"""Global buffers whose elements are loaded again and again, by a block or by one and the same thread.
+
+After "Shared Memory in Matrix Multiplication" in the CUDA C++ Best Practices Guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .finding import Finding, line_text
+from .least import Least, plain_global
+from .pieces import dense, parts_of, places_of
+from .requests import Requests
+from .runs import Ints, run_starts
+from .site_costs import SHARE, finding_of, in_source
+from .trace import WARP, Op, Trace
+
+KIND = "reloaded"
+AGAIN = 4  # loads of an element by one block from which on they are told
+SHARED = "load them once into shared memory, where all threads of the block find them"
+LOCAL = "keep them in local variables"
+
+
+def reloaded(trace: Trace, requests: Requests, least: Least) -> Iterator[Finding]:
+    """Return the global buffers of which one block loads the same elements with request after request.
+
+    Not those of which a block needs so few that a warp holds them: they stay in the cache.
+    """
+    loads = (requests.op == Op.LOAD) & plain_global(trace, requests) & in_source(trace, requests)
+    for number in np.unique(requests.buffer[loads]).tolist():
+        chosen = np.flatnonzero(loads & (requests.buffer == number))
+        needed = sum(_different(trace, number, part) for part in parts_of(trace))
+        times = float(least.elements[chosen].sum() / needed)
+        spared = least.sectors[chosen].sum() * (1 - 1 / times)
+        is_table = needed < WARP * len(np.unique(requests.block[chosen]))
+        if times >= AGAIN and spared >= SHARE * least.sectors.sum() and not is_table:
+            yield _finding(trace, requests, chosen, number, times)
+
+
+def _finding(trace: Trace, requests: Requests, chosen: Ints, number: int, times: float) -> Finding:
+    """Return the finding about the loads (chosen) of a buffer, so many times for each element and block."""
+    stores, loads = trace.tally[number, Op.STORE], trace.tally[number, Op.LOAD]
+    mine = float(loads / sum(_by_threads(trace, number, part) for part in parts_of(trace)))
+    alone = mine > times / mine
+    # What a thread loads again and stores nowhere the compiler may have kept.
+    much = not alone or bool(2 * stores >= loads)
+    count, who, remedy = (mine, "thread", LOCAL) if alone else (times, "block", SHARED)
+    shown, where = _where(trace, requests, chosen)
+    name = trace.buffers[number].name
+    cause = f"{count:.3g} times over, each {who} loads the elements of {name} that it needs, {where}"
+    return finding_of(
+        trace, requests, chosen, shown, KIND, much=much, cause=cause, remedy=remedy, count=round(count)
+    )  # fmt: skip
+
+
+def _where(trace: Trace, requests: Requests, chosen: Ints) -> tuple[int, str]:
+    """Return the first request of the site that makes most of these, and on which line that is."""
+    site = int(np.argmax(np.bincount(requests.site[chosen])))
+    here = requests.site[chosen] == site
+    return int(chosen[np.argmax(here)]), f"{'' if here.all() else 'mostly '}on {line_text(trace, site)}"
+
+
+def _different(trace: Trace, buffer: int, part: slice) -> int:
+    """Return how many elements of a buffer each block loads, added up over some rows (part) of whole blocks."""
+    rows = _loads(trace, buffer, part)
+    if not len(rows):
+        return 0
+    place = places_of(trace, trace.block[rows])
+    key, size = dense((place - place.min()) * trace.buffers[buffer].size + trace.index[rows])
+    seen = np.zeros(size, bool)
+    seen[key] = True
+    return int(np.count_nonzero(seen))
+
+
+def _by_threads(trace: Trace, buffer: int, part: slice) -> int:
+    """Return how many elements of a buffer each thread loads, added up over some rows (part) of whole blocks."""
+    rows = _loads(trace, buffer, part)
+    place = places_of(trace, trace.block[rows]) * trace.threads + trace.thread[rows]
+    return len(run_starts(np.sort(place * trace.buffers[buffer].size + trace.index[rows])))
+
+
+def _loads(trace: Trace, buffer: int, part: slice) -> Ints:
+    found: Ints = part.start + np.flatnonzero((trace.buffer[part] == buffer) & (trace.op[part] == Op.LOAD))
+    return found

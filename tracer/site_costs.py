@@ -1,0 +1,133 @@
+"""What the requests of one site cost, beside what they could: the numbers and words of wasteful sites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .finding import Finding, line_text
+from .pieces import PART, Mask
+from .requests import Requests
+from .runs import AnyInts, Ints
+from .trace import Trace
+
+FEW, MANY = 1.25, 2.0  # times what it should cost: from here on a site is told; a warning
+SHARE = 0.1  # of the launch's requests, sectors or wavefronts: what a warning wastes at least
+ALIKE = 8  # requests of a site that are looked at for the pattern of their elements
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """Requests of one site and buffer: what each costs, what it would cost if mended, the least that could carry it."""
+
+    requests: Ints
+    cost: Ints
+    mended: Ints
+    least: Ints
+
+    @property
+    def ratio(self) -> float:
+        """How many times what they should they cost together."""
+        return float(self.cost.sum() / max(1, self.mended.sum()))
+
+    @property
+    def waste(self) -> int:
+        """What they cost together above what they should."""
+        return int((self.cost - self.mended).sum())
+
+    @property
+    def worst(self) -> int:
+        """The first of the requests that cost most above what they should."""
+        return int(self.requests[np.argmax(self.cost - self.mended)])
+
+    def is_told(self, all_cost: int) -> bool:
+        """Return whether the waste is worth a word, where the launch's requests cost so much together."""
+        return self.ratio >= FEW and (self.ratio >= MANY or self.waste >= SHARE * all_cost)
+
+    def is_much(self, all_cost: int) -> bool:
+        """Return whether the waste is worth a warning."""
+        return self.ratio >= MANY and self.waste >= SHARE * all_cost
+
+
+def in_source(trace: Trace, requests: Requests) -> Mask:
+    """Return which requests their line itself makes, and not a function of a library that is called there.
+
+    A line that makes one has brackets, or names the field of a record. What a library does its caller can't mend.
+    """
+    lines = {file: text.splitlines() for file, text in trace.sources.items()}
+    code = requests.site * len(trace.buffers) + requests.buffer
+    found = np.ones(len(trace.sites) * len(trace.buffers), bool)
+    for one in np.unique(code).tolist():
+        site, name = trace.sites[one // len(trace.buffers)], trace.buffers[one % len(trace.buffers)].name
+        text = lines.get(site.file, [])[site.line - 1 : site.line]
+        field = name.partition(".")[2]
+        found[one] = not text or "[" in text[0] or bool(field and f".{field}" in text[0])
+    mine: Mask = found[code]
+    return mine
+
+
+def per_site(requests: Requests, wanted: Mask, cost: Ints, mended: Ints, least: Ints) -> Iterator[Costs]:
+    """Return the costs of the wanted requests of each site and buffer."""
+    some = np.flatnonzero(wanted)
+    code = requests.site[some] * (int(requests.buffer.max(initial=0)) + 1) + requests.buffer[some]
+    for one in np.unique(code):
+        mine = some[code == one]
+        yield Costs(mine, cost[mine], np.minimum(mended[mine], cost[mine]), least[mine])
+
+
+def rows_of(requests: Requests, request: int) -> AnyInts:
+    """Return the accesses of a request, by lane."""
+    found: AnyInts = requests.order[requests.start[request] : requests.start[request + 1]]
+    return found
+
+
+def is_regular(trace: Trace, requests: Requests, site: Costs) -> bool:
+    """Return whether some of the site's fullest requests touch elements in one pattern.
+
+    They do where the pattern follows from the threads' numbers, and not where it follows from data.
+    """
+    lanes = requests.lanes[site.requests]
+    full = site.requests[lanes == lanes.max()]
+    some = full[:: -(-len(full) // ALIKE)]
+    index = [trace.index[rows_of(requests, request)].astype(np.int64) for request in some.tolist()]
+    return all(np.array_equal(one - one[0], index[0] - index[0][0]) for one in index)
+
+
+def carry_text(trace: Trace, requests: Requests, site: Costs, unit: str) -> str:
+    """Return what the requests of a site cost, in words: 16 sectors for each load of a by a warp on line 12 ..."""
+    request = site.worst
+    deed = ("load", "store", "update", "update")[int(requests.op[request])]
+    name = trace.buffers[int(requests.buffer[request])].name
+    what = f"{deed} of {name} by a warp on {line_text(trace, int(requests.site[request]))}"
+    each, least = site.cost.mean(), site.least.mean()
+    mean = "" if (site.cost == each).all() else " on average"
+    return f"{each:.3g} {unit}{mean} for each {what}, {site.cost.sum():,} in all, where {least:.3g} would do"
+
+
+def finding_of(
+    trace: Trace, requests: Requests, chosen: Ints, shown: int, kind: str, *, much: bool, cause: str, remedy: str,
+    count: int,
+) -> Finding:  # fmt: skip
+    """Return a finding about some requests, of which one is shown: a warning where it is about much."""
+    example = rows_of(requests, shown).tolist()
+    sites = tuple(dict.fromkeys([int(requests.site[shown]), *np.unique(requests.site[chosen]).tolist()]))
+    threads = tuple((int(trace.block[r]), int(trace.thread[r])) for r in example)
+    return Finding(
+        kind, "warning" if much else "note", f"{cause}; {remedy}.", remedy, count, sites,
+        _accesses_of(requests, chosen), tuple(example), threads, int(requests.moment[shown]),
+    )  # fmt: skip
+
+
+def _accesses_of(requests: Requests, chosen: Ints) -> AnyInts:
+    """Return the accesses of the chosen requests, ascending, in as few bits as `requests.order` has."""
+    involved = np.zeros(len(requests), bool)
+    involved[chosen] = True
+    rows = np.empty(int(requests.lanes[chosen].sum()), requests.order.dtype)
+    done = 0
+    for low in range(0, len(requests.request), PART):
+        some = np.flatnonzero(involved[requests.request[low : low + PART]])
+        rows[done : done + len(some)] = low + some
+        done += len(some)
+    return rows

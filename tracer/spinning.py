@@ -1,0 +1,118 @@
+"""Launches that never end: every thread that runs waits, by reading, for memory that nothing changes any more.
+
+Threads are where they were before, with the same values in their local variables, and all memory is as it was. They
+are functions of that, so they will come back there for ever. That holds whatever their order is: under `random`,
+where it is looked at after many turns of each thread, as under `lockstep`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import greenlet
+import numpy as np
+
+if TYPE_CHECKING:
+    from .scheduler import Block, Thread
+
+OFTEN = 64  # turns of each thread from one look to the next
+FIRST = 4  # looks after which one is kept, to compare the following ones with; then twice as many, and so on
+SURE = {"lockstep": 1, "sequential": 1, "random": 8}  # times that all must be as it was
+ALONE = "under the sequential schedule threads run one after the other, so it would wait for no other one"
+_HERE = str(Path(__file__).parent)
+Content = Callable[["list[Block]"], bytes]
+Place = tuple[Any, ...]
+
+
+class NeverEnds(RuntimeError):
+    """A launch that would go on for ever: its threads wait for what nothing changes any more."""
+
+
+class Spinning:
+    """Compares where threads are, and what memory holds (`content`), with what was kept of an earlier look."""
+
+    def __init__(self, content: Callable[[], bytes], schedule: str) -> None:
+        self._content, self._sure = content, SURE[schedule]
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again, since something has changed."""
+        self._turns = self._looks = self._times = 0
+        self._keep_at = FIRST
+        self._kept: list[Place] = []
+        self._memory: bytes | None = None
+
+    def due(self, threads: int) -> bool:
+        """Return whether it is time to look; called once for each turn of one of so many threads."""
+        self._turns += 1
+        return self._turns % (OFTEN * max(1, threads)) == 0
+
+    def stuck(self, threads: Sequence[Thread]) -> bool:
+        """Look at the threads that run; return whether they will be here again and again."""
+        self._looks += 1
+        if self._looks == self._keep_at:
+            self._kept, self._memory, self._times = [_place(t) for t in threads], None, 0
+            self._keep_at *= 2
+            return False
+        if len(self._kept) != len(threads) or not all(map(_is_at, threads, self._kept)):
+            return False
+        return self._unchanged()
+
+    def _unchanged(self) -> bool:
+        """Return whether memory is what it was when the threads were last here, often enough to be sure."""
+        before, self._memory = self._memory, self._content()
+        if before is None:
+            return False
+        if before != self._memory:
+            self._kept = []
+            return False
+        self._times += 1
+        return self._times >= self._sure
+
+
+def told(threads: Sequence[Thread], blocks: int) -> str:
+    """Return why a launch never ends, as its first thread says it; `blocks` have not begun."""
+    frame = next(_frames(threads[0]))
+    others = f" and {len(threads) - 1:,} others that still run" if len(threads) > 1 else ""
+    waits = "wait" if others else "waits"
+    more = f"; {blocks:,} blocks can't begin before others end" if blocks else ""
+    return (
+        f"the launch never ends: on line {frame.f_lineno} this thread{others} {waits} for memory that nothing "
+        f"changes any more{more}"
+    )
+
+
+def _frames(thread: Thread) -> Any:
+    """Yield the frames of a thread that are the program's, the innermost first."""
+    frame: FrameType | None = sys._getframe() if thread is greenlet.getcurrent() else thread.gr_frame
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(_HERE):
+            yield frame
+        frame = frame.f_back
+
+
+def _place(thread: Thread) -> Place:
+    """Return where a thread is, and the values of its local variables, which this keeps alive."""
+    frames = [(f.f_code, f.f_lasti, tuple(f.f_locals.values())) for f in _frames(thread)]
+    return (thread, thread.phase, *(part for frame in frames for part in frame))
+
+
+def _is_at(thread: Thread, place: Place) -> bool:
+    return _alike(_place(thread), place)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Return whether two values are the same thing, or equal numbers of one type."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, int | float | complex | np.generic):
+        return bool(one == other) or bool(one != one and other != other)  # nan is nan
+    return False

@@ -1,0 +1,130 @@
+"""What the source of a kernel says of a line: the branches and loops it lies in, its calls, where threads return."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .trace import Site, Trace
+
+KINDS = {ast.If: "branch", ast.For: "loop", ast.While: "loop", ast.FunctionDef: "function"}
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Statements that run one after the other, from line `first` to line `last`, under the statement on `line`.
+
+    kind: "branch", "loop", "function", or "" for other statements; number: 0 for the body, 1 for what `else` leads.
+    """
+
+    kind: str
+    line: int
+    number: int
+    first: int
+    last: int
+
+
+@lru_cache(maxsize=16)
+def tree_of(source: str) -> ast.Module:
+    """Return the syntax tree of a source text, an empty one where it has none."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
+@lru_cache(maxsize=16)
+def _suites(source: str) -> tuple[Suite, ...]:
+    return tuple(suite for node in ast.walk(tree_of(source)) for suite in _of(node))
+
+
+def _of(node: ast.AST) -> Iterator[Suite]:
+    """Return the suites of a statement; that of a loop begins with its head, which runs in every round."""
+    kind = KINDS.get(type(node), "")
+    for number, name in enumerate(("body", "orelse", "finalbody")):
+        body = getattr(node, name, None)
+        if isinstance(node, ast.stmt) and isinstance(body, list) and body:
+            first = node.lineno if kind == "loop" and number == 0 else body[0].lineno
+            last = body[-1].end_lineno or body[-1].lineno
+            yield Suite(kind, node.lineno, number, first, last)
+
+
+def suites_at(trace: Trace, site: Site) -> tuple[Suite, ...]:
+    """Return the suites that a site lies in, the outermost first."""
+    around = [s for s in _suites(trace.sources.get(site.file, "")) if s.first <= site.line <= s.last]
+    return tuple(sorted(around, key=lambda suite: (suite.first - suite.last, suite.line)))
+
+
+def loops_around(trace: Trace, file: str, line: int) -> list[tuple[int, int]]:
+    """Return the first and last line of each loop that a line lies in."""
+    suites = _suites(trace.sources.get(file, ""))
+    return [
+        (s.first, s.last) for s in suites if s.kind == "loop" and not s.number and s.first <= line <= s.last
+    ]
+
+
+@lru_cache(maxsize=16)
+def _calls(source: str) -> dict[tuple[int, int], str]:
+    found = {}
+    for node in ast.walk(tree_of(source)):
+        if isinstance(node, ast.Call):
+            named = node.func
+            name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
+            found[node.lineno, node.col_offset] = name
+    return found
+
+
+def called(trace: Trace, site: Site) -> str:
+    """Return what is called at a site, without the module: exch, shfl_down_sync; "" where nothing is."""
+    source = trace.sources.get(site.file, "")
+    return _calls(source).get((site.line, column_of(source, site)), "")
+
+
+def column_of(source: str, site: Site) -> int:
+    """Return the column of a site in bytes, as syntax trees count."""
+    line = source.splitlines()[site.line - 1 : site.line]
+    return len(line[0][: site.column].encode()) if line else site.column
+
+
+def returns_before(trace: Trace, site: Site) -> tuple[int, ...] | None:
+    """Return the lines on which a thread may return before it comes to a site, or between two visits of it.
+
+    These are the kernel's own `return`s. Of a site in another function all count, since nobody knows where that is
+    called. None where the kernel's source is not known.
+    """
+    source = trace.sources.get(kernel_file(trace), "")
+    functions = [f for f in _functions(source) if f.name == trace.kernel]
+    loops = loops_around(trace, site.file, site.line)
+    found = set()
+    for function in functions:
+        own = _is_own(trace, site) and function.lineno <= site.line <= (function.end_lineno or 0)
+        for node in filter(lambda node: isinstance(node, ast.Return), _own_nodes(function)):
+            line = node.lineno  # type: ignore[attr-defined]  # a Return
+            if not own or line < site.line or any(a <= line <= b for a, b in loops):
+                found.add(line)
+    return tuple(sorted(found)) if functions else None
+
+
+def kernel_file(trace: Trace) -> str:
+    """Return the file that the kernel is in, the first of the sources."""
+    return next(iter(trace.sources), "")
+
+
+def _is_own(trace: Trace, site: Site) -> bool:
+    return (site.file, site.function) == (kernel_file(trace), trace.kernel)
+
+
+def _functions(source: str) -> list[ast.FunctionDef]:
+    return [node for node in ast.walk(tree_of(source)) if isinstance(node, ast.FunctionDef)]
+
+
+def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Return the nodes of a function, without those of functions inside it."""
+    left: list[ast.AST] = list(function.body)
+    while left:
+        node = left.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            left.extend(ast.iter_child_nodes(node))

@@ -1,0 +1,121 @@
+"""Sites whose loads or stores touch more sectors than a warp's do that touches neighbouring elements.
+
+After "Coalesced Access to Global Memory" in the CUDA C++ Best Practices Guide. A load of elements that lie side by
+side but begin within a sector costs one sector more; that is told only where longer rows would mend it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .coalescing import SECTOR
+from .finding import Finding
+from .least import Least, plain_global
+from .requests import Requests
+from .runs import Ints
+from .site_costs import SHARE, Costs, carry_text, finding_of, in_source, is_regular, per_site, rows_of
+from .trace import Buffer, Trace
+
+KIND = "uncoalesced"
+FULL = SECTOR // 8  # sectors of a full request for 4-byte elements: what is told wastes as many
+NEIGHBOURS = "let neighbouring threads touch neighbouring elements"
+IN_ORDER = "order the work so that neighbouring threads touch neighbouring elements"
+APART = "keep each field in an array of its own"
+
+
+def uncoalesced(trace: Trace, requests: Requests, least: Least) -> Iterator[Finding]:
+    """Return the sites whose loads or stores cost more sectors than neighbouring elements would."""
+    wanted, total = plain_global(trace, requests) & in_source(trace, requests), int(least.sectors.sum())
+    sites = per_site(requests, wanted, least.sectors, least.neighbours, least.least_sectors)
+    for site in (s for s in sites if s.is_told(total) and s.waste >= FULL):
+        buffer = trace.buffers[int(requests.buffer[site.worst])]
+        places = _places(trace, requests, site.worst)
+        if _aligned(buffer, places) > least.neighbours[site.worst]:
+            yield _spread(trace, requests, site, _distance(buffer, places), total)
+        elif site.waste >= SHARE * total and _rows_mend(buffer, places, int(least.neighbours[site.worst])):
+            yield _misaligned(trace, requests, site, buffer)
+
+
+def _spread(trace: Trace, requests: Requests, site: Costs, distance: str, total: int) -> Finding:
+    """Return the finding about a site whose elements lie apart."""
+    buffer, regular = int(requests.buffer[site.worst]), is_regular(trace, requests, site)
+    much = site.is_much(total) and site.waste >= FULL * len(site.requests)
+    much = much and regular and not _fields_used(trace, buffer)
+    cause = f"{carry_text(trace, requests, site, 'sectors')}, since the lanes of a warp touch {distance}"
+    remedy = APART if _is_field(trace.buffers[buffer]) else NEIGHBOURS if regular else IN_ORDER
+    return finding_of(
+        trace, requests, site.requests, site.worst, KIND, much=much, cause=cause, remedy=remedy,
+        count=int(site.cost.sum()),
+    )  # fmt: skip
+
+
+def _misaligned(trace: Trace, requests: Requests, site: Costs, buffer: Buffer) -> Finding:
+    """Return the finding about a site whose rows begin within a sector."""
+    cause = (
+        f"{carry_text(trace, requests, site, 'sectors')}, since rows of {buffer.name} begin within a sector"
+    )
+    remedy = f"make them a multiple of {SECTOR} bytes long"
+    return finding_of(
+        trace, requests, site.requests, site.worst, KIND, much=False, cause=cause, remedy=remedy,
+        count=int(site.cost.sum()),
+    )  # fmt: skip
+
+
+def _is_field(buffer: Buffer) -> bool:
+    return buffer.unit > buffer.itemsize
+
+
+def _fields_used(trace: Trace, number: int) -> bool:
+    """Return whether a buffer is a field of records of which the launch uses half or more."""
+    field = trace.buffers[number]
+    beside = [
+        b.itemsize for b, ops in zip(trace.buffers, trace.tally, strict=True)
+        if (b.space, b.unit) == ("global", field.unit) and abs(b.address - field.address) < b.unit and ops.any()
+    ]  # fmt: skip
+    return _is_field(field) and 2 * sum(beside) >= field.unit
+
+
+def _places(trace: Trace, requests: Requests, request: int) -> Ints:
+    """Return where the elements of a request begin, in bytes from the start of their buffer, ascending."""
+    index = np.unique(trace.index[rows_of(requests, request)].astype(np.int64))
+    return index * trace.buffers[int(requests.buffer[request])].unit
+
+
+def _pieces(places: Ints, gap: int) -> tuple[Ints, Ints]:
+    """Return the first and the last place of each piece of memory, where pieces lie `gap` bytes or more apart."""
+    cuts = np.flatnonzero(np.diff(places) >= gap) + 1
+    return places[np.concatenate(([0], cuts))], places[np.concatenate((cuts - 1, [-1]))]
+
+
+def _aligned(buffer: Buffer, places: Ints) -> int:
+    """Return the sectors that a request would cost if every piece of what it touches began with a sector."""
+    first, last = _pieces(places, SECTOR + buffer.itemsize)
+    parts = 2 if np.dtype(buffer.dtype).kind == "c" else 1
+    return parts * int((-(-(last - first + buffer.itemsize) // SECTOR)).sum())
+
+
+def _distance(buffer: Buffer, places: Ints) -> str:
+    """Return how far apart lanes' elements are, in words."""
+    gaps = np.unique(np.diff(places))
+    if len(gaps) == 1:
+        return f"elements {int(gaps[0]):,} bytes apart"
+    first, last = _pieces(places, buffer.itemsize + 1)
+    lengths, gaps = np.unique(last - first), np.unique(np.diff(first))
+    if len(lengths) == len(gaps) == 1:
+        return f"pieces of {int(lengths[0]) + buffer.itemsize} bytes, {int(gaps[0]):,} bytes apart"
+    return "elements far from each other"
+
+
+def _rows_mend(buffer: Buffer, places: Ints, wanted: int) -> bool:
+    """Return whether a request would cost as little as is wanted if the array's rows began with sectors."""
+    parts = 2 if np.dtype(buffer.dtype).kind == "c" else 1
+    for pitch in buffer.strides[:-1]:
+        if pitch > 0 and pitch % SECTOR:
+            row, within = np.divmod(places, pitch)
+            first = row * (pitch + -pitch % SECTOR) + within
+            sectors = np.unique(np.concatenate((first, first + buffer.itemsize - 1)) // SECTOR)
+            if parts * len(sectors) <= wanted:
+                return True
+    return False
