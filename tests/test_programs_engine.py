@@ -285,4 +285,31 @@ def test_ctrl_c_ends_an_endless_loop_and_keeps_what_was_recorded(script, tmp_pat
     assert len(list((tmp_path / "tilescope-traces").iterdir())) == 2
 
 
+NAMED = (
+    HEAD
+    + """
+@cuda.jit(device=True)
+def clamped(x, low=0.2, high=1.0):
+    return min(max(x, low), high)
+
+@cuda.jit
+def clamp(a):
+    i = cuda.grid(1)
+    a[i] = clamped(a[i], high=0.7)
+
+a = np.linspace(0, 1, 64)
+clamp[np.int64(2), np.int32(32)](a)
+print(a.min(), a.max())
+"""
+)
+
+
+@pytest.mark.parametrize("engine", ["simulator", "compiled"])
+def test_device_functions_take_arguments_by_name_and_launches_the_numbers_of_numpy(script, tmp_path, engine):
+    printed, launches, traces = told(tmp_path, ("--engine", engine), script(NAMED))
+    assert printed == "0.2 0.7\n"
+    assert launches[0]["grid"] == [2, 1, 1]
+    assert ("compiled" in traces[0].made_by) == (engine == "compiled")
+
+
 __all__ = ["script"]

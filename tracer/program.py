@@ -12,7 +12,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from .launch import OTHER, Array, EngineName, Launch, Limits, Scalar, Schedule
 
 if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, not before it starts
-    from .trace import KernelError, Trace
+    from .trace import Dim3, KernelError, Trace
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,9 @@ def _wrap_launches(options: Options, recorded: Recorded) -> None:
     one_at_a_time = threading.Lock()  # the simulator has one launch under way, whoever launches
 
     @functools.wraps(launch_call)
-    def call(kernel: Any, *arguments: Any) -> Any:
-        if simulator.is_running() or kernel._device or kernel.grid_dim is None:
-            return launch_call(kernel, *arguments)
+    def call(kernel: Any, *arguments: Any, **names: Any) -> Any:
+        if simulator.is_running() or kernel._device or kernel.grid_dim is None or names:
+            return launch_call(kernel, *arguments, **names)
         with one_at_a_time:
             return launch(kernel, arguments)
 
@@ -164,8 +164,8 @@ def _launch_of(kernel: Any, arguments: tuple[Any, ...], options: Options) -> Lau
         kernel=f"{inspect.getsourcefile(kernel.fn) or '?'}:{kernel.fn.__name__}",
         source=_source(kernel.fn),
         arguments=tuple(map(_argument, arguments)),
-        grid=tuple(kernel.grid_dim),
-        block=tuple(kernel.block_dim),
+        grid=_dim3(kernel.grid_dim),
+        block=_dim3(kernel.block_dim),
         constants=_constants(kernel.fn),
         shared_bytes=int(kernel.dynshared_size),
         schedule=options.schedule,
@@ -174,6 +174,12 @@ def _launch_of(kernel: Any, arguments: tuple[Any, ...], options: Options) -> Lau
         limits=options.limits,
         engine=options.engine or "compiled",
     )
+
+
+def _dim3(lengths: Iterable[Any]) -> Dim3:
+    """Return lengths, which may be NumPy's numbers, as Python's."""
+    x, y, z = map(int, lengths)
+    return x, y, z
 
 
 def _source(function: Any) -> str:

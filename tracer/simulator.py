@@ -7,6 +7,8 @@ inside a kernel), swapped_cuda_module (which puts it there) and `forall`; and `d
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -78,7 +80,7 @@ class _BlockManager:
 
     def __init__(self, f: FunctionType, grid_dim: Dim3, block_dim: Dim3, debug: bool) -> None:
         self.kernel, self.debug = f, debug
-        self.grid, self.block = cast(Dim3, tuple(grid_dim)), cast(Dim3, tuple(block_dim))
+        self.grid, self.block = cast(Dim3, tuple(map(int, grid_dim))), cast(Dim3, tuple(map(int, block_dim)))
 
     def run(self, grid_point: tuple[int, ...], *args: Any) -> None:
         if not any(grid_point):
@@ -159,6 +161,20 @@ def _for_all(kernel: Any, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem:
     return kernel[-(-ntasks // threads), threads, stream, sharedmem]
 
 
+def _by_place(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the call of a kernel or device function; the latter takes its arguments by name too, as on the GPU."""
+
+    @functools.wraps(call)
+    def by_place(kernel: Any, *arguments: Any, **names: Any) -> Any:
+        if names and _run is not None:
+            bound = inspect.signature(kernel.fn).bind(*arguments, **names)
+            bound.apply_defaults()
+            arguments, names = bound.args, {}
+        return call(kernel, *arguments, **names)
+
+    return by_place
+
+
 _installed = False
 
 
@@ -172,6 +188,7 @@ def install() -> None:
     kernel.FakeCUDAModule = module_class(kernel.FakeCUDAModule, Numba(current, as_dtype, _array_in))
     kernel.swapped_cuda_module = _swapped
     kernel.FakeCUDAKernel.forall = _for_all
+    kernel.FakeCUDAKernel.__call__ = _by_place(kernel.FakeCUDAKernel.__call__)
     filled = _poisoned(devicearray.device_array)
     for name in (devicearray.__name__, "numba.cuda", "numba.cuda.simulator"):
         sys.modules[name].device_array = filled  # type: ignore[attr-defined]  # Numba's modules
