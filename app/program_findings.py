@@ -111,6 +111,11 @@ def _described(operations: tuple[Operation, ...], moments: Moments) -> list[Desc
     ]  # fmt: skip
 
 
+def _place(finding: Described) -> tuple[Any, ...]:
+    """Return what findings of the same mistake have in common."""
+    return tuple(finding[name] for name in ("file", "line", "kind", "severity"))
+
+
 class Checked:
     """What `tilescope check` has found: what several launches do alike is told once."""
 
@@ -129,7 +134,8 @@ class Checked:
         self._arithmetic.note(len(self._kernels), trace, requests)
         self._kernels.append(trace.kernel)
         self._add(summary(0, trace, seconds, requests, self._also)["findings"], trace.kernel)
-        self._add(self._last, trace.kernel)
+        told = {_place(finding) for finding in self._found.values()}
+        self._add([finding for finding in self._last if _place(finding) not in told], trace.kernel)
         self._also, self._last = [], []
 
     def take_last(self, trace: Trace) -> None:
@@ -143,7 +149,7 @@ class Checked:
     def _add(self, findings: list[Described], kernel: str) -> None:
         for finding in findings:
             alike = NUMBER.sub("#", finding["message"])
-            key = (*(finding[name] for name in ("file", "line", "kind", "severity")), alike)
+            key = (*_place(finding), alike)
             self._found.setdefault(key, finding | {"kernel": kernel})
 
     @property

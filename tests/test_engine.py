@@ -8,6 +8,7 @@ import pytest
 
 from launching import Array, Limits, Scalar, contents, launch, trace
 from tilescope.kernels.catalogue import find
+from tilescope.tracer import engine
 from tilescope.tracer.counters import totals_of
 from tilescope.tracer.loading import LoadError
 from tilescope.tracer.plan import launch_of
@@ -222,3 +223,22 @@ def test_an_unsupported_simulator_is_named(tmp_path, monkeypatch):
         simulator.UnsupportedSimulator, match=r"numba [0-9.]+.*no BlockManager.*works with numba"
     ):
         run(launch(tmp_path, COPY, (Array((1,)), Array((1,)))), lambda done, of: None)
+
+
+RACING = """
+@cuda.jit
+def kernel(out):
+    out[0] += 1
+"""
+
+
+@pytest.mark.parametrize("source", [RACING, RACING.replace("out[0] += 1", "cuda.atomic.add(out, 0, 1)")])
+def test_what_is_too_large_to_be_run_again_in_lockstep_says_so(tmp_path, monkeypatch, source):
+    made = launch(tmp_path, source, (Array((1,), "int64"),), block=(32, 1, 1), engine="compiled")
+    again = engine.run(made, lambda done, of: None)
+    assert "; run again" in again.made_by
+    monkeypatch.setattr(engine, "AGAIN", 10)
+    left = engine.run(made, lambda done, of: None)
+    assert left.made_by.endswith("compiled")
+    assert left.notice.startswith("Its threads ran one after the other")
+    assert contents(left, "out").tolist() == [32]

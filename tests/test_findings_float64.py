@@ -70,7 +70,6 @@ MENDED = [
     ("b[i] = a[i] * d[i]", ["d[i]"], "write float32(d[i])", "b[i] = a[i] * float32(d[i])"),
     ("b[i] = int(a[i] * 10)", ["10 on line 9" + WHOLE], "write float32(10)", "b[i] = int(a[i] * float32(10))"),
     ("b[i] = math.sqrt(i)", ["i on line 9" + WHOLE], "write float32(i)", "b[i] = math.sqrt(float32(i))"),
-    ("b[i] = min(a[i], 3) * a[i]", ["3 on"], "write float32(3)", "b[i] = min(a[i], float32(3)) * a[i]"),
     ("b[i] = 2 ** a[i] + a[i]", ["2 on line 9" + WHOLE], "write float32(2)", "b[i] = float32(2) ** a[i] + a[i]"),
     ("c[i] = c[i] * 2", ["2 on line 9" + WHOLE], "write float32(2)", "c[i] = c[i] * float32(2)"),
     ("c[i] = c[i] * 2j", ["2j on line 9" + FLOAT], "write complex64(2j)", "c[i] = c[i] * complex64(2j)"),

@@ -10,6 +10,7 @@ from .launch import Launch, is_program
 from .races import races_of
 from .trace import Op, Trace
 
+AGAIN = 5_000_000  # accesses that the simulator makes in some ten seconds
 Report = Callable[[int, int], None]
 
 
@@ -25,8 +26,8 @@ def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_rac
 
     What the compiled engine can't take, the simulator runs. A compiled trace is recorded thread by thread; under
     `lockstep` it is what a GPU would do as long as the order of threads does not matter. So a launch that
-    raised, has a race (`races`) or atomics is run again by the simulator. `report(done, of)` is called as
-    blocks end. Raises LoadError and UnsupportedSimulator.
+    raised, has a race (`races`) or atomics is run again by the simulator; one of more than AGAIN accesses is
+    left as it is, and says so. `report(done, of)` is called as blocks end. Raises LoadError and UnsupportedSimulator.
     """
     if launch.engine == "simulator" or is_program(launch):
         return simulated(launch, report, "")
@@ -38,7 +39,23 @@ def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_rac
     except NotCompilable as why:
         return simulated(launch, report, f"not compiled: {why}")
     reason = order_matters(trace, races)
+    if is_left(trace, reason):
+        return in_order(trace)
     return simulated(launch, report, reason) if reason else trace
+
+
+def is_left(trace: Trace, reason: str) -> bool:
+    """Return whether a launch that is to run again, for a reason, is too large for the simulator."""
+    return bool(reason) and trace.error is None and trace.accesses > AGAIN
+
+
+def in_order(trace: Trace) -> Trace:
+    """Return a trace that says that its threads ran one after the other."""
+    text = (
+        f"Its threads ran one after the other: {trace.accesses:,} accesses are too many to be made again in lockstep, "
+        "where races and atomics show what a GPU does. Choose a smaller size."
+    )
+    return replace(trace, notice=f"{trace.notice} {text}".strip())
 
 
 def order_matters(trace: Trace, races: Callable[[Trace], bool] = has_races) -> str:
@@ -47,7 +64,9 @@ def order_matters(trace: Trace, races: Callable[[Trace], bool] = has_races) -> s
         return ""
     if trace.error is not None:
         return "run again, thread by thread it raised"
-    if (trace.op >= Op.ATOMIC).any():
+    if (trace.op >= Op.ATOMIC).any() or any(
+        "atomic" in k or "reduction" in k for k, n in trace.totals.items() if n
+    ):
         return "run again for its atomics, whose values depend on the order"
     return "run again for its races" if len(trace) and races(trace) else ""
 
