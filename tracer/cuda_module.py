@@ -14,7 +14,7 @@ from .arrays import RecordingArray
 from .atomics import Atomic
 from .execution import Run
 from .positions import assigned_name
-from .scheduler import Block, Index3
+from .threads import Block, Index3
 from .trace import FENCE, FENCE_BLOCK, OF_BLOCK, OF_GRID, WARP
 from .warp import ALL, Meet, warp_operations
 from .whole import BitFunctions

@@ -22,7 +22,8 @@ from .execution import Run
 from .launch import Launch, Schedule
 from .loading import arrays_of, load_function
 from .recorder import Recorder, TooLarge
-from .scheduler import Index3, Scheduler, Stop
+from .scheduler import Scheduler
+from .threads import Index3, Stop
 from .trace import Dim3, unravel
 
 

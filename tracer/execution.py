@@ -21,7 +21,8 @@ from .launch import Launch
 from .positions import assigned_name, position
 from .recorder import Recorder, TooLarge
 from .results import totals_of_columns
-from .scheduler import Block, Scheduler, Stop, Thread
+from .scheduler import Scheduler
+from .threads import Block, Stop, Thread
 from .trace import ONE_MEMORY, Buffer, Dim3, KernelError, poison, unravel
 from .whole import casting
 

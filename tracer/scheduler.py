@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextvars
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import greenlet
@@ -16,66 +16,14 @@ import greenlet
 from .launch import Schedule
 from .recorder import Recorder, TooLarge
 from .spinning import ALONE, Content, NeverEnds, Spinning, told
+from .threads import Block, Hub, Index3, Stop, Thread
 from .trace import WARP, Dim3, unravel
-from .warp import ALL, Meeting, Place, lanes
+from .warp_meetings import WarpMeetings
 
 RESIDENT_THREADS = 8192
 
 
-class Index3:
-    """threadIdx, blockIdx, blockDim or gridDim, as a kernel sees it."""
-
-    __slots__ = ("x", "y", "z")
-
-    def __init__(self, x: int, y: int, z: int) -> None:
-        self.x, self.y, self.z = x, y, z
-
-    def __iter__(self) -> Iterator[int]:
-        return iter((self.x, self.y, self.z))
-
-    def __repr__(self) -> str:
-        return f"({self.x}, {self.y}, {self.z})"
-
-
-class Block:
-    """A resident block: its threads, those that wait at a barrier, and its shared memory."""
-
-    def __init__(self, number: int, index: Dim3) -> None:
-        self.number = number
-        self.index = Index3(*index)
-        self.threads: list[Thread] = []
-        self.running = 0
-        self.waiting = 0
-        self.votes: list[Any] = []
-        self.ballot: tuple[int, int, int] = (0, 0, 0)
-        self.shared: dict[Any, Any] = {}
-        self.meetings: dict[tuple[int, Any], Meeting] = {}  # by warp, and mask or place
-        self.released = False
-        self.at_grid = False  # whether some of its threads wait for the whole grid
-
-
-class Thread(greenlet.greenlet):  # type: ignore[misc]  # greenlet is untyped to mypy
-    """A CUDA thread. `next` takes over when its turn ends."""
-
-    __slots__ = (
-        "block", "context", "done", "index", "locals", "next", "number", "phase", "place", "prev", "waiting",
-    )  # fmt: skip
-
-
-class Hub:
-    """The scheduler's own place in the ring of threads."""
-
-    def __init__(self) -> None:
-        self.switch: Callable[..., Any] = greenlet.getcurrent().switch
-        self.next: Any = self
-        self.prev: Any = self
-
-
-class Stop(Exception):
-    """A thread raised: (thread, exception)."""
-
-
-class Scheduler:
+class Scheduler(WarpMeetings):
     """Runs chosen blocks of a grid. `current` is the thread whose turn it is.
 
     `interleaved` says whether a turn ends before every access; an access then does
@@ -150,79 +98,6 @@ class Scheduler:
         self.current = me.next
         me.next.switch()
         return block  # type: ignore[no-any-return]  # a Thread's
-
-    def meet(self, mask: int, value: Any, place: Place, source: int | None = None) -> dict[int, Any]:
-        """Make the current thread wait until the lanes of its warp in `mask` that still run do.
-
-        Returns what each brought, by lane. Lanes that can never come, since nothing else can run, are not
-        waited for, nor does a lane wait that the mask leaves out; the recorder is told of both. `source` is the
-        lane whose value is taken, if one's is.
-        """
-        me = self.current
-        warp, lane = divmod(me.number, WARP)
-        meeting = Meeting(mask & ALL)
-        named = meeting.mask >> lane & 1
-        if named:
-            meeting = me.block.meetings.setdefault((warp, meeting.mask), meeting)
-        if source is not None:
-            meeting.sources.append(source)
-        self._join(me, meeting, value, place)
-        if named:
-            self._close_meetings(me.block, warp)
-        else:
-            self._end_meeting(me.block, warp, meeting)
-        self.current = me.next
-        me.next.switch()
-        found: dict[int, Any] = meeting.values
-        return found
-
-    def active_mask(self, place: Place) -> int:
-        """Return a bit for each lane of the current warp that is at this instruction once the others can't come.
-
-        So the lanes of a warp go on together as far as they can, as they do on GPUs.
-        """
-        me = self.current
-        warp = me.number // WARP
-        meeting = me.block.meetings.setdefault((warp, place), Meeting(ALL, is_open=True))
-        self._join(me, meeting, None, place)
-        self._close_meetings(me.block, warp)
-        self.current = me.next
-        me.next.switch()
-        return lanes(meeting.values)
-
-    def _join(self, me: Thread, meeting: Meeting, value: Any, place: Place) -> None:
-        lane = me.number % WARP
-        meeting.values[lane], meeting.places[lane] = value, place
-        meeting.threads.append(me)
-        me.waiting = True
-        self._leave(me)
-
-    def _close_meetings(self, block: Block, warp: int, *, late: bool = False) -> None:
-        """End the meetings of a warp for which nobody is missing any more, or all where nobody else can come."""
-        running = lanes(t.number % WARP for t in _warp(block, warp) if not t.done)
-        for key, meeting in list(block.meetings.items()):
-            if key[0] == warp and (late or not (meeting.mask & running) & ~lanes(meeting.values)):
-                del block.meetings[key]
-                self._end_meeting(block, warp, meeting)
-        if block.meetings and all(t.waiting or t.done for t in _warp(block, warp)):
-            for key in [k for k, meeting in block.meetings.items() if k[0] == warp and meeting.is_open]:
-                self._end_meeting(block, warp, block.meetings.pop(key))
-
-    def _end_meeting(self, block: Block, warp: int, meeting: Meeting) -> None:
-        """Let the lanes of a meeting go on, and the recorder look at who came."""
-        mine = _warp(block, warp)
-        there, running = (1 << len(mine)) - 1, lanes(t.number % WARP for t in mine if not t.done)
-        if not meeting.is_open:
-            self.recorder.met(block.number, warp, meeting, there, running)
-        for thread in meeting.threads:
-            thread.waiting = False
-        self._changed = True
-
-    def _unstick(self, live: list[Block]) -> None:
-        """Where no thread can run, let the warp operations go on without the lanes that never come."""
-        for block in live:
-            for warp, _ in list(block.meetings):
-                self._close_meetings(block, warp, late=True)
 
     def _start(self, number: int) -> Block:
         """Make a block's threads and let each run up to its first access."""
@@ -374,10 +249,6 @@ class Scheduler:
                 thread.waiting = False
                 thread.phase += 1
                 thread.context = self.recorder.context(block.number, thread.number, thread.phase)
-
-
-def _warp(block: Block, warp: int) -> list[Thread]:
-    return block.threads[warp * WARP :][:WARP]
 
 
 def _waits_for_grid(block: Block) -> bool:

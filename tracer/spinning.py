@@ -17,7 +17,7 @@ import greenlet
 import numpy as np
 
 if TYPE_CHECKING:
-    from .scheduler import Block, Thread
+    from .threads import Block, Thread
 
 OFTEN = 64  # turns of each thread from one look to the next
 FIRST = 4  # looks after which one is kept, to compare the following ones with; then twice as many, and so on
