@@ -18,7 +18,7 @@ from tilescope.kernels.catalogue import scenarios
 from tilescope.tracer import engine
 from tilescope.tracer.client import Cancelled, Worker
 from tilescope.tracer.compiled import run as compiled
-from tilescope.tracer.compiled.names import NotCompilable
+from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.launch import Launch, encode
 from tilescope.tracer.plan import launch_of

@@ -17,7 +17,7 @@ from test_compiled import LONGS, kernel
 from tilescope.kernels.catalogue import find
 from tilescope.tracer import engine
 from tilescope.tracer.compiled import run as compiled
-from tilescope.tracer.compiled.names import NotCompilable
+from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.plan import launch_of
 
 REFUSED = {

@@ -9,7 +9,7 @@ from launching import Array, launch
 from test_programs import HEAD, script
 from test_programs_engine import told
 from tilescope.tracer.compiled import run as compiled
-from tilescope.tracer.compiled.names import NotCompilable
+from tilescope.tracer.compiled.not_compilable import NotCompilable
 
 LAYOUTS = """
 import numba

@@ -12,7 +12,7 @@ import pytest
 from engines import assert_same, same
 from launching import Array, launch
 from tilescope.tracer.compiled import run as compiled
-from tilescope.tracer.compiled.names import NotCompilable
+from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.execution import Run
 from tilescope.tracer.results import finish
 

@@ -112,7 +112,7 @@ class Attempts:
     def _compiled(self, run: Run, call: Call) -> str:
         """Run a call compiled; return why the simulator is to run it after all, or nothing."""
         from .compiled import run as engine
-        from .compiled.names import NotCompilable
+        from .compiled.not_compilable import NotCompilable
 
         run.grid, run.dim, run.executed = call.grid, call.block, True
         try:
@@ -134,7 +134,7 @@ def _file(run: Run) -> str:
 
 def refusal(run: Run, call: Call) -> str:
     """Return why it is no use to run a call compiled, or nothing."""
-    from .compiled.names import NotCompilable
+    from .compiled.not_compilable import NotCompilable
     from .compiled.run import prepared
 
     try:

@@ -44,7 +44,7 @@ def compare_every_launch() -> None:
     sys.path.append(str(Path(__file__).parent.parent))
     from engines import close, equal
     from tilescope.tracer.compiled import run as compiled
-    from tilescope.tracer.compiled.names import NotCompilable
+    from tilescope.tracer.compiled.not_compilable import NotCompilable
     from tilescope.tracer.execution import Run
     from tilescope.tracer.results import finish
 

@@ -11,7 +11,7 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
 from .cells import I32, I64, Cells, at, key_of, load_word, word
-from .names import NotCompilable
+from .not_compilable import NotCompilable
 from .state import Event, Word
 
 ROW_BYTES = 32

@@ -11,7 +11,7 @@ from numba.core import types
 from numpy.typing import NDArray
 
 from . import cells, threads
-from .names import NotCompilable
+from .not_compilable import NotCompilable
 from .state import CODES
 
 _SCALARS = {bool: types.boolean, int: types.int64, float: types.float64, complex: types.complex128}

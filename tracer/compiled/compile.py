@@ -19,9 +19,8 @@ from numba.misc.appdirs import AppDirs
 
 from . import cells
 from .arguments import Arguments
-from .names import NotCompilable
+from .not_compilable import NotCompilable, sentence
 from .program import Program, digest
-from .refusals import sentence
 from .support import SUPPORT
 
 SWEEP = """

@@ -11,7 +11,7 @@ from ..allocation import field_buffer
 from ..execution import Run, poisoned
 from ..trace import Buffer, poison
 from .arguments import Arguments
-from .names import NotCompilable
+from .not_compilable import NotCompilable
 from .program import Declared, Program
 from .state import CODES, DTYPES, PARTS_FROM, RECORD, REGIONS, Word, regions_of
 

@@ -12,9 +12,7 @@ from enum import Enum
 from types import FunctionType, ModuleType
 from typing import Any
 
-
-class NotCompilable(Exception):
-    """What this engine can't take: one sentence that names the line and the construct."""
+from .not_compilable import NotCompilable
 
 
 class CudaPath(str):

@@ -15,7 +15,7 @@ from .arrivals import Arrivals, Ints
 from .columns import Growing
 from .drain import COLUMNS, TYPES, spread, values_of
 from .misses import outside_of
-from .names import NotCompilable
+from .not_compilable import NotCompilable
 from .program import Program
 from .spinning import PATIENCE, reads_alike
 from .state import (

@@ -23,10 +23,9 @@ from .arguments import Arguments
 from .blocks import Blocks
 from .compile import compiled
 from .memory import Memory
-from .names import NotCompilable
+from .not_compilable import NotCompilable, unexpected
 from .program import Program
 from .recording import RowRecorder
-from .refusals import unexpected
 from .rewrite import rewritten
 from .signals import noted
 from .state import Word

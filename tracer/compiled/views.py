@@ -14,7 +14,7 @@ from numba.np import numpy_support
 
 from .access import load, parts_of, store
 from .cells import I64, Cells, build
-from .names import NotCompilable
+from .not_compilable import NotCompilable
 from .state import CODES
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..trace import Site
 from .constants import constant
-from .names import Names, NotCompilable, Source
+from .names import Names, Source
+from .not_compilable import NotCompilable
 from .places import located, position_of
 from .program import Program
 

@@ -1,10 +1,15 @@
-"""What numba says of code that it can't compile, as one sentence."""
+"""What the compiled engine can't take: the error, and what numba says of such code as one sentence."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterable
+
+
+class NotCompilable(Exception):
+    """What this engine can't take: one sentence that names the line and the construct."""
+
 
 # Where numba was when it gave up: the innermost place comes first.
 _PLACE = re.compile(r"During: [^\n]*? at [^\n]*? \((\d+)\)")
