@@ -10,12 +10,11 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from .cells import I32, I64, Cells, at, key_of, load_word, word
+from .cells import I32, I64, Cells, at, call_driver, key_of, load_word, word
 from .not_compilable import NotCompilable
 from .state import Event, Word
 
 ROW_BYTES = 32
-_CALL = ir.FunctionType(I64, [I64])
 
 
 def parts_of(index: Any) -> tuple[Any, ...]:
@@ -106,10 +105,7 @@ class Element:
             parts = load_word(b, state, Word.PARTS)
             for place, part in enumerate(self.parts):
                 b.store(part, at(b, parts, I64, I64(place)))
-        call = b.inttoptr(load_word(b, state, Word.CALL), _CALL.as_pointer())
-        event = b.select(self.inside, I64(Event.FULL), I64(Event.MISS))
-        with cgutils.if_unlikely(b, b.icmp_signed("!=", b.call(call, [event]), I64(0))):
-            self.context.call_conv.return_user_exc(b, InterruptedError, ("stopped",))
+        call_driver(self.context, b, state, b.select(self.inside, I64(Event.FULL), I64(Event.MISS)))
 
 
 def _element(context: Any, builder: Any, kinds: Any, cells: Any, index: Any) -> Element:

@@ -23,6 +23,7 @@ from numba.np import numpy_support
 from .state import CODES, PARTS_FROM, RECORD, REGION_SHIFT, SITE_BITS, Word
 
 I64, I32 = ir.IntType(64), ir.IntType(32)
+_CALL = ir.FunctionType(I64, [I64])
 
 
 class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
@@ -137,6 +138,13 @@ def at(builder: Any, address: Any, element: Any, index: Any = None) -> Any:
     """Return a pointer to the index-th element at an address."""
     pointer = builder.inttoptr(address, element.as_pointer())
     return pointer if index is None else builder.gep(pointer, [index])
+
+
+def call_driver(context: Any, builder: Any, state: Any, event: Any) -> None:
+    """Call the driver for an Event, and end the thread with InterruptedError where it says so."""
+    call = builder.inttoptr(load_word(builder, state, Word.CALL), _CALL.as_pointer())
+    with cgutils.if_unlikely(builder, builder.icmp_signed("!=", builder.call(call, [event]), I64(0))):
+        context.call_conv.return_user_exc(builder, InterruptedError, ("stopped",))
 
 
 def build(

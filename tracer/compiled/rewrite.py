@@ -14,7 +14,7 @@ from .linear import flat
 from .names import CudaPath, Unknown, source_of
 from .places import located, loop_place
 from .program import Program
-from .ticks import with_tick
+from .tick_rewrite import with_tick
 from .writer import STATE
 
 
