@@ -12,7 +12,9 @@ import pytest
 from engines import assert_same, same
 from launching import Array, launch
 from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.cudanames import FUNCTIONS, UPDATES
 from tilescope.tracer.compiled.not_compilable import NotCompilable
+from tilescope.tracer.compiled.support import SUPPORT
 from tilescope.tracer.execution import Run
 from tilescope.tracer.results import finish
 
@@ -91,6 +93,12 @@ def test_half_precision(tmp_path, name):
         out[i] = cuda.fp16.{name}({given})
     """
     same(launch(tmp_path, source, HALVES, block=(16, 1, 1)), 2e-3)
+
+
+def test_what_is_written_for_a_function_of_cuda_is_defined():
+    names = {f"_ts_cuda_{name.replace('.', '_')}" for name in FUNCTIONS}
+    assert names == {name for name in SUPPORT if name.startswith("_ts_cuda_")}
+    assert {name for name, _ in UPDATES.values()} <= SUPPORT.keys()
 
 
 def test_the_parts_of_complex_numbers(tmp_path):

@@ -22,5 +22,10 @@ UPDATES = {
 # What does nothing that a trace shows.
 NOTHING = ("nanosleep",)
 
-# Functions that compute, defined in compiled code under the same names (see arithmetic.py).
-FUNCTIONS = ("popc", "fma", "cbrt", "brev", "clz", "ffs", "selp")
+# Functions that compute, defined in compiled code under the same names (see arithmetic.py and halves.py).
+_HALVES = (
+    "hadd", "hsub", "hmul", "hdiv", "hfma", "hneg", "habs", "hsin", "hcos", "hlog", "hlog2", "hlog10", "hexp", "hexp2",
+    "hexp10", "hsqrt", "hrsqrt", "hceil", "hrcp", "htrunc", "hrint", "heq", "hne", "hge", "hgt", "hle", "hlt", "hmax",
+    "hmin",
+)  # fmt: skip
+FUNCTIONS = ("popc", "fma", "cbrt", "brev", "clz", "ffs", "selp", *(f"fp16.{name}" for name in _HALVES))

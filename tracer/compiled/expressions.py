@@ -11,7 +11,6 @@ from ..trace import Op
 from .cudanames import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
 from .declarations import declaration
 from .given import given_arguments
-from .halves import FUNCTIONS as HALVES
 from .inline import inlined
 from .linear import flat
 from .names import CudaPath, Unknown, source_of
@@ -210,7 +209,7 @@ class Expressions(Writer, ast.NodeTransformer):
             return self._grid(path, node)
         if path in UPDATES:
             return self.update(path, node, Op.ATOMIC)
-        if path in FUNCTIONS or path in HALVES:
+        if path in FUNCTIONS:
             return self._helper(path, node)
         if path in CALLS and not node.args:
             return parsed(CALLS[path], node)  # type: ignore[no-any-return]

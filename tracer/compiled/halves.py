@@ -59,4 +59,3 @@ _VALUES: dict[str, Callable[..., Any]] = {
 HALVES = {
     f"_ts_cuda_fp16_{name}": numba.njit(error_model="numpy")(function) for name, function in _VALUES.items()
 }
-FUNCTIONS = tuple(f"fp16.{name}" for name in _VALUES)
