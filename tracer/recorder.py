@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .positions import position, result_unused
-from .trace import OF_BLOCK, Barriers, Buffer, Op, Outside, Site
+from .trace import BARRIER, OF_BLOCK, Barriers, Buffer, Op, Outside, Site
 from .warp import Came, Faults, Meeting, lanes
 
 CHUNK = 1 << 14
 FIELDS = 6  # of an entry in the log: context, buffer * 4 + op, code, instruction, index, value
 HELD = 1 << 24  # accesses of blocks under way that wait to be counted, where none is kept
-BARRIER = 4  # stands where an op stands, for the site of a barrier
 COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "value")
 Columns = dict[str, NDArray[Any]]
 _DATES = (np.datetime64, np.timedelta64)

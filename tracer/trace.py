@@ -28,6 +28,9 @@ class Op(IntEnum):
     REDUCTION = 3
 
 
+BARRIER = 4  # stands where an `Op` stands, for the site of a barrier
+
+
 @dataclass(frozen=True)
 class Site:
     """The place in the source that makes an access: line from 1, column from 0 (in characters)."""

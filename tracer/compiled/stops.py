@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from ..recorder import BARRIER
+from ..trace import BARRIER
 from .state import Why
 
 if TYPE_CHECKING:
