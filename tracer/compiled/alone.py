@@ -12,7 +12,7 @@ import numpy as np
 
 from ..pieces import groups_of
 from ..trace import Trace
-from .drain import cached
+from .cached import cached
 
 LARGEST = 1 << 22  # elements in the table; of larger arrays a launch that is kept touches few, far apart
 CHUNK = 1 << 16  # rows

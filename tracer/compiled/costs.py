@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..coalescing import BANKS, SECTOR, WORD
-from .drain import cached
+from .cached import cached
 
 # A set of whole numbers: an open hash table whose entries count only under the latest mark.
 TABLE = 1 << 9

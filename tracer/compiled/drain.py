@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from .cached import cached
 from .state import CODE_BITS, DTYPES, ROW, SITE_BITS
 
 COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index")
@@ -42,14 +41,6 @@ def _spread(
         codes |= np.int64(1) << ((key >> SITE_BITS) & ((1 << CODE_BITS) - 1))
     top[:] = (phases[sweep], largest_buffer, largest_site, largest_index, codes)
     return len(keys)
-
-
-def cached(function: Callable[..., Any]) -> Any:
-    """Return a function compiled by numba, kept on disk where there is a place for it."""
-    try:
-        return numba.njit(cache=True)(function)
-    except RuntimeError:
-        return numba.njit(function)
 
 
 spread = cached(_spread)

@@ -7,8 +7,8 @@ from typing import Any
 from numba.core import types
 from numba.core.extending import intrinsic
 
+from .cached import cached
 from .cells import I64, at
-from .drain import cached
 from .state import ARRIVAL, ARRIVALS, SWEEPS, Why, Word
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ..counters import GROUPS
 from ..trace import WARP, Buffer
+from .cached import cached
 from .costs import add_cost, new_scratch
-from .drain import cached
 from .state import SITE_BITS
 from .tally import add_costs, named, new_work, table_of, warp_requests
 

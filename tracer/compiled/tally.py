@@ -16,8 +16,8 @@ from ..counters import GROUPS, MEASURES
 from ..recorder import Columns
 from ..runs import run_starts
 from ..trace import SPACES, WARP, Buffer, Op
+from .cached import cached
 from .costs import add_cost, new_scratch
-from .drain import cached
 
 SLOTS = 1 << 15  # requests of a warp in a phase, more of which are counted the long way
 TABLE = 1 << 20
