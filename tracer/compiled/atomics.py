@@ -8,8 +8,8 @@ from typing import Any
 from numba.core import types
 from numba.core.extending import intrinsic
 
-from .access import Element, from_data, is_element, numbers, stored
 from .cells import Cells
+from .element import Element, from_data, is_element, numbers, stored
 
 # What an operation makes of the old value and the one given; the meaning that each has on the GPU.
 CHANGES: dict[str, Callable[[Any, Any], Any]] = {

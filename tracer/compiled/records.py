@@ -13,8 +13,8 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 from numba.np import numpy_support
 
-from .access import Element, loaded, stored
 from .cells import I32, I64, Cells, build, contiguous
+from .element import Element, loaded, stored
 from .state import CODES, REGION_SHIFT, regions_of
 from .views import filling, view_typer
 

@@ -7,10 +7,10 @@ from typing import Any
 from numba.core import types
 
 from . import parts, threads  # noqa: F401  # parts gives arrays the attributes real and imag
-from .access import load, store
 from .arithmetic import ARITHMETIC
 from .atomics import UPDATES
 from .halves import HALVES
+from .load_store import load, store
 from .records import attribute, set_attribute
 from .state import Word
 from .steady import goes_on

@@ -12,8 +12,8 @@ from numba.cpython import slicing
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.np import numpy_support
 
-from .access import load, parts_of, store
 from .cells import I64, Cells, build
+from .element import load_element, parts_of, store_element
 from .not_compilable import NotCompilable
 from .state import CODES
 
@@ -98,16 +98,16 @@ def filling(kind: Cells, value: Any) -> Any:
 
 def _fill(state: Any, value: Any, target: Any, site: Any) -> None:
     for place in np.ndindex(target.shape):
-        store(state, value, target, place, site)
+        store_element(state, value, target, place, site)
 
 
 def _copy(state: Any, value: Any, target: Any, site: Any) -> None:
     loaded = np.empty(value.shape, dtype_like(value))
     for place in np.ndindex(value.shape):
-        loaded[place] = load(state, value, place, site + 1)
+        loaded[place] = load_element(state, value, place, site + 1)
     spread = np.broadcast_to(loaded, target.shape)
     for place in np.ndindex(target.shape):
-        store(state, spread[place], target, place, site)
+        store_element(state, spread[place], target, place, site)
 
 
 def _dtype_like(typing: Any, cells: Any) -> Any:

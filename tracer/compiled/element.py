@@ -1,8 +1,7 @@
-"""Loads and stores of elements, each of which writes a row: what compiled kernels call instead of indexing."""
+"""One element of an array in compiled code: where it is, how it is loaded and stored, and the row that says so."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,6 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
 from .cells import I32, I64, Cells, at, call_driver, key_of, load_word, word
-from .not_compilable import NotCompilable
 from .state import Event, Word
 
 ROW_BYTES = 32
@@ -108,11 +106,6 @@ class Element:
         call_driver(self.context, b, state, b.select(self.inside, I64(Event.FULL), I64(Event.MISS)))
 
 
-def _element(context: Any, builder: Any, kinds: Any, cells: Any, index: Any) -> Element:
-    kind, index_kind = kinds
-    return Element(context, builder, kind, cells, numbers(context, builder, index_kind, index))
-
-
 def loaded(element: Element, state: Any, site: Any) -> Any:
     """Load an element, record that, and return its value."""
     data = element.data(state)
@@ -147,17 +140,7 @@ def from_data(context: Any, builder: Any, kind: Cells, data: Any) -> Any:
 
 
 def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
-    """Load an element and record it; of a tuple, just index."""
-    if isinstance(cells, types.BaseTuple):
-        return _of_tuple(typing, state, cells, index, site)
-    if isinstance(cells, types.Array):
-        return _of_constant(typing, state, cells, index, site)
-    if not isinstance(cells, Cells):
-        return None
-    if cells.is_record or not is_element(cells, index):
-        from .records import part_typer
-
-        return part_typer(state, cells, index, site)
+    """Load an element and record it."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state, value, place, site = args
@@ -166,62 +149,8 @@ def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
     return cells.value(state, cells, index, site), generate
 
 
-def _of_tuple(typing: Any, state: Any, kind: Any, index: Any, site: Any) -> Any:
-    """Type the index of a tuple: of parts of different types, only by a literal."""
-    uniform = isinstance(kind, types.UniTuple | types.NamedUniTuple)
-    if isinstance(index, types.IntegerLiteral) and not uniform:
-        place = index.literal_value
-        if not -len(kind) <= place < len(kind):
-            return None
-
-        def take(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return cgutils.unpack_tuple(builder, args[1])[place]
-
-        return kind[place](state, kind, index, site), take
-    inner = typing.resolve_function_type(operator.getitem, (kind, index), {})
-    if inner is None or not uniform:
-        return None
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return context.get_function(operator.getitem, inner)(builder, (args[1], args[2]))
-
-    return inner.return_type(state, kind, index, site), generate
-
-
-def _of_constant(typing: Any, state: Any, array: Any, index: Any, site: Any) -> Any:
-    """Type the index of an array that is a global of the kernel: Numba makes it part of the code."""
-    check = _inside if isinstance(index, types.Integer) else _all_inside
-    uniform = isinstance(index, types.UniTuple) and isinstance(index.dtype, types.Integer)
-    if len(parts_of(index)) != array.ndim or not (uniform or isinstance(index, types.Integer)):
-        return None
-    inner = typing.resolve_function_type(operator.getitem, (array, index), {})
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        context.compile_internal(builder, check, types.none(array, index), (args[1], args[2]))
-        return context.get_function(operator.getitem, inner)(builder, (args[1], args[2]))
-
-    return inner.return_type(state, array, index, site), generate
-
-
-def _inside(array: Any, index: Any) -> None:
-    if not -len(array) <= index < len(array):
-        raise NotCompilable("an index outside a global array")
-
-
-def _all_inside(array: Any, index: Any) -> None:
-    for axis in range(len(index)):
-        if not -array.shape[axis] <= index[axis] < array.shape[axis]:
-            raise NotCompilable("an index outside a global array")
-
-
 def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: Any) -> Any:
     """Store a value to an element, converted to its type, and record it."""
-    if not isinstance(cells, Cells):
-        return None
-    if cells.is_record or not is_element(cells, index):
-        from .records import assign_typer
-
-        return assign_typer(state, value, cells, index, site)
     if not typing.can_convert(value, cells.value):
         return None
 
@@ -234,4 +163,11 @@ def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: An
     return types.none(state, value, cells, index, site), generate
 
 
-load, store = intrinsic(_load), intrinsic(_store)
+def _element(context: Any, builder: Any, kinds: Any, cells: Any, index: Any) -> Element:
+    kind, index_kind = kinds
+    return Element(context, builder, kind, cells, numbers(context, builder, index_kind, index))
+
+
+# Numba names a typer where it does not fit, and not_compilable.py tells loads and stores by that name.
+load_typer, store_typer = _load, _store
+load_element, store_element = intrinsic(_load), intrinsic(_store)

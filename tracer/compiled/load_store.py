@@ -1,0 +1,87 @@
+"""Loads and stores, each of which writes a row: what compiled kernels call instead of indexing."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from numba.core import cgutils, types
+from numba.core.extending import intrinsic
+
+from .cells import Cells
+from .element import is_element, load_typer, parts_of, store_typer
+from .not_compilable import NotCompilable
+from .records import assign_typer, part_typer
+
+
+def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
+    """Load an element and record it; of a tuple, just index."""
+    if isinstance(cells, types.BaseTuple):
+        return _of_tuple(typing, state, cells, index, site)
+    if isinstance(cells, types.Array):
+        return _of_constant(typing, state, cells, index, site)
+    if not isinstance(cells, Cells):
+        return None
+    if cells.is_record or not is_element(cells, index):
+        return part_typer(state, cells, index, site)
+    return load_typer(typing, state, cells, index, site)
+
+
+def _of_tuple(typing: Any, state: Any, kind: Any, index: Any, site: Any) -> Any:
+    """Type the index of a tuple: of parts of different types, only by a literal."""
+    uniform = isinstance(kind, types.UniTuple | types.NamedUniTuple)
+    if isinstance(index, types.IntegerLiteral) and not uniform:
+        place = index.literal_value
+        if not -len(kind) <= place < len(kind):
+            return None
+
+        def take(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return cgutils.unpack_tuple(builder, args[1])[place]
+
+        return kind[place](state, kind, index, site), take
+    inner = typing.resolve_function_type(operator.getitem, (kind, index), {})
+    if inner is None or not uniform:
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_function(operator.getitem, inner)(builder, (args[1], args[2]))
+
+    return inner.return_type(state, kind, index, site), generate
+
+
+def _of_constant(typing: Any, state: Any, array: Any, index: Any, site: Any) -> Any:
+    """Type the index of an array that is a global of the kernel: Numba makes it part of the code."""
+    check = _inside if isinstance(index, types.Integer) else _all_inside
+    uniform = isinstance(index, types.UniTuple) and isinstance(index.dtype, types.Integer)
+    if len(parts_of(index)) != array.ndim or not (uniform or isinstance(index, types.Integer)):
+        return None
+    inner = typing.resolve_function_type(operator.getitem, (array, index), {})
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        context.compile_internal(builder, check, types.none(array, index), (args[1], args[2]))
+        return context.get_function(operator.getitem, inner)(builder, (args[1], args[2]))
+
+    return inner.return_type(state, array, index, site), generate
+
+
+def _inside(array: Any, index: Any) -> None:
+    if not -len(array) <= index < len(array):
+        raise NotCompilable("an index outside a global array")
+
+
+def _all_inside(array: Any, index: Any) -> None:
+    for axis in range(len(index)):
+        if not -array.shape[axis] <= index[axis] < array.shape[axis]:
+            raise NotCompilable("an index outside a global array")
+
+
+def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: Any) -> Any:
+    """Store a value to an element, or to each of a view, and record that."""
+    if not isinstance(cells, Cells):
+        return None
+    if cells.is_record or not is_element(cells, index):
+        return assign_typer(state, value, cells, index, site)
+    return store_typer(typing, state, value, cells, index, site)
+
+
+load, store = intrinsic(_load), intrinsic(_store)
