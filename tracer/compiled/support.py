@@ -6,7 +6,7 @@ from typing import Any
 
 from numba.core import types
 
-from . import parts, threads  # noqa: F401  # parts gives arrays the attributes real and imag
+from . import threads
 from .arithmetic import ARITHMETIC
 from .atomics import UPDATES
 from .halves import HALVES

@@ -1,4 +1,4 @@
-"""Views of cells: slices, transposes, other shapes and types; and assignments to slices."""
+"""Views of cells: slices, transposes, other shapes and types, parts of complex numbers; and assignments to slices."""
 
 from __future__ import annotations
 
@@ -232,3 +232,38 @@ def _view_as(cells: Any, dtype: Any) -> Any:
 
 
 overload(view, strict=False)(_view_as)
+
+
+def _part(number: int) -> Any:
+    """Return what gives compiled code the real (1) or imaginary (2) parts of an array."""
+
+    def typer(typing: Any, cells: Any) -> Any:
+        kind = Cells(cells.dtype.underlying_float, cells.ndim, cells.unit, number)
+        offset = I64(kind.itemsize if number == 2 else 0)
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
+            shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
+            data, start = (builder.add(place, offset) for place in (struct.data, struct.start))
+            return build(context, builder, kind, data, start, struct.region, shape, strides)
+
+        return kind(cells), generate
+
+    return intrinsic(typer)
+
+
+real, imag = _part(1), _part(2)
+
+
+def _real(cells: Any) -> Any:
+    if isinstance(cells.dtype, types.Complex):
+        return lambda cells: real(cells)
+    return lambda cells: cells
+
+
+def _imag(cells: Any) -> Any:
+    return (lambda cells: imag(cells)) if isinstance(cells.dtype, types.Complex) else None
+
+
+overload_attribute(Cells, "real", inline="never", strict=False)(_real)
+overload_attribute(Cells, "imag", inline="never", strict=False)(_imag)
