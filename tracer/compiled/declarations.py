@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .names import CudaPath, Unknown
 from .program import Declared
 from .state import CODES
-
-if TYPE_CHECKING:
-    from .writer import Writer
+from .writer import Writer
 
 SPACES = {"shared.array": "shared", "local.array": "local", "const.array_like": "constant"}
 

@@ -11,11 +11,8 @@ from ..trace import Op
 from .cudanames import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
 from .declarations import declaration
 from .given import given_arguments
-from .inline import inlined
-from .linear import flat
 from .names import CudaPath, Unknown, source_of
 from .places import located, parsed, parsed_call
-from .stops import STOPS, stop
 from .writer import OWN, Writer
 
 _KINDS: dict[type, str] = {
@@ -35,7 +32,10 @@ _STAYS = (
 
 
 class Expressions(Writer, ast.NodeTransformer):
-    """Rewrites the expressions of one function; what rewrites its statements adds `block` and `device`."""
+    """Rewrites the expressions of one function in which no thread stops.
+
+    What rewrites its statements adds `block` and `device`.
+    """
 
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Return statements rewritten."""
@@ -49,64 +49,6 @@ class Expressions(Writer, ast.NodeTransformer):
         """Return what rewrites a function that is written out where this one calls it."""
         prefix = self.program.temporary() + "_"
         return type(self)(self.program, source_of(function), given, prefix, self.stack)
-
-    # Where threads stop
-
-    def _stop(self, node: ast.AST) -> Any:
-        """Return the path under `cuda`, or the device function, by which a call makes threads stop; else None."""
-        if not isinstance(node, ast.Call):
-            return None
-        try:
-            value = self.names.value(node.func)
-        except Unknown:
-            return None
-        if isinstance(value, CudaPath):
-            return value if value in STOPS else None
-        function = getattr(value, "py_func", None)
-        return function if function is not None and self._function_stops(function, node) else None
-
-    def _function_stops(self, function: FunctionType, node: ast.Call) -> bool:
-        known, given = self.program.stopping, given_arguments(self, function, node)
-        key = (function, *given.items())
-        if key not in known:
-            known[key] = False  # while looking, so that a function that calls itself is looked at once
-            source = source_of(function)
-            known[key] = type(self)(self.program, source, given).stops(source.tree)
-        return known[key]
-
-    def stops(self, node: ast.AST) -> bool:
-        """Return whether a thread may stop in a piece of code."""
-        return any(self._stop(part) is not None for part in ast.walk(node))
-
-    def given(self, node: ast.Call) -> list[ast.expr]:
-        """Return the arguments of a call that are written into the function, in which threads stop."""
-        function = self._stop(node)
-        if function is None or isinstance(function, CudaPath):
-            return []
-        known = given_arguments(self, function, node)
-        places = zip(function.__code__.co_varnames, node.args, strict=False)
-        return [a for n, a in [*places, *((k.arg, k.value) for k in node.keywords)] if n in known]
-
-    def stopping_call(
-        self, node: ast.Call, arguments: list[ast.expr], keywords: dict[str, ast.expr]
-    ) -> ast.expr:
-        """Return the value of a call whose arguments are given; threads stop in them, or in the call itself."""
-        found = self._stop(node)
-        if isinstance(found, CudaPath):
-            return stop(self, found, arguments, node)
-        if found is not None:
-            return inlined(self, found, node, arguments, keywords)
-        names = [ast.keyword(k, v) for k, v in keywords.items()]
-        shell = located(ast.Call(node.func, [], []), node)
-        made = self.visit(shell)
-        made.args, made.keywords = [*made.args, *arguments], [*made.keywords, *names]
-        return self.put(located(made, node))
-
-    def expression(self, node: ast.expr) -> ast.expr:
-        """Return an expression rewritten; what must come before it is written."""
-        return flat(self, node) if self.stops(node) else self.visit(node)
-
-    # Expressions
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self.names.locals:

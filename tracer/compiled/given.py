@@ -6,13 +6,11 @@ import ast
 import inspect
 from functools import lru_cache
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .constants import is_type
 from .names import CudaPath, Unknown, source_of
-
-if TYPE_CHECKING:
-    from .writer import Writer
+from .writer import Writer
 
 
 def given_arguments(caller: Writer, function: FunctionType, node: ast.Call) -> dict[str, Any]:

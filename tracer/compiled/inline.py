@@ -6,42 +6,45 @@ import ast
 import copy
 import inspect
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .given import given_arguments
-
-if TYPE_CHECKING:
-    from .expressions import Expressions
+from .writer import Writer
 
 
-def inlined(
-    caller: Expressions, function: FunctionType, node: ast.Call, arguments: list[ast.expr],
-    keywords: dict[str, ast.expr],
-) -> ast.expr:  # fmt: skip
-    """Write a function's body before the statement being rewritten, and return the expression of its value."""
-    if function in caller.stack:
-        caller.refuse(node, f"{function.__name__} with a barrier calls itself")
-    given = given_arguments(caller, function, node)
-    inner = caller.within(function, given)
+def inlined_body(
+    caller: Writer, inner: Writer, node: ast.Call, arguments: list[ast.expr], keywords: dict[str, ast.expr]
+) -> tuple[list[ast.stmt], ast.expr]:
+    """Return the body of the function that `inner` writes, as it is to stand where it is called, and its value.
+
+    Its arguments are assigned before the statement being rewritten; its statements are still to be rewritten by
+    `inner`. Raises NotCompilable.
+    """
+    function = inner.source.function
     raises = any(isinstance(part, ast.Raise | ast.Assert) for part in ast.walk(inner.source.tree))
     if raises and inner.source.file != caller.source.file:
         caller.refuse(node, f"{function.__name__} with a barrier may raise, in another file")
+    for name, value in _bound(caller, function, node, arguments, keywords).items():
+        if name not in inner.names.given:
+            made = value if isinstance(value, ast.expr) else caller.constant(value, name, node)
+            caller.write(ast.Assign([ast.Name(inner.renamed(name), ast.Store())], made), node)
+    result = caller.program.temporary()
+    body = copy.deepcopy(inner.source.tree.body)
+    return _single_exit(inner, body, result), ast.copy_location(ast.Name(result, ast.Load()), node)
+
+
+def _bound(
+    caller: Writer, function: FunctionType, node: ast.Call, arguments: list[ast.expr], keywords: dict[str, ast.expr]
+) -> dict[str, Any]:  # fmt: skip
+    """Return what each parameter of a function is in a call: an expression, or the value of a default."""
     try:
         bound = inspect.signature(function).bind(*arguments, **keywords)
     except TypeError as error:
         caller.refuse(node, f"{function.__name__}: {error}")
     bound.apply_defaults()
-    for name, value in bound.arguments.items():
-        if name not in given:
-            made = value if isinstance(value, ast.expr) else caller.constant(value, name, node)
-            caller.write(ast.Assign([ast.Name(inner.renamed(name), ast.Store())], made), node)
-    result = caller.program.temporary()
-    body = copy.deepcopy(inner.source.tree.body)
-    caller.before += inner.block(_single_exit(inner, body, result))
-    return ast.copy_location(ast.Name(result, ast.Load()), node)
+    return bound.arguments
 
 
-def _single_exit(inner: Expressions, body: list[ast.stmt], result: str) -> list[ast.stmt]:
+def _single_exit(inner: Writer, body: list[ast.stmt], result: str) -> list[ast.stmt]:
     """Return a body whose returns are assignments to `result`, with nothing after them."""
     made: list[ast.stmt] = []
     for place, statement in enumerate(body):

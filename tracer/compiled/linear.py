@@ -6,15 +6,20 @@ Whatever an expression does before the stop goes into variables before it, in Py
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import Any
 
-if TYPE_CHECKING:
-    from .expressions import Expressions
+from .expressions import Expressions
+from .given import given_arguments
+from .inline import inlined_body
+from .names import CudaPath
+from .places import located
+from .stops import stop, stop_of, stops
 
 
 def flat(rewriter: Expressions, node: ast.expr) -> ast.expr:
     """Write the statements that an expression with a stop needs, and return its value as a simple expression."""
-    if not rewriter.stops(node):
+    if not stops(rewriter, node):
         value = rewriter.visit(node)
         return value if isinstance(value, ast.Constant) else rewriter.put(value)
     if isinstance(node, ast.BoolOp):
@@ -54,10 +59,46 @@ def _parts(rewriter: Expressions, node: ast.expr) -> ast.expr:
 
 
 def _call(rewriter: Expressions, node: ast.Call) -> ast.expr:
-    given = rewriter.given(node)
+    found = stop_of(rewriter, node)
+    given = _given(rewriter, found, node) if isinstance(found, FunctionType) else []
     arguments = [a if a in given else flat(rewriter, a) for a in node.args]
     keywords = {str(k.arg): k.value if k.value in given else flat(rewriter, k.value) for k in node.keywords}
-    return rewriter.stopping_call(node, arguments, keywords)
+    if isinstance(found, CudaPath):
+        return stop(rewriter, found, arguments, node)
+    if found is not None:
+        return _inlined(rewriter, found, node, arguments, keywords)
+    return _call_with(rewriter, node, arguments, keywords)
+
+
+def _call_with(
+    rewriter: Expressions, node: ast.Call, arguments: list[ast.expr], keywords: dict[str, ast.expr]
+) -> ast.expr:
+    """Return a call in whose arguments alone threads stop, with these in their stead."""
+    names = [ast.keyword(k, v) for k, v in keywords.items()]
+    shell = located(ast.Call(node.func, [], []), node)
+    made = rewriter.visit(shell)
+    made.args, made.keywords = [*made.args, *arguments], [*made.keywords, *names]
+    return rewriter.put(located(made, node))
+
+
+def _given(rewriter: Expressions, function: FunctionType, node: ast.Call) -> list[ast.expr]:
+    """Return the arguments of a call that are written into the function, in which threads stop."""
+    known = given_arguments(rewriter, function, node)
+    places = zip(function.__code__.co_varnames, node.args, strict=False)
+    return [a for n, a in [*places, *((k.arg, k.value) for k in node.keywords)] if n in known]
+
+
+def _inlined(
+    rewriter: Expressions, function: FunctionType, node: ast.Call, arguments: list[ast.expr],
+    keywords: dict[str, ast.expr],
+) -> ast.expr:  # fmt: skip
+    """Write a function's body before the statement being rewritten, and return the expression of its value."""
+    if function in rewriter.stack:
+        rewriter.refuse(node, f"{function.__name__} with a barrier calls itself")
+    inner = rewriter.within(function, given_arguments(rewriter, function, node))
+    body, value = inlined_body(rewriter, inner, node, arguments, keywords)
+    rewriter.before += inner.block(body)
+    return value
 
 
 def _choice(rewriter: Expressions, node: ast.BoolOp) -> ast.expr:

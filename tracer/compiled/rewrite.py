@@ -14,6 +14,7 @@ from .linear import flat
 from .names import CudaPath, Unknown, source_of
 from .places import located, loop_place
 from .program import Program
+from .stops import stops
 from .tick_rewrite import with_tick
 from .writer import STATE
 
@@ -61,6 +62,10 @@ class Rewriter(Expressions):
     def _default(self, where: ast.AST, value: Any) -> ast.expr:
         return self.constant(value, "default", where)
 
+    def expression(self, node: ast.expr) -> ast.expr:
+        """Return an expression rewritten; what must come before it is written."""
+        return flat(self, node) if stops(self, node) else self.visit(node)
+
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Return statements rewritten."""
         outer, found = self.before, []
@@ -76,7 +81,7 @@ class Rewriter(Expressions):
     def visit_Expr(self, node: ast.Expr) -> Any:
         if isinstance(node.value, ast.Constant):
             return []
-        if self.stops(node.value):
+        if stops(self, node.value):
             flat(self, node.value)
             return []
         if isinstance(node.value, ast.Call):
@@ -107,7 +112,7 @@ class Rewriter(Expressions):
 
     def assign(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         """Return the statements that assign to a target."""
-        if self.stops(target):
+        if stops(self, target):
             self.refuse(target, "a barrier or warp operation in what is assigned to")
         if isinstance(target, ast.Subscript):
             place = [self.visit(target.value), self.visit(target.slice)]
@@ -136,7 +141,7 @@ class Rewriter(Expressions):
         else:
             name, index = "_ts_store", self._once(self.visit(target.slice))
             load = self.load(array, index, target)
-        load = self.put(load) if self.stops(node.value) else load
+        load = self.put(load) if stops(self, node.value) else load
         value = located(ast.BinOp(load, node.op, self.expression(node.value)), node)
         site = self.site(target, Op.STORE, Op.LOAD)
         return located(ast.Expr(self.call(name, [value, array, index, site], target)), node)
@@ -192,7 +197,7 @@ class Rewriter(Expressions):
         return iterated, ast.Name(place, ast.Store()), [*numbered, *self.assign(element, item)]
 
     def visit_While(self, node: ast.While) -> Any:
-        if self.stops(node.test):
+        if stops(self, node.test):
             return self._stopping_while(node)
         test, body = self.visit(node.test), with_tick(self, node, self.block(node.body))
         return located(ast.While(test, body, self.block(node.orelse) if node.orelse else []), node)
