@@ -11,11 +11,13 @@ import msgspec
 import numpy as np
 import pytest
 
+import tilescope.tracer.compiled
 from engines import nothing, same
 from launching import Array, Scalar, Schedule, contents, launch
 from test_compiled import LONGS, kernel
 from tilescope.kernels.catalogue import find
 from tilescope.tracer import engine
+from tilescope.tracer.compiled import compile as stage
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.plan import launch_of
@@ -184,6 +186,12 @@ def test_an_edited_kernel_is_another_one(tmp_path):
     made = launch(tmp_path, kernel("out[0] = 1"), LONGS)
     other = msgspec.structs.replace(made, source=made.source.replace("= 1", "= 2"))
     assert [contents(compiled.run(m, nothing), "out")[0] for m in (made, other, made)] == [1, 2, 1]
+
+
+def test_an_edit_of_any_file_of_the_engine_makes_other_code():
+    files = set(Path(tilescope.tracer.compiled.__file__).parent.rglob("*.py"))
+    assert set(stage.engine_files()) == files
+    assert {"compile.py", "state.py"} <= {file.name for file in files}
 
 
 ALONE = """

@@ -17,7 +17,7 @@ from numba.core import types
 from numba.core.errors import NumbaError
 from numba.misc.appdirs import AppDirs
 
-from . import cells
+from . import cells, state
 from .arguments import Arguments
 from .not_compilable import NotCompilable, sentence
 from .program import Program, digest
@@ -74,10 +74,13 @@ def _sweep(program: Program, arguments: Arguments) -> str:
 @lru_cache
 def _own_source() -> str:
     """Return what says which version of the engine and of numba compiled code is of."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    return f"# numba {numba.__version__}, engine " + digest(
-        "".join(f.read_text(encoding="utf-8") for f in files)
-    )
+    text = "".join(file.read_text(encoding="utf-8") for file in engine_files())
+    return f"# numba {numba.__version__}, engine {digest(text)}"
+
+
+def engine_files() -> list[Path]:
+    """Return the files of the compiled engine, of which any may decide what compiled code does."""
+    return sorted(Path(state.__file__).parent.rglob("*.py"))
 
 
 def _compile(program: Program, arguments: Arguments, sweep: str, name: str, text: str) -> Any:
