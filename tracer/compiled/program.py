@@ -16,16 +16,13 @@ from .state import SITES, regions_of
 
 @dataclass(frozen=True)
 class Declared:
-    """An array that a kernel declares. A shape of None is that of dynamic shared memory.
+    """An array that a kernel declares."""
 
-    content: of a constant array.
-    """
-
-    name: str
-    space: str
+    name: str  # of the variable that it is assigned to; "" where there is none
+    space: str  # "shared", "local" or "constant"
     dtype: np.dtype[Any]
-    shape: tuple[int, ...] | None
-    content: Any = field(default=None, repr=False)
+    shape: tuple[int, ...] | None  # None is that of dynamic shared memory
+    content: Any = field(default=None, repr=False)  # what a constant array holds, of this shape
 
     @property
     def regions(self) -> int:
@@ -40,26 +37,25 @@ class Declared:
 
 @dataclass
 class Program:
-    """The functions that compiled code is made of, in the order in which they are defined, kernel last.
+    """The functions that compiled code is made of, and what the driver has to know of them.
 
-    devices: the names of device functions, by function and known arguments; written: of those that are complete.
-    values: what their global names mean. facts: what the text of the functions does not tell of these.
-    site_kinds: the Op of each site, or BARRIER. files: the file that each function was written in.
+    A device function is written once for each set of known arguments: those are in its key, (function, *arguments).
     """
 
-    functions: list[ast.FunctionDef] = field(default_factory=list)
-    values: dict[str, Any] = field(default_factory=dict)
-    facts: list[str] = field(default_factory=list)
-    sites: list[Site] = field(default_factory=list)
-    site_kinds: list[int] = field(default_factory=list)
-    declared: list[Declared] = field(default_factory=list)
-    _sites: dict[tuple[Site, int], int] = field(default_factory=dict)
-    _declared: dict[Any, int] = field(default_factory=dict)
-    _names: dict[int, str] = field(default_factory=dict)
-    devices: dict[tuple[Any, ...], str] = field(default_factory=dict)
-    written: set[str] = field(default_factory=set)
-    files: dict[str, str] = field(default_factory=dict)
-    stopping: dict[tuple[Any, ...], bool] = field(default_factory=dict)
+    functions: list[ast.FunctionDef] = field(default_factory=list)  # as they are defined, the kernel last
+    values: dict[str, Any] = field(default_factory=dict)  # by name: what their global names mean
+    facts: list[str] = field(default_factory=list)  # what their text does not tell of these
+    sites: list[Site] = field(default_factory=list)  # by number
+    site_kinds: list[int] = field(default_factory=list)  # of each site its Op, or BARRIER
+    declared: list[Declared] = field(default_factory=list)  # by number
+    devices: dict[tuple[Any, ...], str] = field(default_factory=dict)  # names of device functions, by key
+    written: set[str] = field(default_factory=set)  # names of the device functions that are complete
+    files: dict[str, str] = field(default_factory=dict)  # by function: the file that it was written in
+    stopping: dict[tuple[Any, ...], bool] = field(default_factory=dict)  # by key: whether threads stop in it
+    _sites: dict[tuple[Site, int], int] = field(default_factory=dict)  # number of a site, by its kind too
+    _declared: dict[Any, int] = field(default_factory=dict)  # number of an array, by where it is declared
+    _names: dict[int, str] = field(default_factory=dict)  # global name of a value, by its id
+    _temporaries: int = 0  # variables that the source does not have
 
     def site(self, site: Site, kind: int, *others: int) -> int:
         """Return the number of a site that makes accesses of a kind, and the next numbers for other kinds."""
@@ -92,8 +88,8 @@ class Program:
 
     def temporary(self) -> str:
         """Return the name of a new variable."""
-        self._count = getattr(self, "_count", 0) + 1
-        return f"_ts_{self._count}"
+        self._temporaries += 1
+        return f"_ts_{self._temporaries}"
 
     def text(self) -> str:
         """Return everything that decides what compiled code does, as Python source."""

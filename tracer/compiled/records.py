@@ -24,12 +24,12 @@ Assign = Callable[[Any, Any, Sequence[Any]], Any]
 
 @dataclass(frozen=True)
 class Field:
-    """A field of records: the type of its cells, its offset in bytes, and its region, counted from the records'."""
+    """A field of records."""
 
-    kind: Cells
-    offset: int
-    region: int
-    shape: tuple[int, ...]
+    kind: Cells  # the type of all its elements in an array of records
+    offset: int  # bytes from the start of a record
+    region: int  # counted from that of the records
+    shape: tuple[int, ...]  # of what one record has: () for an element
 
     @property
     def is_element(self) -> bool:
