@@ -198,8 +198,8 @@ def _counters(arguments: list[str]) -> int:
     )
     chosen = parser.parse_args(arguments)
     from .counter_tables import table_by
+    from .first_bookmark import DEFAULT_PAIR
     from .report import counters_table, sessions
-    from .window import DEFAULT_PAIR
 
     specs = chosen.scenario or DEFAULT_PAIR
     _check(specs)
@@ -239,10 +239,10 @@ def _frames(arguments: list[str]) -> int:
     parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="where the pictures go")
     _add_look(parser)
     chosen = parser.parse_args(arguments)
+    from .first_bookmark import DEFAULT_PAIR
     from .frames import frames_of
     from .report import counters_table, sessions
     from .snapshot import snapshot
-    from .window import DEFAULT_PAIR
 
     specs = chosen.scenario or DEFAULT_PAIR
     _check(specs)

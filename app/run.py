@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QApplication
 from ..tracer.cache import TraceCache
 from ..tracer.client import Worker
 from . import files, folders, remembered
+from .first_bookmark import first_bookmark
 from .jobs import Jobs
 from .main_window import MainWindow
-from .window import first_bookmark
 
 HEARTBEAT = 250  # milliseconds after which Python looks for Ctrl+C in the terminal
 

@@ -41,7 +41,7 @@ def snapshot(
     worker.start()
     _prepare(scale)
     from .arrivals import at_first_load, at_moment, at_phase
-    from .window import first_bookmark
+    from .first_bookmark import first_bookmark
 
     mark = msgspec.structs.replace(first_bookmark(specs, None), theme=theme, text_scale=text_size)
     arrival = (

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tilescope.app import settings
 from tilescope.app.bookmark import Bookmark, History, Place, Setup, decode, encode
+from tilescope.app.first_bookmark import first_bookmark
 from tilescope.app.settings import Settings
-from tilescope.app.window import first_bookmark
 from tilescope.tracer.launch import Schedule
 from windows import PAIR, opened, settle
 

@@ -13,10 +13,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from tilescope.app.bookmark import Bookmark
+from tilescope.app.first_bookmark import first_bookmark
 from tilescope.app.jobs import Jobs
 from tilescope.app.main_window import MainWindow
 from tilescope.app.run import application
-from tilescope.app.window import first_bookmark
 from tilescope.tracer.cache import TraceCache
 from tilescope.tracer.client import Worker
 

@@ -27,10 +27,10 @@ def main_window() -> Any:
     worker = Worker()
     worker.start()
     from tilescope.app import folders
+    from tilescope.app.first_bookmark import first_bookmark
     from tilescope.app.jobs import Jobs
     from tilescope.app.main_window import MainWindow
     from tilescope.app.run import application
-    from tilescope.app.window import first_bookmark
     from tilescope.tracer.cache import TraceCache
 
     application()
