@@ -13,8 +13,7 @@ from ..kernels.catalogue import CatalogueError, Parameter, Scenario, settle
 from ..tracer.launch import Schedule
 from ..tracer.plan import Kind
 from .bookmark import Setup
-from .fields import parse_blocks, parse_resident
-from .options import summary, texts_of
+from .setup_text import option_texts, parse_blocks, parse_resident, parse_seed, summary
 
 Texts = Mapping[str, str]  # of fields, by the name of their parameter or option
 
@@ -37,7 +36,7 @@ def changed(setup: Setup, scenario: Scenario | None, texts: Texts) -> Setup:
     """
     own = {p.name for p in parameters_of(scenario, setup)}
     values = {name: text for name, text in texts.items() if name in own}
-    options = {name: text for name, text in texts.items() if name in texts_of(setup)}
+    options = {name: text for name, text in texts.items() if name in option_texts(setup)}
     if setup.cut and (values or options):
         setup = msgspec.structs.replace(setup, blocks=None, cut=False)
     if values and scenario is not None:
@@ -55,7 +54,7 @@ def turned_to(scenario: Scenario, setup: Setup) -> Setup:
 
 
 def _with_options(setup: Setup, options: Texts) -> Setup:
-    said = {**texts_of(setup), **options}
+    said = {**option_texts(setup), **options}
     return msgspec.structs.replace(
         setup,
         rerun=bool(setup.file),
@@ -63,13 +62,6 @@ def _with_options(setup: Setup, options: Texts) -> Setup:
         resident=parse_resident(said["resident"]) if "resident" in options else setup.resident,
         blocks=parse_blocks(said["blocks"]) if "blocks" in options else setup.blocks,
     )
-
-
-def parse_seed(text: str) -> int:
-    """Return a seed; raises ValueError with one sentence."""
-    if not (text.isdecimal() and int(text) < 2**31):
-        raise ValueError(f"The seed must be a whole number from 0 on, not {text!r}.")
-    return int(text)
 
 
 def refusal(attempt: Callable[[], object]) -> str:

@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QWidget
 
 from ..kernels.catalogue import Parameter
 from .controls import Chip, Combo, Entry, button, mark
-
-Resident = int | Literal["all"] | None
 
 
 class Field(Protocol):
@@ -145,38 +143,3 @@ def merged(parameters: Iterable[Parameter]) -> list[Parameter]:
         top = max(other.maximum, parameter.maximum)
         found[parameter.name] = replace(other, choices=() if free else choices, maximum=top)
     return list(found.values())
-
-
-def parse_resident(text: str) -> Resident:
-    """Return the blocks that run at once; raises ValueError with one sentence."""
-    text = text.strip().lower()
-    if text in ("", "auto"):
-        return None
-    if text == "all":
-        return "all"
-    if text.isdecimal() and 0 < int(text) < 2**31:
-        return int(text)
-    raise ValueError(f"Resident blocks must be auto, all or a whole number from 1 on, not {text!r}.")
-
-
-def parse_blocks(text: str) -> tuple[int, ...] | None:
-    """Return the linear block numbers of "0 3 5-8", or None for all; raises ValueError with one sentence."""
-    words = text.replace(",", " ").split()
-    if not words or words == ["all"]:
-        return None
-    blocks: list[int] = []
-    for word in words:
-        first, dash, last = word.partition("-")
-        if (
-            not first.isdecimal()
-            or (dash and not last.isdecimal())
-            or int(last or first) - int(first) > 65535
-        ):
-            raise ValueError(f"Blocks must be all, or numbers and ranges as in 0 3 5-8, not {text!r}.")
-        blocks.extend(range(int(first), int(last or first) + 1))
-    return tuple(sorted(set(blocks)))
-
-
-def show_blocks(blocks: tuple[int, ...] | None) -> str:
-    """Return the text that `parse_blocks` reads."""
-    return "all" if blocks is None else " ".join(map(str, blocks))

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QFrame, QWidget
 
-from .bookmark import Setup
-from .fields import Choice, Number, show_blocks
+from .fields import Choice, Number
 from .theme import Theme
 from .views.dress import boxes_palette, boxes_sheet
 
@@ -17,7 +16,7 @@ NUMBERS = (("seed", "Seed", 6), ("resident", "Resident blocks", 6), ("blocks", "
 
 
 class Options(QFrame):
-    """Fields of what every launch has, whatever its scenario: `fields` by the names that `texts_of` has too."""
+    """Fields of what every launch has, whatever its scenario: `fields` by the names that `option_texts` has too."""
 
     def __init__(
         self, touched: Callable[[str, bool], None], left: Callable[[], None], parent: QWidget
@@ -49,19 +48,3 @@ class Options(QFrame):
         with QSignalBlocker(self.same):
             self.same.setChecked(shared)
         self.same.setEnabled(several)
-
-
-def texts_of(setup: Setup) -> dict[str, str]:
-    """Return what the fields of a setup's options say."""
-    return {
-        "schedule": setup.schedule.kind,
-        "seed": str(setup.schedule.seed),
-        "resident": "auto" if setup.resident is None else str(setup.resident),
-        "blocks": show_blocks(setup.blocks),
-    }
-
-
-def summary(setup: Setup) -> str:
-    """Return the options of a setup in a few words: "lockstep, 2 blocks"."""
-    count = 0 if setup.blocks is None else len(setup.blocks)
-    return setup.schedule.kind + (f", {count:,} block{'s' * (count != 1)}" if count else "")

@@ -17,7 +17,8 @@ from .controls import HEADING, Chip, Combo, button, paint_icon
 from .edits import changed, parameters_of, refusal_of, turned_to, values_of
 from .fields import Field, Number, chips, field_of, merged
 from .flow import FlowLayout
-from .options import Options, summary, texts_of
+from .options import Options
+from .setup_text import option_texts, summary
 from .theme import Theme
 
 TYPING = 150  # milliseconds without a key after which what was typed counts
@@ -218,7 +219,7 @@ class Toolbar(QFrame):
         setup = self.setups[self.focus]
         values = self._values()
         texts = {**values[1 - self.focus], **values[self.focus]} if len(values) > 1 else values[0]
-        for name, text in {**texts, **texts_of(setup)}.items():
+        for name, text in {**texts, **option_texts(setup)}.items():
             if name not in self._touched:
                 self._field(name).put(text)
                 self._field(name).mark("")

@@ -1,0 +1,67 @@
+"""The options of a setup as texts that can be typed and shown: schedule, seed, resident blocks, blocks to run."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .bookmark import Setup
+
+Resident = int | Literal["all"] | None
+
+
+def option_texts(setup: Setup) -> dict[str, str]:
+    """Return what the fields of a setup's options say, by their names."""
+    return {
+        "schedule": setup.schedule.kind,
+        "seed": str(setup.schedule.seed),
+        "resident": "auto" if setup.resident is None else str(setup.resident),
+        "blocks": blocks_text(setup.blocks),
+    }
+
+
+def summary(setup: Setup) -> str:
+    """Return the options of a setup in a few words: "lockstep, 2 blocks"."""
+    count = 0 if setup.blocks is None else len(setup.blocks)
+    return setup.schedule.kind + (f", {count:,} block{'s' * (count != 1)}" if count else "")
+
+
+def parse_seed(text: str) -> int:
+    """Return a seed; raises ValueError with one sentence."""
+    if not (text.isdecimal() and int(text) < 2**31):
+        raise ValueError(f"The seed must be a whole number from 0 on, not {text!r}.")
+    return int(text)
+
+
+def parse_resident(text: str) -> Resident:
+    """Return the blocks that run at once; raises ValueError with one sentence."""
+    text = text.strip().lower()
+    if text in ("", "auto"):
+        return None
+    if text == "all":
+        return "all"
+    if text.isdecimal() and 0 < int(text) < 2**31:
+        return int(text)
+    raise ValueError(f"Resident blocks must be auto, all or a whole number from 1 on, not {text!r}.")
+
+
+def parse_blocks(text: str) -> tuple[int, ...] | None:
+    """Return the linear block numbers of "0 3 5-8", or None for all; raises ValueError with one sentence."""
+    words = text.replace(",", " ").split()
+    if not words or words == ["all"]:
+        return None
+    blocks: list[int] = []
+    for word in words:
+        first, dash, last = word.partition("-")
+        if (
+            not first.isdecimal()
+            or (dash and not last.isdecimal())
+            or int(last or first) - int(first) > 65535
+        ):
+            raise ValueError(f"Blocks must be all, or numbers and ranges as in 0 3 5-8, not {text!r}.")
+        blocks.extend(range(int(first), int(last or first) + 1))
+    return tuple(sorted(set(blocks)))
+
+
+def blocks_text(blocks: tuple[int, ...] | None) -> str:
+    """Return the text that `parse_blocks` reads."""
+    return "all" if blocks is None else " ".join(map(str, blocks))
