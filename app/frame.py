@@ -10,6 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 
 from ..kernels.catalogue import groups
+from ..tracer.outcomes import Spread
 from .alignment import share_ranks, share_room, share_scales, share_words
 from .bookmark import PictureChoice, SideChoice
 from .controls import Themed
@@ -20,7 +21,7 @@ from .playhead import Playhead
 from .session import Session, launch_name
 from .side import Side
 from .speech import speak_bar
-from .spreads import Spreads
+from .spreads import SeedJobs, key_of
 from .stage import Stage
 from .theme import Theme
 from .toolbar import SIDES, Toolbar
@@ -45,7 +46,8 @@ class Frame(QWidget):
         self.timelines: list[TimelineView] = []
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
         self.side, self.transport = Side(theme), Transport(playhead, theme)
-        self.spreads, self.types = Spreads(stage.jobs, self), TypesJob(self)
+        self.spreads, self.types = SeedJobs(stage.jobs, self), TypesJob(self)
+        self.spreads.moved.connect(self._show_spread)
         self.types.found.connect(self.side.show_findings)
         stage.jobs.examined.connect(self._show_findings)
         self._build()
@@ -214,7 +216,7 @@ class Frame(QWidget):
         known = [session for session in self.stage.sessions if session]
         self.side.compare(known)
         self.transport.serve(known)
-        self.spreads.serve(self.panes, self.stage.may_run)
+        self._want_spreads()
 
     def _show_findings(self, session: Session) -> None:
         """Show the findings of a session, now that they are known, and ask for those that come later."""
@@ -245,8 +247,20 @@ class Frame(QWidget):
         self.picture = choice
         for pane in self.panes:
             pane.show_picture(choice)
-        self.spreads.serve(self.panes, self.stage.may_run)
+        self._want_spreads()
         self.draw()
+
+    def _want_spreads(self) -> None:
+        """Ask for the spreads of racing counters that the panes show, where the user agreed to run the kernels."""
+        shown = [pane.session for pane in self.panes if pane.session and pane.shows_histogram()]
+        races = [session for session in shown if session.counting and session.counting.races]
+        self.spreads.want(session for session in races if self.stage.may_run(session.launch))
+
+    def _show_spread(self, key: str, spread: Spread) -> None:
+        """Show what a racing counter ends at under other seeds, in the panes of that launch."""
+        for pane in self.panes:
+            if pane.session is not None and key_of(pane.session.launch) == key:
+                pane.histogram.spread = spread
 
     def toggle_picture(self) -> None:
         """Turn from the histogram to the memory, or back; say why where there is none."""

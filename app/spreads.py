@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
@@ -12,14 +12,13 @@ from ..tracer.counting import counted_total
 from ..tracer.launch import Launch
 from ..tracer.outcomes import Spread, measured_outcomes, seeded, seeds_for
 from .jobs import LEAVING, Jobs, Task
-from .pane import Pane
 from .session import Session
 
 
-class Spreads(QObject):
+class SeedJobs(QObject):
     """Makes the spreads that are wanted.
 
-    moved: (key of the launch, Spread) with each seed that is done. ended: no more comes for this key.
+    moved: (key of the launch, see `key_of`, Spread) with each seed that is done. ended: no more comes for this key.
     """
 
     moved = Signal(str, object)
@@ -31,18 +30,10 @@ class Spreads(QObject):
         self._known: dict[str, Spread] = {}
         self._under_way: set[str] = set()
         self._wanted: frozenset[str] = frozenset()  # replaced as a whole: the thread reads it
-        self._panes: Sequence[Pane] = ()
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self.moved.connect(self._keep)
         self.ended.connect(self._under_way.discard)
-
-    def serve(self, panes: Sequence[Pane], may_run: Callable[[Launch], bool]) -> None:
-        """Show in these panes the spreads of their racing counters, where the user agreed to run the kernels."""
-        self._panes = panes
-        shown = [pane.session for pane in panes if pane.session and pane.shows_histogram()]
-        races = [session for session in shown if session.counting and session.counting.races]
-        self.want(session for session in races if may_run(session.launch))
 
     def want(self, sessions: Iterable[Session]) -> None:
         """Make the spreads of these sessions, and of no others any more; what is known of them is told at once."""
@@ -71,9 +62,6 @@ class Spreads(QObject):
 
     def _keep(self, key: str, spread: Spread) -> None:
         self._known[key] = spread
-        for pane in self._panes:
-            if pane.session is not None and key_of(pane.session.launch) == key:
-                pane.histogram.spread = spread
 
     def _make(self, key: str, session: Session) -> None:
         """In the thread: trace seed after seed, and tell what is known so far."""
