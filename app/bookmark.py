@@ -8,6 +8,7 @@ import msgspec
 
 from ..tracer.launch import EngineName, Schedule
 from ..tracer.plan import Keep
+from .session import Selection
 
 Value = int | str
 Link = Literal["moment", "progress"]
@@ -38,13 +39,6 @@ class Setup(msgspec.Struct, frozen=True):
     cut: bool = False
 
 
-class Place(msgspec.Struct, frozen=True):
-    """Where a pane looks: linear numbers of the block and of the thread in it."""
-
-    block: int = 0
-    thread: int = 0
-
-
 class Bookmark(msgspec.Struct, frozen=True):
     """Everything that makes the window look as it does.
 
@@ -55,7 +49,7 @@ class Bookmark(msgspec.Struct, frozen=True):
     """
 
     panes: tuple[Setup, ...]
-    places: tuple[Place, ...] = ()
+    selections: tuple[Selection, ...] = msgspec.field(default=(), name="places")
     moment: float | None = None
     focus: int = 0
     link: Link = "progress"

@@ -39,12 +39,12 @@ class Colouring:
 
     def leave(self) -> None:
         """Take note that the user turns to something else."""
-        self._before = kernels(self.window.stage)
+        self._before = kernels(self.window.stage.sessions)
 
     def _reconsider(self) -> None:
         frame, stage = self.window.frame, self.window.stage
         sessions = [session for session in stage.sessions if session is not None]
-        new = self._before is not None and bool(kernels(stage) - self._before)
+        new = self._before is not None and bool(kernels(stage.sessions) - self._before)
         known = frame.colour != "races" or all(session.is_examined for session in sessions)
         if not (new and known and frame.colour in HEATS):
             return

@@ -22,7 +22,7 @@ def first_bookmark(specs: Sequence[str], last: Bookmark | None) -> Bookmark:
         return last
     setups = setups_of(specs or DEFAULT_PAIR)
     alike = len({_options(setup, setups) for setup in setups}) == 1
-    plain = {"panes": setups, "places": (), "moment": None, "focus": len(setups) - 1, "shared": alike}
+    plain = {"panes": setups, "selections": (), "moment": None, "focus": len(setups) - 1, "shared": alike}
     return msgspec.structs.replace(last or Bookmark(()), **plain)
 
 

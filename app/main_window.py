@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWin
 from ..tracer.launch import Launch
 from . import files, remembered, settings
 from .actions import build_menu
-from .arrivals import Arrival, as_before, at_first_load
+from .arrivals import StartMoment, as_before, at_first_load
 from .asking import Asking
 from .bookmark import Bookmark, History, Setup
 from .colouring import Colouring
@@ -67,7 +67,7 @@ class MainWindow(QMainWindow):
         stage, toolbar, transport = self.stage, self.toolbar, self.frame.transport
         stage.changed.connect(self._refresh)
         stage.loaded.connect(self._load)
-        stage.arrived.connect(self.draw)  # before Qt paints what was loaded, so that it is painted once
+        stage.positioned.connect(self.draw)  # before Qt paints what was loaded, so that it is painted once
         stage.waiting.connect(self.frame.show_progress)
         stage.problem.connect(self.notice.error)
         stage.consent.connect(self._ask_consent)
@@ -129,7 +129,7 @@ class MainWindow(QMainWindow):
         stage, playhead = self.stage, self.playhead
         return Bookmark(
             panes=stage.setups,
-            places=stage.places(),
+            selections=tuple(stage.selections),
             moment=playhead.moment if playhead.end else None,
             focus=stage.focus,
             link=stage.link_mode,
@@ -143,14 +143,14 @@ class MainWindow(QMainWindow):
             **self.look.worn(),
         )
 
-    def show_bookmark(self, mark: Bookmark, arrival: Arrival | None = None) -> bool:
+    def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
         """Look as the bookmark says; return False, with the reason told, where a setup in it cannot be run."""
         stage, moment, setups = self.stage, mark.moment, mark.panes[: len(SIDES)]
         self._wear(mark)
         self.colouring.keep()
         self.frame.make_panes(len(setups), self.escape)
-        arrive = arrival or (at_first_load if moment is None else lambda _: moment)
-        shown = stage.show(setups, mark.places, arrive)
+        first = start or (at_first_load if moment is None else lambda _: moment)
+        shown = stage.show(setups, mark.selections, first)
         self.frame.make_panes(len(stage.setups), self.escape)
         stage.set_focus(min(mark.focus, len(stage.setups) - 1))
         self.frame.show_setups()
@@ -177,7 +177,7 @@ class MainWindow(QMainWindow):
         self.frame.make_panes(len(setups), self.escape)
         self.asking.forget()  # before the new setups may ask something
         self.colouring.leave()
-        if not stage.show(setups, here.places, as_before(stage)):
+        if not stage.show(setups, here.selections, as_before(stage)):
             self.frame.make_panes(before, self.escape)
             return
         self.history.leave(here)

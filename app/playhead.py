@@ -72,9 +72,9 @@ class Playhead(QObject):
         if self._anchor is None:
             self._anchor = (now, self.moment)
         since, origin = self._anchor
-        self._arrive(origin + (now - since) * self.speed)
+        self._move_to(origin + (now - since) * self.speed)
 
-    def _arrive(self, moment: float) -> None:
+    def _move_to(self, moment: float) -> None:
         if moment >= self.end:
             self.playing = self.loop
             moment = moment % self.end if self.loop else self.end

@@ -50,5 +50,5 @@ def _lasting(window: MainWindow) -> Bookmark:
     mark, program, sessions = window.bookmark(), window.program, window.stage.sessions
     files = [(setup.file, session) for setup, session in zip(mark.panes, sessions, strict=True) if setup.file]
     if any(session is None or (program and program.owns(file)) for file, session in files):
-        return msgspec.structs.replace(mark, panes=(), places=(), moment=None, focus=0)
+        return msgspec.structs.replace(mark, panes=(), selections=(), moment=None, focus=0)
     return mark

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from ..tracer.client import Worker
-from .bookmark import Bookmark
 from .pictures import PictureError, picture_of, write_png
 
 if TYPE_CHECKING:
-    from .arrivals import Arrival
+    from .arrivals import StartMoment
+    from .bookmark import Bookmark
     from .main_window import MainWindow
 
 Size = tuple[int, int]
@@ -65,7 +65,7 @@ def _prepare(scale: float) -> None:
     os.environ["QT_SCALE_FACTOR"] = str(scale)
 
 
-def _window(worker: Worker, mark: Bookmark, arrival: Arrival, size: Size) -> MainWindow:
+def _window(worker: Worker, mark: Bookmark, arrival: StartMoment, size: Size) -> MainWindow:
     """Return a window that shows a bookmark, with its traces there; raises PictureError where there is none."""
     from PySide6.QtCore import QEventLoop, Qt
 

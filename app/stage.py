@@ -11,8 +11,8 @@ from ..kernels.catalogue import CatalogueError, find
 from ..tracer.launch import Launch
 from ..tracer.plan import kernel_source, launch_of
 from . import steps
-from .arrivals import Arrival, at_first_load
-from .bookmark import Link, Place, Setup
+from .arrivals import StartMoment, at_first_load
+from .bookmark import Link, Setup
 from .jobs import Jobs
 from .playhead import Playhead, clock_of, link
 from .session import Selection, Session, scenario_of
@@ -22,7 +22,7 @@ class Stage(QObject):
     """The panes without their widgets.
 
     changed: draw again. loaded: this pane has another session. waiting: (pane, blocks done, blocks in all).
-    arrived: after `loaded`, time and selections are where the sessions shall be looked at first.
+    positioned: after `loaded`, time and selections are where the sessions shall be looked at first.
     settled: nothing is being made any more. problem: one sentence. consent: (pane, launch) whose source
     came with a file and is run after `trust`. slow: (pane, launch, seconds, blocks) that takes long: its first block
     is shown, and all of it is run after `insist`. turned: another pane is in focus.
@@ -33,7 +33,7 @@ class Stage(QObject):
     changed = Signal()
     loaded = Signal(int)
     waiting = Signal(int, int, int)
-    arrived = Signal()
+    positioned = Signal()
     settled = Signal()
     problem = Signal(str)
     slow = Signal(int, object, float, int)
@@ -48,9 +48,9 @@ class Stage(QObject):
         self.selections: list[Selection] = []
         self.focus = 0
         self.link_mode: Link = "progress"
-        self._arrival: Arrival = at_first_load
+        self._start: StartMoment = at_first_load
         self._awaited: set[int] = set()  # panes whose session is being made
-        self._places: tuple[Place, ...] = ()
+        self._first_selections: tuple[Selection, ...] = ()
         self._shown: dict[int, Setup] = {}  # the setup of each pane's picture
         self._trusted: set[str] = set()
         playhead.changed.connect(self._follow)
@@ -68,8 +68,8 @@ class Stage(QObject):
         """Return the moment of each pane."""
         return link(self.playhead.moment, self.ends(), self.link_mode)
 
-    def show(self, setups: tuple[Setup, ...], places: tuple[Place, ...], arrival: Arrival) -> bool:
-        """Run these setups; when all are there, look at `places` at the clock that `arrival` returns.
+    def show(self, setups: tuple[Setup, ...], selections: tuple[Selection, ...], start: StartMoment) -> bool:
+        """Run these setups; when all are there, look at `selections` at the clock that `start` returns.
 
         Return False, with a problem told and nothing changed, when a setup cannot be launched.
         """
@@ -79,7 +79,7 @@ class Stage(QObject):
             self.problem.emit(str(error))
             return False
         self._resize(len(setups))
-        self.setups, self._places, self._arrival = setups, places, arrival
+        self.setups, self._first_selections, self._start = setups, selections, start
         self._awaited = set(range(len(setups)))
         for pane, (setup, launch) in enumerate(zip(setups, launches, strict=True)):
             if launch is None:
@@ -104,22 +104,22 @@ class Stage(QObject):
         self._adopt(pane, session)
         self._shown[pane], self.sessions[pane] = self.setups[pane], session
         self.loaded.emit(pane)
-        self._arrive(pane)
+        self._position(pane)
 
     def _adopt(self, pane: int, session: Session) -> None:
         """Let the setup of a trace file say how the file's launch was scheduled."""
         setup = self.setups[pane]
         if setup.file and not setup.rerun:
-            self._set(pane, _told(setup, session.launch))
+            self._set(pane, _scheduled_as(setup, session.launch))
 
-    def _arrive(self, come: int) -> None:
+    def _position(self, come: int) -> None:
         """Go where the new sessions shall be looked at; again with each that comes, until all are there."""
         self._awaited.discard(come)
-        for pane, place in enumerate(self._places[: len(self.selections)]):
-            self.selections[pane] = Selection(place.block, place.thread)
+        known = self._first_selections[: len(self.selections)]
+        self.selections[: len(known)] = known
         self.playhead.set_end(max(self.ends(), default=0))
-        self.playhead.seek(self._arrival(self))
-        self.arrived.emit()
+        self.playhead.seek(self._start(self))
+        self.positioned.emit()
         if not self._awaited:
             self.settled.emit()
 
@@ -136,7 +136,7 @@ class Stage(QObject):
         for pane in panes:
             self._set(pane, self._shown.get(pane, self.setups[pane]))
             self.loaded.emit(pane)
-            self._arrive(pane)
+            self._position(pane)
 
     def _set(self, pane: int, setup: Setup) -> None:
         self.setups = (*self.setups[:pane], setup, *self.setups[pane + 1 :])
@@ -183,8 +183,8 @@ class Stage(QObject):
         """Run a launch whose source came with a file, and its like from now on."""
         self._trusted.add(launch.source)
         moment = self.playhead.moment
-        self._arrival, self._places = (lambda _: moment), self.places()
-        self._set(pane, msgspec.structs.replace(_told(self.setups[pane], launch), rerun=True))
+        self._start, self._first_selections = (lambda _: moment), tuple(self.selections)
+        self._set(pane, msgspec.structs.replace(_scheduled_as(self.setups[pane], launch), rerun=True))
         self._awaited.add(pane)
         self.jobs.trace(pane, launch, scenario_of(launch))
 
@@ -193,10 +193,6 @@ class Stage(QObject):
         scenario = scenario_of(launch)
         own = scenario is not None and scenario.kernel == launch.kernel
         return launch.source in self._trusted or (own and kernel_source(launch.kernel)[1] == launch.source)
-
-    def places(self) -> tuple[Place, ...]:
-        """Return where the panes look."""
-        return tuple(Place(selection.block, selection.thread) for selection in self.selections)
 
     def _follow(self) -> None:
         """Let every pane look at a block that runs now."""
@@ -276,7 +272,7 @@ def _launch(setup: Setup) -> Launch:
     )
 
 
-def _told(setup: Setup, launch: Launch) -> Setup:
+def _scheduled_as(setup: Setup, launch: Launch) -> Setup:
     """Return a setup that says how a launch is scheduled."""
     return msgspec.structs.replace(
         setup, schedule=launch.schedule, resident=launch.resident or "all", blocks=launch.blocks

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tilescope.app import settings
-from tilescope.app.bookmark import Bookmark, History, Place, Setup, decode, encode
+from tilescope.app.bookmark import Bookmark, History, Setup, decode, encode
 from tilescope.app.first_bookmark import first_bookmark
+from tilescope.app.session import Selection
 from tilescope.app.settings import Settings
 from tilescope.tracer.launch import Schedule
 from windows import PAIR, opened, settle
@@ -17,7 +18,7 @@ MARK = Bookmark(
         Setup("matmul-tiled", {"m": 16, "tile": 8}, Schedule("random", 3), "all", (0, 2)),
         Setup(file="x.npz"),
     ),
-    places=(Place(2, 5),),
+    selections=(Selection(2, 5),),
     moment=7.25,
     focus=1,
     link="moment",
