@@ -10,11 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget, QWidgetAction
 
-from . import dialogs, files, speech
+from . import dialogs, files
 
 if TYPE_CHECKING:
     from .main_window import MainWindow
 
+# The names of the vocabularies themselves, which are the same in all words.
+CUDA, WORK_ITEM = "Thread, block, warp", "Work-item, work-group, wavefront"
 DARK, SYSTEM, OWN = "Dark colours", "Light and dark as the system", "Words as the scenario has them"
 Command = tuple[str, str, Callable[[], object]]  # text, shortcuts separated by ", ", what it does
 
@@ -82,8 +84,8 @@ def commands(window: MainWindow) -> dict[str, list[Command]]:
             ("Reduced motion", "Ctrl+M", window.look.toggle_motion),
             line,
             (OWN, "", lambda: window.look.speak("own")),
-            (speech.CUDA, "", lambda: window.look.speak("cuda")),
-            (speech.WORK_ITEM, "", lambda: window.look.speak("work-item")),
+            (CUDA, "", lambda: window.look.speak("cuda")),
+            (WORK_ITEM, "", lambda: window.look.speak("work-item")),
         ],
         "Help": [
             ("Keys", "F1", lambda: dialogs.show_keys(window)),
@@ -104,8 +106,8 @@ def states(window: MainWindow) -> dict[str, bool]:
         SYSTEM: look.choice == "system",
         "Reduced motion": look.theme.reduced_motion,
         OWN: look.words == "own",
-        speech.CUDA: look.words == "cuda",
-        speech.WORK_ITEM: look.words == "work-item",
+        CUDA: look.words == "cuda",
+        WORK_ITEM: look.words == "work-item",
     }
 
 

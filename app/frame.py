@@ -20,7 +20,6 @@ from .pane import Pane
 from .playhead import Playhead
 from .session import Session, launch_name
 from .side import Side
-from .speech import speak_bar
 from .spreads import SeedJobs, key_of
 from .stage import Stage
 from .theme import Theme
@@ -98,7 +97,7 @@ class Frame(QWidget):
         parts: list[Themed] = [self.toolbar, self.notice, self.side, self.transport]
         for part in (*parts, *self.panes, *self.timelines):
             part.set_theme(theme)
-        speak_bar(self.toolbar, self.theme)
+        self.toolbar.speak(self.theme)
         self.arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -274,7 +273,7 @@ class Frame(QWidget):
         stage = self.stage
         if stage.setups:
             self.toolbar.show_setups(stage.setups, stage.focus, self.toolbar.shared, self._file_names())
-            speak_bar(self.toolbar, self.theme)
+            self.toolbar.speak(self.theme)
             self._tell_apart()
         self.transport.show_link(stage.link_mode, len(self.panes) > 1)
         self.arrange()

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWin
 
 from ..tracer.launch import Launch
 from . import files, remembered, settings
-from .actions import build_menu
+from .actions import CUDA, WORK_ITEM, build_menu
 from .arrivals import StartMoment, as_before, at_first_load
 from .asking import Asking
 from .bookmark import Bookmark, History, Setup
@@ -99,7 +99,7 @@ class MainWindow(QMainWindow):
     def _dress(self, theme: Theme) -> None:
         self.setFont(theme.font())
         self.frame.set_theme(theme)
-        speak_actions(self.commands.values(), theme.say)
+        speak_actions([a for text, a in self.commands.items() if text not in (CUDA, WORK_ITEM)], theme.say)
         self._refresh()
 
     def _load(self, i: int) -> None:

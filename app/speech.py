@@ -1,23 +1,13 @@
-"""The bar and the menu in the words of another model: they are written in CUDA's, and spoken here."""
+"""Widgets and menus in the words of another model: they are written in CUDA's, and spoken here."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
-from .theme import Theme
-
-if TYPE_CHECKING:
-    from .toolbar import Toolbar
-
-CUDA, WORK_ITEM = (
-    "Thread, block, warp",
-    "Work-item, work-group, wavefront",
-)  # names of the vocabularies themselves
 Say = Callable[[str], str]
 
 
@@ -27,17 +17,10 @@ def speak(root: QWidget, say: Say) -> None:
         _say_texts(widget, say)
 
 
-def speak_bar(bar: Toolbar, theme: Theme) -> None:
-    """Say what stands in the bar in the words of the pane in focus."""
-    setup = bar.setups[bar.focus] if bar.setups else None
-    speak(bar, theme.speaking(bar.scenarios.get(setup.scenario) if setup else None).say)
-
-
 def speak_actions(actions: Iterable[QAction], say: Say) -> None:
-    """Say the texts of a menu in other words, but for those that name the words."""
+    """Say the texts of a menu's actions in other words."""
     for action in actions:
-        if action.text() not in (CUDA, WORK_ITEM):
-            _say_texts(action, say)
+        _say_texts(action, say)
 
 
 def _say_texts(thing: QWidget | QAction, say: Say) -> None:

@@ -19,6 +19,7 @@ from .fields import Field, Number, chips, field_of, merged
 from .flow import FlowLayout
 from .options import Options
 from .setup_text import option_texts, summary
+from .speech import speak
 from .theme import Theme
 
 TYPING = 150  # milliseconds without a key after which what was typed counts
@@ -129,6 +130,11 @@ class Toolbar(QFrame):
         for entry in self.findChildren(Number):
             entry.refit()
         self.flow.setSpacing(theme.px(8))
+
+    def speak(self, theme: Theme) -> None:
+        """Say what stands here in the words of the pane in focus."""
+        setup = self.setups[self.focus] if self.setups else None
+        speak(self, theme.speaking(self.scenarios.get(setup.scenario) if setup else None).say)
 
     def show_setups(
         self, setups: tuple[Setup, ...], focus: int, shared: bool, names: Sequence[str] = ()

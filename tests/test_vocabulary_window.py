@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QPainter
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget, QTabBar, QWidget
 
-from tilescope.app import speech
+from tilescope.app import actions
 from tilescope.app.charts.choose import CHARTS, Choice, subject_named
 from tilescope.app.run import application
 from tilescope.app.speech import speak
@@ -22,7 +22,7 @@ from windows import PAIR, SMALL, opened, settle
 
 CUDA = re.compile(r"\b(threads?|blocks?|warps?|grids?|shared (memory|load|store|request)s?)\b", re.IGNORECASE)
 CODE = re.compile(r"\b(shared|local|thread)\w*\[|\w\(.*block")  # names in a kernel's source
-NAMES = {speech.CUDA, *(part for s in scenarios() for part in (s.title, *s.title.split(", ")))}
+NAMES = {actions.CUDA, *(part for s in scenarios() for part in (s.title, *s.title.split(", ")))}
 
 
 def cuda_words(texts):
