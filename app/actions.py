@@ -122,7 +122,7 @@ def _show_timings(window: MainWindow) -> None:
     """Show the window of the timings; what it needs is not loaded before."""
     from .timings import show_timings
 
-    show_timings(window)
+    show_timings(window, window.look)
 
 
 def build_menu(window: MainWindow) -> tuple[QMenu, dict[str, QAction]]:

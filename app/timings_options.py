@@ -31,7 +31,7 @@ LABELS = {"kind": "Time", "problem": "Size", "shape": "Blocks", "against": "Comp
 AXES: tuple[tuple[str, bool | None], ...] = (("automatic", None), ("linear", False), ("logarithmic", True))
 
 
-class Options(QFrame):
+class ChartFields(QFrame):
     """Says what the user chose; `changed` tells of the user's changes alone."""
 
     changed = Signal()
