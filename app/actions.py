@@ -2,187 +2,204 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget, QWidgetAction
 
-from . import dialogs, files
-
-if TYPE_CHECKING:
-    from .main_window import MainWindow
+from .colouring import Colouring
+from .files import Files
+from .frame import Frame
+from .look import Look
+from .playhead import Playhead
+from .speech import Say, speak_actions
+from .stage import Stage
 
 # The names of the vocabularies themselves, which are the same in all words.
 CUDA, WORK_ITEM = "Thread, block, warp", "Work-item, work-group, wavefront"
 DARK, SYSTEM, OWN = "Dark colours", "Light and dark as the system", "Words as the scenario has them"
-Command = tuple[str, str, Callable[[], object]]  # text, shortcuts separated by ", ", what it does
 
 
-def commands(window: MainWindow) -> dict[str, list[Command]]:
-    """Return the commands by menu; an empty text is a line between two groups."""
-    stage, playhead = window.stage, window.playhead
-    line: Command = ("", "", lambda: None)
-    return {
-        "File": [
-            ("Open trace…", "Ctrl+O", lambda: files.open_trace(window)),
-            ("Open program…", "Ctrl+Shift+O", lambda: files.open_program(window)),
-            ("Save trace…", "Ctrl+S", lambda: files.save_trace(window)),
-            line,
-            ("Save picture…", "Ctrl+E", lambda: files.save_picture(window)),
-            ("Copy picture", "Ctrl+Shift+C", lambda: files.copy_picture(window)),
-            line,
-            ("Quit", "Ctrl+Q", window.close),
-        ],
-        "Play": [
-            ("Play or pause", "Space", playhead.toggle),
-            ("Next moment", "Right", lambda: stage.step(1)),
-            ("Previous moment", "Left", lambda: stage.step(-1)),
-            ("Next phase", "Shift+Right", lambda: stage.step_phase(1)),
-            ("Previous phase", "Shift+Left", lambda: stage.step_phase(-1)),
-            ("Next block", "Ctrl+Right", lambda: stage.step_block(1)),
-            ("Previous block", "Ctrl+Left", lambda: stage.step_block(-1)),
-            ("Start", "Home", lambda: playhead.seek(0)),
-            ("End", "End", lambda: playhead.seek(playhead.end)),
-            line,
-            ("Faster", "], +", lambda: window.change_speed(1)),
-            ("Slower", "[, -", lambda: window.change_speed(-1)),
-            ("Loop", "L", lambda: playhead.set_loop(not playhead.loop)),
-            ("Link by moment or by progress", "K", window.toggle_link),
-        ],
-        "Go": [
-            ("Back", "Alt+Left", lambda: window.travel(-1)),
-            ("Forward", "Alt+Right", lambda: window.travel(1)),
-            line,
-            ("Other pane", "F6", window.other_pane),
-            ("Source", "Ctrl+1", lambda: window.frame.show_tab("source")),
-            ("Thread", "Ctrl+2", lambda: window.frame.show_tab("thread")),
-            ("Warp", "Ctrl+3", lambda: window.frame.show_tab("warp")),
-            ("Findings", "Ctrl+4", lambda: window.frame.show_tab("findings")),
-            ("Explain", "Ctrl+5", lambda: window.frame.show_tab("explain")),
-            ("Timings", "Ctrl+6", lambda: _show_timings(window)),
-            line,
-            ("Cancel tracing, close message, leave full screen", "Escape", window.escape),
-        ],
-        "View": [
-            ("Full screen", "F11", window.toggle_full_screen),
-            ("Right column", "Ctrl+R", window.frame.toggle_side),
-            ("Bar at the top", "Ctrl+B", window.toggle_bar),
-            ("Menu", "F10", window.toolbar.menu.showMenu),
-            line,
-            (DARK, "Ctrl+T", window.look.toggle),
-            (SYSTEM, "", lambda: window.look.use("system")),
-            line,
-            ("Larger text", "Ctrl++, Ctrl+=", lambda: window.look.resize_text(0.1)),
-            ("Smaller text", "Ctrl+-", lambda: window.look.resize_text(-0.1)),
-            ("Normal text", "Ctrl+0", lambda: window.look.resize_text(0)),
-            line,
-            ("Colour by value, reads, waste, conflicts, races", "C", window.colouring.next),
-            ("Memory or histogram", "H", window.frame.toggle_picture),
-            ("Reduced motion", "Ctrl+M", window.look.toggle_motion),
-            line,
-            (OWN, "", lambda: window.look.speak("own")),
-            (CUDA, "", lambda: window.look.speak("cuda")),
-            (WORK_ITEM, "", lambda: window.look.speak("work-item")),
-        ],
-        "Help": [
-            ("Keys", "F1", lambda: dialogs.show_keys(window)),
-            ("About Tilescope", "", lambda: dialogs.show_about(window)),
-        ],
-    }
+class Command(NamedTuple):
+    """What a key or a line of the menu does; without a text, a line between two groups."""
+
+    text: str = ""
+    keys: str = ""  # shortcuts separated by ", "
+    run: Callable[[], object] = lambda: None
+    is_on: Callable[[], bool] | None = None  # of what is turned on and off: then the menu has a check mark
 
 
-def states(window: MainWindow) -> dict[str, bool]:
-    """Return what is on now, of the commands that turn something on: the menu has a check mark there."""
-    frame, look = window.frame, window.look
-    return {
-        "Loop": window.playhead.loop,
-        "Full screen": window.isFullScreen(),
-        "Right column": not frame.side.isHidden(),
-        "Bar at the top": not window.toolbar.isHidden(),
-        DARK: look.theme.name == "dark",
-        SYSTEM: look.choice == "system",
-        "Reduced motion": look.theme.reduced_motion,
-        OWN: look.words == "own",
-        CUDA: look.words == "cuda",
-        WORK_ITEM: look.words == "work-item",
-    }
+LINE = Command()
+Commands = Mapping[str, Sequence[Command]]  # by the title of their menu
 
 
-def _check(window: MainWindow, actions: dict[str, QAction]) -> None:
-    """Put the check marks where they belong."""
-    for text, on in states(window).items():
-        actions[text].setCheckable(True)
-        actions[text].setChecked(on)
+def file_commands(files: Files, leave: Callable[[], object]) -> list[Command]:
+    """Return what opens and saves."""
+    return [
+        Command("Open trace…", "Ctrl+O", files.open_trace),
+        Command("Open program…", "Ctrl+Shift+O", files.open_program),
+        Command("Save trace…", "Ctrl+S", files.save_trace),
+        LINE,
+        Command("Save picture…", "Ctrl+E", files.save_picture),
+        Command("Copy picture", "Ctrl+Shift+C", files.copy_picture),
+        LINE,
+        Command("Quit", "Ctrl+Q", leave),
+    ]
 
 
-def _show_timings(window: MainWindow) -> None:
-    """Show the window of the timings; what it needs is not loaded before."""
-    from .timings import show_timings
+def play_commands(playhead: Playhead, stage: Stage, frame: Frame) -> list[Command]:
+    """Return what moves time."""
+    return [
+        Command("Play or pause", "Space", playhead.toggle),
+        Command("Next moment", "Right", partial(stage.step, 1)),
+        Command("Previous moment", "Left", partial(stage.step, -1)),
+        Command("Next phase", "Shift+Right", partial(stage.step_phase, 1)),
+        Command("Previous phase", "Shift+Left", partial(stage.step_phase, -1)),
+        Command("Next block", "Ctrl+Right", partial(stage.step_block, 1)),
+        Command("Previous block", "Ctrl+Left", partial(stage.step_block, -1)),
+        Command("Start", "Home", partial(playhead.seek, 0)),
+        Command("End", "End", lambda: playhead.seek(playhead.end)),
+        LINE,
+        Command("Faster", "], +", partial(playhead.change_speed, 1)),
+        Command("Slower", "[, -", partial(playhead.change_speed, -1)),
+        Command("Loop", "L", lambda: playhead.set_loop(not playhead.loop), lambda: playhead.loop),
+        Command("Link by moment or by progress", "K", frame.toggle_link),
+    ]
 
-    show_timings(window, window.look)
+
+def go_commands(
+    travel: Callable[[int], object],
+    stage: Stage,
+    frame: Frame,
+    show_timings: Callable[[], object],
+    escape: Callable[[], object],
+) -> list[Command]:
+    """Return what turns to something else; `travel` goes back (-1) or forward (1) in what was shown."""
+    return [
+        Command("Back", "Alt+Left", partial(travel, -1)),
+        Command("Forward", "Alt+Right", partial(travel, 1)),
+        LINE,
+        Command("Other pane", "F6", stage.focus_next),
+        Command("Source", "Ctrl+1", partial(frame.show_tab, "source")),
+        Command("Thread", "Ctrl+2", partial(frame.show_tab, "thread")),
+        Command("Warp", "Ctrl+3", partial(frame.show_tab, "warp")),
+        Command("Findings", "Ctrl+4", partial(frame.show_tab, "findings")),
+        Command("Explain", "Ctrl+5", partial(frame.show_tab, "explain")),
+        Command("Timings", "Ctrl+6", show_timings),
+        LINE,
+        Command("Cancel tracing, close message, leave full screen", "Escape", escape),
+    ]
 
 
-def build_menu(window: MainWindow) -> tuple[QMenu, dict[str, QAction]]:
-    """Return the window's menu, and its actions by their text.
+def view_commands(window: QWidget, frame: Frame, look: Look, colouring: Colouring) -> list[Command]:
+    """Return what changes how things are shown; `window` is what fills the screen."""
+    bar = frame.toolbar
+    return [
+        Command("Full screen", "F11", partial(_toggle_full_screen, window), window.isFullScreen),
+        Command("Right column", "Ctrl+R", frame.toggle_side, lambda: not frame.side.isHidden()),
+        Command("Bar at the top", "Ctrl+B", frame.toggle_bar, lambda: not bar.isHidden()),
+        Command("Menu", "F10", bar.menu.showMenu),
+        LINE,
+        Command(DARK, "Ctrl+T", look.toggle, lambda: look.theme.name == "dark"),
+        Command(SYSTEM, "", partial(look.use, "system"), lambda: look.choice == "system"),
+        LINE,
+        Command("Larger text", "Ctrl++, Ctrl+=", partial(look.resize_text, 0.1)),
+        Command("Smaller text", "Ctrl+-", partial(look.resize_text, -0.1)),
+        Command("Normal text", "Ctrl+0", partial(look.resize_text, 0)),
+        LINE,
+        Command("Colour by value, reads, waste, conflicts, races", "C", colouring.next),
+        Command("Memory or histogram", "H", frame.toggle_picture),
+        Command("Reduced motion", "Ctrl+M", look.toggle_motion, lambda: look.theme.reduced_motion),
+        LINE,
+        Command(OWN, "", partial(look.speak, "own"), lambda: look.words == "own"),
+        Command(CUDA, "", partial(look.speak, "cuda"), lambda: look.words == "cuda"),
+        Command(WORK_ITEM, "", partial(look.speak, "work-item"), lambda: look.words == "work-item"),
+    ]
 
-    The shortcuts work wherever the focus is, but for text fields that need the key themselves.
+
+def _toggle_full_screen(window: QWidget) -> None:
+    window.showNormal() if window.isFullScreen() else window.showFullScreen()
+
+
+class Menu(QMenu):
+    """The menu of a window, a part for each title. entries: what can be chosen in all parts, by its text.
+
+    The shortcuts work wherever the focus is in the window, but for text fields that need the key themselves.
     """
-    menu, actions = QMenu(window), {}
-    for title, entries in commands(window).items():
-        part = menu.addMenu(title)
-        for text, shortcuts, run in entries:
-            if not text:
-                part.addSeparator()
-                continue
-            actions[text] = _action(window, text, shortcuts, run)
-            part.addAction(actions[text])
-        part.aboutToShow.connect(lambda: _check(window, actions))
-        if title == "File":
-            _add_recent(window, part)
-        if title == "View":
-            part.aboutToShow.connect(partial(_add_text_size, window, part))
-    return menu, actions
+
+    def __init__(self, window: QWidget, commands: Commands) -> None:
+        super().__init__(window)
+        self.entries: dict[str, QAction] = {}
+        self.parts = {title: self.addMenu(title) for title in commands}
+        for title, part in self.parts.items():
+            for command in commands[title]:
+                self._add(window, part, command)
+            part.aboutToShow.connect(partial(self._check, commands[title]))
+
+    def _add(self, window: QWidget, part: QMenu, command: Command) -> None:
+        if command.text:
+            self.entries[command.text] = _action(window, command)
+            part.addAction(self.entries[command.text])
+        else:
+            part.addSeparator()
+
+    def _check(self, commands: Sequence[Command]) -> None:
+        """Put the check marks where they belong."""
+        for command in commands:
+            if command.is_on is not None:
+                self.entries[command.text].setCheckable(True)
+                self.entries[command.text].setChecked(command.is_on())
+
+    def speak(self, say: Say) -> None:
+        """Say the texts in other words, but for those that name the words."""
+        named = (CUDA, WORK_ITEM)
+        speak_actions([a for text, a in self.entries.items() if text not in named], say)
 
 
-def _action(window: MainWindow, text: str, shortcuts: str, run: Callable[[], object]) -> QAction:
-    action = QAction(text, window)
-    action.setShortcuts([QKeySequence(keys) for keys in shortcuts.split(", ") if keys])
+def _action(window: QWidget, command: Command) -> QAction:
+    action = QAction(command.text, window)
+    action.setShortcuts([QKeySequence(keys) for keys in command.keys.split(", ") if keys])
     action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-    action.setAutoRepeat(text not in ("Play or pause", "Full screen", DARK))
-    action.triggered.connect(lambda _checked: run())
+    action.setAutoRepeat(command.text not in ("Play or pause", "Full screen", DARK))
+    action.triggered.connect(lambda _checked: command.run())
     window.addAction(action)
     return action
 
 
-def _add_recent(window: MainWindow, part: QMenu) -> None:
+def offer_recent(part: QMenu, files: Files) -> None:
+    """Put the traces opened lately into a menu, after its first line."""
     recent = QMenu("Recent traces", part)
-    recent.aboutToShow.connect(lambda: _fill_recent(window, recent))
+    recent.aboutToShow.connect(lambda: _fill_recent(recent, files))
     part.insertMenu(part.actions()[1], recent)
 
 
-def _fill_recent(window: MainWindow, recent: QMenu) -> None:
+def _fill_recent(recent: QMenu, files: Files) -> None:
     recent.clear()
-    for path in window.settings.recent:
-        recent.addAction(path, partial(files.open_path, window, path))
-    if not window.settings.recent:
+    for path in files.recent():
+        recent.addAction(path, partial(files.open_path, path))
+    if not files.recent():
         recent.addAction("none yet").setEnabled(False)
 
 
-def _add_text_size(window: MainWindow, part: QMenu) -> None:
-    """Put a slider for the text size into the menu, when it is first shown: its library takes a while to load."""
+def offer_text_size(part: QMenu, look: Look) -> None:
+    """Put a slider for the text size into a menu, when it is first shown: its library takes a while to load."""
+    part.aboutToShow.connect(partial(_add_text_size, part, look))
+
+
+def _add_text_size(part: QMenu, look: Look) -> None:
     if part.property("slider"):
         return
     from superqt import QLabeledSlider
 
     slider = QLabeledSlider(Qt.Orientation.Horizontal)
     slider.setRange(80, 200)
-    slider.setValue(round(100 * window.theme.scale))
+    slider.setValue(round(100 * look.theme.scale))
     slider.setAccessibleName("Text size in percent")
-    slider.valueChanged.connect(lambda percent: window.look.scale_text(percent / 100))
-    window.look.changed.connect(lambda theme: slider.setValue(round(100 * theme.scale)))
+    slider.valueChanged.connect(lambda percent: look.scale_text(percent / 100))
+    look.changed.connect(lambda theme: slider.setValue(round(100 * theme.scale)))
     row = QWidgetAction(part)
     row.setDefaultWidget(_labelled("Text size, %", slider))
     part.addAction(row)
@@ -200,9 +217,9 @@ def _labelled(text: str, widget: QWidget) -> QWidget:
     return made
 
 
-def keys(window: MainWindow) -> Iterator[tuple[str, str, str]]:
+def keys(commands: Commands) -> Iterator[tuple[str, str, str]]:
     """Return (menu, command, keys) of everything that has a key."""
-    for title, entries in commands(window).items():
-        for text, shortcuts, _ in entries:
-            if shortcuts:
-                yield title, text, shortcuts.replace(", ", " or ")
+    for title, entries in commands.items():
+        for command in entries:
+            if command.keys:
+                yield title, command.text, command.keys.replace(", ", " or ")

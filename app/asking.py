@@ -1,8 +1,9 @@
-"""What the window asks about launches that are large: whether to wait, whether to keep every access."""
+"""What the window asks about launches: whether to wait, to keep every access, to run the kernel of a file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 
@@ -10,24 +11,36 @@ from ..tracer.launch import Launch
 from ..tracer.pace import duration_text
 from ..tracer.plan import KEEP_ALL
 from ..tracer.trace import Trace
-
-if TYPE_CHECKING:
-    from .main_window import MainWindow
+from .bookmark import Setup
+from .notice import Notice
+from .stage import Stage
 
 BYTES = 60  # that the trace of one access and what is derived from it take, about
 
 
-class Asking:
-    """Asks in the window's notice; what was asked and told is forgotten once other launches are chosen."""
+class LaunchQuestions:
+    """Asks in a notice; what was asked and told is forgotten once other launches are chosen.
 
-    def __init__(self, window: MainWindow) -> None:
-        self.window = window
+    change_setups: runs other setups. show_source: shows the kernel that is asked about.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        notice: Notice,
+        change_setups: Callable[[tuple[Setup, ...]], None],
+        show_source: Callable[[], None],
+    ) -> None:
+        self.stage, self.notice = stage, notice
+        self.change_setups, self.show_source = change_setups, show_source
         self._slow: dict[int, tuple[Launch, float]] = {}  # by pane, with the seconds that it takes
+        stage.slow.connect(self.ask_patience)
+        stage.consent.connect(self.ask_consent)
 
     def forget(self) -> None:
         """Take back what was asked, and what was told of the launches before."""
         self._slow.clear()
-        self.window.notice.clear()
+        self.notice.clear()
 
     def ask_patience(self, pane: int, launch: Launch, seconds: float, blocks: int) -> None:
         """Ask what to do with a launch that takes long."""
@@ -35,34 +48,43 @@ class Asking:
         takes = duration_text(sum(seconds for _, seconds in self._slow.values()))
         whole = f"All {blocks:,} blocks take" if len(self._slow) == 1 else "All blocks of both launches take"
         first = "the first one is" if len(self._slow) == 1 else "the first one of each is"
-        self.window.notice.ask(
+        self.notice.ask(
             f"{whole} about {takes}, so {first} shown. Count them all for the counters of the whole launch.",
             [("Count them all", self._count_all)],
         )
 
     def _count_all(self) -> None:
         for pane, (launch, _) in self._slow.items():
-            self.window.stage.insist(pane, launch)
+            self.stage.insist(pane, launch)
         self._slow.clear()
 
     def offer_all(self, pane: int, trace: Trace) -> None:
         """Offer to keep every access of a launch of which some were left out, where that can be done."""
-        setup = self.window.stage.setups[pane]
+        setup = self.stage.setups[pane]
         left_out = len(trace) < trace.accesses <= KEEP_ALL.accesses and trace.error is None
         if left_out and not setup.file and setup.keep != "all" and pane not in self._slow:
             size = f"{trace.accesses * BYTES / 1e9:.1f} GB"
-            self.window.notice.ask(
+            self.notice.ask(
                 f"{len(trace):,} of {trace.accesses:,} accesses are kept: the counters are of the whole launch, the "
                 f"picture of its first blocks. To keep all takes about {size} of memory.",
                 [("Keep all", self._keep_all)],
             )
 
     def _keep_all(self) -> None:
-        stage = self.window.stage
+        stage = self.stage
         cut = [s is not None and len(s.trace) < s.trace.accesses for s in stage.sessions]
-        self.window.change_setups(
+        self.change_setups(
             tuple(
                 msgspec.structs.replace(setup, keep="all") if some and not setup.file else setup
                 for setup, some in zip(stage.setups, cut, strict=True)
             )
         )
+
+    def ask_consent(self, pane: int, launch: Launch) -> None:
+        """Ask whether to run a kernel that came with a trace file."""
+        name = Path(self.stage.setups[pane].file).name
+        sentence = (
+            f"The kernel in {name} came with that file. Read it under Source; it runs only if you agree."
+        )
+        self.show_source()
+        self.notice.ask(sentence, [("Run it", lambda: self.stage.trust(pane, launch))])

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from .arrivals import kernels
+from .frame import Frame
+from .stage import Stage
 from .views.heat import HEATS, heat_of
 from .views.memory_scene import COLOUR_BY
-
-if TYPE_CHECKING:
-    from .main_window import MainWindow
 
 NAMES = {"auto": "what suits each buffer", "value": "value", "reads": "times read so far"}
 
 
 class Colouring:
-    """Changes the colouring of a window; what tells nothing of another kernel does not stay for it."""
+    """Changes the colouring of the panes; what tells nothing of another kernel does not stay for it.
 
-    def __init__(self, window: MainWindow) -> None:
-        self.window = window
+    draw: draws the moment anew.
+    """
+
+    def __init__(self, stage: Stage, frame: Frame, draw: Callable[[], None]) -> None:
+        self.stage, self.frame, self.draw = stage, frame, draw
         self._before: frozenset[tuple[str, str]] | None = None  # kernels from which the user turned to others
-        window.stage.settled.connect(self._reconsider)
-        window.stage.jobs.examined.connect(lambda _session: self._reconsider())
+        stage.settled.connect(self._reconsider)
+        stage.jobs.examined.connect(lambda _session: self._reconsider())
 
     def next(self) -> None:
         """Colour the cells, and count the lines, by the next of: what suits each buffer, value, times read, heat."""
-        frame = self.window.frame
+        frame = self.frame
         self.keep()
         frame.colour_by(COLOUR_BY[(COLOUR_BY.index(frame.colour) + 1) % len(COLOUR_BY)])
         heat = HEATS.get(frame.colour, "")
         told = f"Cells and lines show {heat} so far." if heat else ""
-        self.window.notice.tell(told or f"Cells are coloured by {NAMES[frame.colour]}.")
-        self.window.draw()
+        frame.notice.tell(told or f"Cells are coloured by {NAMES[frame.colour]}.")
+        self.draw()
 
     def keep(self) -> None:
         """Keep the colouring, whatever is shown: somebody chose it for that."""
@@ -39,15 +41,15 @@ class Colouring:
 
     def leave(self) -> None:
         """Take note that the user turns to something else."""
-        self._before = kernels(self.window.stage.sessions)
+        self._before = kernels(self.stage.sessions)
 
     def _reconsider(self) -> None:
-        frame, stage = self.window.frame, self.window.stage
-        sessions = [session for session in stage.sessions if session is not None]
-        new = self._before is not None and bool(kernels(stage.sessions) - self._before)
+        frame, shown = self.frame, self.stage.sessions
+        sessions = [session for session in shown if session is not None]
+        new = self._before is not None and bool(kernels(shown) - self._before)
         known = frame.colour != "races" or all(session.is_examined for session in sessions)
         if not (new and known and frame.colour in HEATS):
             return
         if not any(len(heat_of(session, frame.colour).rows) for session in sessions):
             frame.colour_by("auto")
-            self.window.draw()
+            self.draw()

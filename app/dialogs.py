@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QScrollArea, QVBoxLayout
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from .. import __version__
-from . import actions
-
-if TYPE_CHECKING:
-    from .main_window import MainWindow
+from .theme import Theme
 
 ABOUT = """<h2>Tilescope {version}</h2>
 <p>Shows what a CUDA kernel does to memory. The same Numba kernel is traced on any laptop under Numba's CUDA
@@ -23,29 +20,29 @@ which every running warp makes one request.</p>
 <p>MIT licence. Colours after Okabe and Ito, Color Universal Design, 2008.</p>"""
 
 
-def show_keys(window: MainWindow) -> None:
-    """Show the shortcuts, without stopping what runs."""
+def show_keys(parent: QWidget, theme: Theme, keys: Iterable[tuple[str, str, str]]) -> None:
+    """Show the shortcuts, (menu, command, keys) each, over a window, without stopping what runs."""
     rows, last = [], ""
-    for title, text, shortcut in actions.keys(window):
+    for title, text, shortcut in keys:
         heading = f"<tr><td colspan=2><b>{escape(title)}</b></td></tr>" if title != last else ""
         rows.append(
-            f"{heading}<tr><td>{escape(window.theme.say(text))}&nbsp;&nbsp;&nbsp;</td><td>{escape(shortcut)}</td></tr>"
+            f"{heading}<tr><td>{escape(theme.say(text))}&nbsp;&nbsp;&nbsp;</td><td>{escape(shortcut)}</td></tr>"
         )
         last = title
-    _show(window, "Keys", f"<table cellpadding=3>{''.join(rows)}</table>")
+    _show(parent, theme, "Keys", f"<table cellpadding=3>{''.join(rows)}</table>")
 
 
-def show_about(window: MainWindow) -> None:
+def show_about(parent: QWidget, theme: Theme) -> None:
     """Show what this program is."""
-    _show(window, "About Tilescope", ABOUT.format(version=__version__))
+    _show(parent, theme, "About Tilescope", ABOUT.format(version=__version__))
 
 
-def _show(window: MainWindow, title: str, html: str) -> None:
-    dialog = QDialog(window)
+def _show(parent: QWidget, theme: Theme, title: str, html: str) -> None:
+    dialog = QDialog(parent)
     dialog.setWindowTitle(title)
     text = QLabel(html)
     text.setWordWrap(True)
-    text.setMargin(window.theme.px(12))
+    text.setMargin(theme.px(12))
     area = QScrollArea()
     area.setWidget(text)
     area.setWidgetResizable(True)
@@ -55,5 +52,5 @@ def _show(window: MainWindow, title: str, html: str) -> None:
     column = QVBoxLayout(dialog)
     column.addWidget(area)
     column.addWidget(buttons)
-    dialog.resize(window.theme.px(560), min(window.theme.px(680), window.height()))
+    dialog.resize(theme.px(560), min(theme.px(680), parent.height()))
     dialog.show()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 
@@ -34,7 +34,12 @@ LOW, LOWER, LOWEST, NARROW = 860, 660, 390, 1000
 
 
 class Frame(QWidget):
-    """The middle of the window. It shows what it is told and asks the stage for what the user wants."""
+    """The middle of the window. It shows what it is told and asks the stage for what the user wants.
+
+    cancelled: the tracing shall end.
+    """
+
+    cancelled = Signal()
 
     def __init__(self, playhead: Playhead, stage: Stage, theme: Theme) -> None:
         super().__init__()
@@ -73,6 +78,16 @@ class Frame(QWidget):
         column.addWidget(self.toolbar)
         column.addLayout(self.body, 1)
         self.notice.news = News(self.theme, self, self.foot)
+
+    def splitter_states(self) -> tuple[bytes, ...]:
+        """Return how the user has shared the room, in Qt's own bytes."""
+        return tuple(bytes(splitter.saveState().data()) for splitter in (self.across, self.down))
+
+    def restore_splitters(self, states: Sequence[bytes]) -> None:
+        """Share the room as `splitter_states` says."""
+        for splitter, state in zip((self.across, self.down), states, strict=False):
+            splitter.restoreState(QByteArray(state))
+            self.foot_moved = True
 
     def _keep_height(self) -> None:
         self.foot_moved = True
@@ -141,6 +156,10 @@ class Frame(QWidget):
             foot = (least + usual) // 2 if low else usual
             self.down.setSizes([max(self.down.height() - foot, 1), foot])
 
+    def toggle_bar(self) -> None:
+        """Hide the bar at the top, for a lecture, or show it."""
+        self.toolbar.setVisible(self.toolbar.isHidden())
+
     def toggle_side(self) -> None:
         """Show the right column, or hide it."""
         self.side_wanted = "shown" if self.side.isHidden() else "hidden"
@@ -152,23 +171,23 @@ class Frame(QWidget):
             self.toggle_side()
         self.side.show_tab(name)
 
-    def make_panes(self, count: int, cancel: Callable[[], None]) -> None:
-        """Have this many panes, each with its timeline; `cancel` is what their buttons to cancel do."""
+    def make_panes(self, count: int) -> None:
+        """Have this many panes, each with its timeline."""
         while len(self.panes) > count:
             for gone in (self.panes.pop(), self.timelines.pop()):
                 gone.hide()
                 gone.deleteLater()
         while len(self.panes) < count:
-            self._add_pane(len(self.panes), cancel)
+            self._add_pane(len(self.panes))
 
-    def _add_pane(self, i: int, cancel: Callable[[], None]) -> None:
+    def _add_pane(self, i: int) -> None:
         pane, timeline, stage = Pane(SIDES[i], self.theme), TimelineView(self.theme), self.stage
         for view in (*pane.views, timeline):
             view.moment_asked.connect(lambda moment: stage.seek(i, moment))
             view.selection_asked.connect(lambda selection: stage.select(i, selection))
         timeline.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         timeline.x_range_changed.connect(lambda first, last: self._link_ranges(i, first, last))
-        pane.cancelled.connect(cancel)
+        pane.cancelled.connect(self.cancelled)
         pane.heading.fitted.connect(lambda: share_words(self.panes))
         pane.picture_asked.connect(self.show_picture)
         pane.show_picture(self.picture)
@@ -277,6 +296,11 @@ class Frame(QWidget):
             self._tell_apart()
         self.transport.show_link(stage.link_mode, len(self.panes) > 1)
         self.arrange()
+
+    def toggle_link(self) -> None:
+        """Link the panes the other way."""
+        self.stage.set_link("moment" if self.stage.link_mode == "progress" else "progress")
+        self.transport.show_link(self.stage.link_mode, len(self.panes) > 1)
 
     def _file_names(self) -> list[str]:
         """Return what the panes' trace files are called, "" where the file's name says it."""

@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWindow, QWidget
 
-from ..tracer.launch import Launch
-from . import files, remembered, settings
-from .actions import CUDA, WORK_ITEM, build_menu
+from .actions import (
+    Command,
+    Commands,
+    Menu,
+    file_commands,
+    go_commands,
+    keys,
+    offer_recent,
+    offer_text_size,
+    play_commands,
+    view_commands,
+)
 from .arrivals import StartMoment, as_before, at_first_load
-from .asking import Asking
+from .asking import LaunchQuestions
 from .bookmark import Bookmark, History, Setup
 from .colouring import Colouring
+from .dialogs import show_about, show_keys
+from .files import Files, dropped
 from .frame import Frame
 from .jobs import Jobs
 from .look import Look
-from .playhead import SPEEDS, Playhead
+from .playhead import Playhead
 from .session import Session
-from .speech import speak_actions
+from .settings import Settings, SettingsFile
 from .stage import Stage
 from .theme import Theme
 from .toolbar import SIDES
-from .user_program import UserProgram
 
 FRAME = 16  # milliseconds between two frames
+USUAL = QSize(1600, 900)
 
 
 class MainWindow(QMainWindow):
@@ -39,29 +51,55 @@ class MainWindow(QMainWindow):
 
     def __init__(self, jobs: Jobs, settings_file: Path | None = None) -> None:
         super().__init__()
-        self.settings_file = settings_file
-        self.settings, complaint = (
-            settings.load(settings_file) if settings_file else (settings.Settings(), "")
-        )
-        self.program: UserProgram | None = None  # of the user's, once one was opened
+        self.settings_file = SettingsFile(settings_file)
         self.look, self.history, self.playhead = Look(self), History(), Playhead(self)
         self.stage = Stage(self.playhead, jobs, self)
         self.frame = Frame(self.playhead, self.stage, self.look.theme)
         self.notice, self.toolbar, self.side = self.frame.notice, self.frame.toolbar, self.frame.side
-        self.asking, self.colouring = Asking(self), Colouring(self)
+        self.files = Files(
+            self, self.stage, self.toolbar, self.notice, self.settings_file, self.change_setups
+        )
+        self.questions = LaunchQuestions(
+            self.stage, self.notice, self.change_setups, lambda: self.frame.show_tab("source")
+        )
+        self.colouring = Colouring(self.stage, self.frame, self.draw)
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)
         self.setCentralWidget(self.frame)
-        menu, self.commands = build_menu(self)
-        self.toolbar.menu.setMenu(menu)
+        self._build_menu()
         self._frames = QTimer(self, interval=FRAME, timerType=Qt.TimerType.PreciseTimer)
         self._frames.timeout.connect(lambda: self.playhead.advance(time.monotonic()))
         self._draw_soon = QTimer(self, interval=0, singleShot=True)
         self._draw_soon.timeout.connect(self.draw)
         self._connect()
         self.frame.transport.play.setFocus()
-        if complaint:
-            self.notice.error(complaint)
+        if self.settings_file.complaint:
+            self.notice.error(self.settings_file.complaint)
+
+    def all_commands(self) -> Commands:
+        """Return every command of the window."""
+        return {
+            "File": file_commands(self.files, self.close),
+            "Play": play_commands(self.playhead, self.stage, self.frame),
+            "Go": go_commands(self.travel, self.stage, self.frame, self._show_timings, self.escape),
+            "View": view_commands(self, self.frame, self.look, self.colouring),
+            "Help": [
+                Command("Keys", "F1", lambda: show_keys(self, self.theme, keys(self.all_commands()))),
+                Command("About Tilescope", "", lambda: show_about(self, self.theme)),
+            ],
+        }
+
+    def _build_menu(self) -> None:
+        self.menu = Menu(self, self.all_commands())
+        self.commands = self.menu.entries
+        offer_recent(self.menu.parts["File"], self.files)
+        offer_text_size(self.menu.parts["View"], self.look)
+        self.toolbar.menu.setMenu(self.menu)
+
+    def _show_timings(self) -> None:
+        from .timings import show_timings  # what it needs is not loaded before
+
+        show_timings(self, self.look)
 
     def _connect(self) -> None:
         stage, toolbar, transport = self.stage, self.toolbar, self.frame.transport
@@ -70,9 +108,8 @@ class MainWindow(QMainWindow):
         stage.positioned.connect(self.draw)  # before Qt paints what was loaded, so that it is painted once
         stage.waiting.connect(self.frame.show_progress)
         stage.problem.connect(self.notice.error)
-        stage.consent.connect(self._ask_consent)
-        stage.slow.connect(self.asking.ask_patience)
         stage.turned.connect(self.frame.show_setups)
+        self.frame.cancelled.connect(self.escape)
         self.playhead.changed.connect(self._tick)
         self.look.changed.connect(self._dress)
         application = QApplication.instance()
@@ -89,6 +126,11 @@ class MainWindow(QMainWindow):
         """The colours and text sizes in use."""
         return self.look.theme
 
+    @property
+    def settings(self) -> Settings:
+        """What is remembered from one run to the next."""
+        return self.settings_file.now
+
     def focused_session(self) -> Session | None:
         """Return the session of the pane in focus."""
         return self.stage.focused()
@@ -99,14 +141,14 @@ class MainWindow(QMainWindow):
     def _dress(self, theme: Theme) -> None:
         self.setFont(theme.font())
         self.frame.set_theme(theme)
-        speak_actions([a for text, a in self.commands.items() if text not in (CUDA, WORK_ITEM)], theme.say)
+        self.menu.speak(theme.say)
         self._refresh()
 
     def _load(self, i: int) -> None:
         session = self.stage.sessions[i]
         if session is not None and session is not self.frame.panes[i].session:
-            self.asking.offer_all(i, session.trace)
-            files.note_opened(self, self.stage.setups[i].file)
+            self.questions.offer_all(i, session.trace)
+            self.files.note_opened(self.stage.setups[i].file)
         self.frame.load(i, session)
         self.frame.show_setups()
 
@@ -148,10 +190,10 @@ class MainWindow(QMainWindow):
         stage, moment, setups = self.stage, mark.moment, mark.panes[: len(SIDES)]
         self._wear(mark)
         self.colouring.keep()
-        self.frame.make_panes(len(setups), self.escape)
+        self.frame.make_panes(len(setups))
         first = start or (at_first_load if moment is None else lambda _: moment)
         shown = stage.show(setups, mark.selections, first)
-        self.frame.make_panes(len(stage.setups), self.escape)
+        self.frame.make_panes(len(stage.setups))
         stage.set_focus(min(mark.focus, len(stage.setups) - 1))
         self.frame.show_setups()
         return shown
@@ -174,11 +216,11 @@ class MainWindow(QMainWindow):
         if setups == stage.setups:
             return
         before = len(self.frame.panes)
-        self.frame.make_panes(len(setups), self.escape)
-        self.asking.forget()  # before the new setups may ask something
+        self.frame.make_panes(len(setups))
+        self.questions.forget()  # before the new setups may ask something
         self.colouring.leave()
         if not stage.show(setups, here.selections, as_before(stage)):
-            self.frame.make_panes(before, self.escape)
+            self.frame.make_panes(before)
             return
         self.history.leave(here)
         self.frame.show_setups()
@@ -188,46 +230,15 @@ class MainWindow(QMainWindow):
         here = self.bookmark()
         mark = self.history.back(here) if way < 0 else self.history.forward(here)
         if mark is not None:
-            self.asking.forget()
+            self.questions.forget()
             self.show_bookmark(msgspec.structs.replace(mark, **self.look.worn()))
-
-    def _ask_consent(self, pane: int, launch: Launch) -> None:
-        name = Path(self.stage.setups[pane].file).name
-        sentence = (
-            f"The kernel in {name} came with that file. Read it under Source; it runs only if you agree."
-        )
-        self.frame.show_tab("source")
-        self.notice.ask(sentence, [("Run it", lambda: self.stage.trust(pane, launch))])
-
-    def change_speed(self, way: int) -> None:
-        """Take the next speed of the list that is faster (1) or slower (-1)."""
-        speeds = [s for s in SPEEDS if (s - self.playhead.speed) * way > 0]
-        if speeds:
-            self.playhead.set_speed(min(speeds) if way > 0 else max(speeds))
-
-    def toggle_link(self) -> None:
-        """Link the panes the other way."""
-        self.stage.set_link("moment" if self.stage.link_mode == "progress" else "progress")
-        self.frame.transport.show_link(self.stage.link_mode, len(self.frame.panes) > 1)
-
-    def other_pane(self) -> None:
-        """Turn to the other pane."""
-        self.stage.set_focus((self.stage.focus + 1) % max(len(self.frame.panes), 1))
-
-    def toggle_full_screen(self) -> None:
-        """Fill the screen, or not."""
-        self.showNormal() if self.isFullScreen() else self.showFullScreen()
-
-    def toggle_bar(self) -> None:
-        """Hide the bar at the top, for a lecture, or show it."""
-        self.toolbar.setVisible(self.toolbar.isHidden())
 
     def escape(self) -> None:
         """Cancel the tracing, else close the message, else leave the full screen."""
-        if self.program is not None and self.program.stop():
+        if self.files.end_program():
             self.notice.tell("The program was ended.")
         elif self.stage.cancel():
-            self.asking.forget()
+            self.questions.forget()
             self.notice.tell("The tracing was cancelled; the picture is that of the launch before.")
         elif self.notice.is_shown():
             self.toolbar.restore()
@@ -247,24 +258,51 @@ class MainWindow(QMainWindow):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take traces and NumPy arrays."""
-        if files.dropped(event.mimeData()):
+        if dropped(event.mimeData()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Open what was dropped."""
-        for path in files.dropped(event.mimeData())[:1]:
+        for path in dropped(event.mimeData())[:1]:
             event.acceptProposedAction()
-            files.take_dropped(self, path)
+            self.files.take_dropped(path)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember how the window looks, and end what runs."""
         self._frames.stop()
         self.playhead.pause()
         self.stage.cancel()
-        if self.program is not None:
-            self.program.close()
-        remembered.remember(self)
+        self.files.close()
+        self._remember()
         self.stage.jobs.close()
         self.frame.spreads.close()
         self.frame.types.close()
         event.accept()
+
+    def restore(self) -> None:
+        """Take the place on the screen that the window had last."""
+        room = self.screen().availableSize() * 0.95
+        self.resize(room.boundedTo(USUAL))
+        if self.settings.geometry:
+            self.restoreGeometry(QByteArray(self.settings.geometry))
+        self.frame.restore_splitters(self.settings.splitters)
+
+    def _remember(self) -> None:
+        """Write what the window shows and its place into its settings file, if it has one."""
+        if self.settings_file.path is None:
+            return
+        complaint = self.settings_file.write(
+            bookmark=self._lasting(),
+            geometry=bytes(self.saveGeometry().data()),
+            splitters=self.frame.splitter_states(),
+        )
+        if complaint:
+            print(complaint, file=sys.stderr)
+
+    def _lasting(self) -> Bookmark:
+        """Return the bookmark, without panes where they show traces that cannot be opened again."""
+        mark, sessions = self.bookmark(), self.stage.sessions
+        files = [(setup.file, s) for setup, s in zip(mark.panes, sessions, strict=True) if setup.file]
+        if any(session is None or self.files.goes(file) for file, session in files):
+            return msgspec.structs.replace(mark, panes=(), selections=(), moment=None, focus=0)
+        return mark

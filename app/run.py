@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from ..tracer.cache import TraceCache
 from ..tracer.client import Worker
-from . import files, folders, remembered
+from . import folders
 from .first_bookmark import first_bookmark
 from .jobs import Jobs
 from .main_window import MainWindow
@@ -39,12 +39,12 @@ def run(worker: Worker, specs: Sequence[str], program: str, interrupted: Sequenc
     made = application()
     jobs = Jobs(worker, TraceCache(folders.cache_folder()))
     window = MainWindow(jobs, folders.config_folder() / "window.json")
-    remembered.restore(window)
+    window.restore()
     if not window.show_bookmark(first_bookmark(specs, window.settings.bookmark)):
         window.show_bookmark(first_bookmark((), None))
     window.show()
     if program:
-        files.run_program(window, program)
+        window.files.run_program(program)
     heartbeat = QTimer(interval=HEARTBEAT)
     heartbeat.timeout.connect(lambda: window.close() if interrupted else None)
     heartbeat.start()

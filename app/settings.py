@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -19,6 +20,26 @@ class Settings(msgspec.Struct, frozen=True):
     geometry: bytes = b""
     splitters: tuple[bytes, ...] = ()
     recent: tuple[str, ...] = ()
+
+
+class SettingsFile:
+    """The settings as they are now, and the file in which they outlive the window, None for nowhere.
+
+    complaint: one sentence that says why they could not be read, or "".
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.now, self.complaint = load(path) if path else (Settings(), "")
+
+    def note_recent(self, file: str) -> None:
+        """Take note of a file as the one opened last."""
+        self.now = with_recent(self.now, file)
+
+    def write(self, **changes: Any) -> str:
+        """Write the settings with these changes; return "" or one sentence that says what went wrong."""
+        self.now = msgspec.structs.replace(self.now, **changes)
+        return save(self.path, self.now) if self.path else ""
 
 
 def load(path: Path) -> tuple[Settings, str]:

@@ -208,6 +208,10 @@ class Stage(QObject):
             self.turned.emit()
             self.changed.emit()
 
+    def focus_next(self) -> None:
+        """Turn to the other pane."""
+        self.set_focus((self.focus + 1) % max(len(self.sessions), 1))
+
     def set_link(self, mode: Link) -> None:
         """Link the panes by moment or by progress; the pane in focus stays where it is."""
         moment = self.moments()[self.focus] if self.sessions else 0.0

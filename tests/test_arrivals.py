@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tilescope.app.files import run_program
 from windows import PAIR, SMALL, opened, settle, until
 
 PROGRAM = """
@@ -46,7 +45,7 @@ def test_a_program_is_first_looked_at_where_it_loads(tmp_path):
     path.write_text(PROGRAM)
     with opened((f"matmul-tiled:{SMALL}",)) as window:
         window.playhead.seek(1)
-        run_program(window, str(path))
+        window.files.run_program(str(path))
         until(lambda: window.stage.sessions[0].trace.kernel == "copy" and window.stage.is_settled())
         assert window.stage.moments()[0] >= 1
         end = window.playhead.end

@@ -7,7 +7,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from tilescope.app import files
 from windows import PAIR, SMALL, enter, field, opened, press, settle, until
 
 VECTORS = ("vector-increment:count=300", "vector-multiply:count=600,num_blocks=3")
@@ -139,7 +138,7 @@ def test_a_file_that_cannot_be_opened_leaves_the_bar_as_the_picture_is(tmp_path)
     with opened() as window:
         before = window.stage.setups
         path = tmp_path / "nope.npz"
-        files.open_path(window, str(path))
+        window.files.open_path(str(path))
         settle(window)
         assert window.notice.kind == "error"
         assert window.toolbar.sides[1].currentText() == "Tiled, shared memory"

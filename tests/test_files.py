@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
-from tilescope.app import files
+from tilescope.app.files import dropped
 from tilescope.tracer.launch import decode, encode
 from tilescope.tracer.storage import save
 from windows import SMALL, opened, reset, settle, until
@@ -28,9 +28,9 @@ def window(shared):
 
 def test_a_trace_is_saved_and_opened_again(window, tmp_path):
     path = tmp_path / "mine.npz"
-    files.store_trace(window, path)
+    window.files.store_trace(path)
     assert str(path) in window.settings.recent
-    files.open_path(window, str(path))
+    window.files.open_path(str(path))
     settle(window)
     pane = window.frame.panes[1]
     assert pane.heading.title.text() == "mine"
@@ -46,7 +46,7 @@ def test_a_damaged_or_foreign_file_is_told_and_the_picture_stays(window, tmp_pat
     shown = window.stage.sessions[1]
     path = tmp_path / "bad.npz"
     path.write_bytes(content)
-    files.open_path(window, str(path))
+    window.files.open_path(str(path))
     settle(window)
     assert window.notice.kind == "error"
     assert str(path) in window.notice.sentence.text()
@@ -62,7 +62,7 @@ def test_a_file_that_never_opened_is_not_asked_for_at_the_next_start(tmp_path):
 
 
 def test_a_trace_cannot_be_saved_where_nothing_can_be_written(window, tmp_path):
-    files.store_trace(window, tmp_path / "missing" / "mine.npz")
+    window.files.store_trace(tmp_path / "missing" / "mine.npz")
     assert window.notice.kind == "error"
     assert not list(tmp_path.iterdir())
 
@@ -74,7 +74,7 @@ def test_a_files_kernel_runs_only_after_the_user_agrees(tmp_path):
         own = msgspec.structs.replace(launch, source=launch.source + "\n# mine\n")
         path = tmp_path / "theirs.npz"
         save(dataclasses.replace(trace, launch=encode(own)), path)
-        files.open_path(fresh, str(path))
+        fresh.files.open_path(str(path))
         settle(fresh)
         opened_session = fresh.stage.sessions[0]
         fresh.toolbar.schedule.put("sequential")
@@ -112,10 +112,10 @@ def test_a_dropped_array_becomes_the_input_it_is_said_to_be(tmp_path):
 
 def test_a_dropped_trace_is_opened_and_other_files_are_not_taken(tmp_path):
     with opened() as fresh:
-        files.store_trace(fresh, tmp_path / "mine.npz")
+        fresh.files.store_trace(tmp_path / "mine.npz")
         drop(fresh, tmp_path / "mine.npz")
         settle(fresh)
         assert fresh.frame.panes[1].heading.title.text() == "mine"
         other = QMimeData()
         other.setUrls([QUrl.fromLocalFile(str(tmp_path / "notes.txt"))])
-        assert files.dropped(other) == []
+        assert dropped(other) == []

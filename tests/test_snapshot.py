@@ -8,7 +8,6 @@ import pytest
 from PySide6.QtGui import QImage
 
 from tilescope.app.cli import main
-from tilescope.app.files import store_picture
 from tilescope.app.pictures import PictureError, write_png
 from tilescope.app.snapshot import snapshot
 from tilescope.kernels.catalogue import CatalogueError
@@ -88,10 +87,10 @@ def test_a_picture_that_fails_leaves_the_old_one(tmp_path):
 
 def test_the_windows_own_picture_has_twice_its_size(tmp_path):
     with opened() as window:
-        store_picture(window, tmp_path / "mine.png")
+        window.files.store_picture(tmp_path / "mine.png")
         assert QImage(str(tmp_path / "mine.png")).size() == window.size() * 2
         assert "mine.png" in window.frame.notice.news.sentence.text()
-        store_picture(window, tmp_path / "no" / "mine.png")
+        window.files.store_picture(tmp_path / "no" / "mine.png")
         assert window.notice.kind == "error"
 
 

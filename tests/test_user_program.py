@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tilescope.app.files import run_program, take_dropped
 from tilescope.app.settings import load
 from windows import opened, until
 
@@ -38,7 +37,7 @@ def launches(window) -> list[tuple[str, int]]:
 def test_a_program_is_shown_and_run_again_when_it_is_saved(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(COPY)
-    run_program(window, str(path))
+    window.files.run_program(str(path))
     until(lambda: launches(window) == [("copy", 32)] and window.stage.is_settled())
     assert window.stage.sessions[0].trace.sources[str(path)] == COPY
     path.write_text(COPY.replace("copy[2, 8]", "copy[1, 8]"))
@@ -48,7 +47,7 @@ def test_a_program_is_shown_and_run_again_when_it_is_saved(window, tmp_path):
 def test_two_launches_stand_side_by_side(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(COPY + "copy[1, 4](np.zeros(4, np.float32), np.zeros(4, np.float32))\n")
-    run_program(window, str(path))
+    window.files.run_program(str(path))
     until(lambda: launches(window) == [("copy", 32), ("copy", 8)])
 
 
@@ -68,7 +67,7 @@ def test_what_goes_wrong_is_one_sentence_and_the_picture_stays(window, tmp_path,
     before = launches(window)
     path = tmp_path / "mine.py"
     path.write_text(text)
-    run_program(window, str(path))
+    window.files.run_program(str(path))
     until(lambda: told in window.notice.sentence.text())
     assert "mine.py" in window.notice.sentence.text()
     assert launches(window) == before
@@ -90,7 +89,7 @@ late[1, 8](np.zeros(8, np.float32))
 def test_an_access_outside_is_told_in_the_words_of_the_window(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(OUTSIDE)
-    run_program(window, str(path))
+    window.files.run_program(str(path))
     until(lambda: window.notice.kind == "error")
     said = window.notice.sentence.text()
     assert "thread (4, 0, 0) of block (0, 0, 0): out[8] is outside its array" in said
@@ -101,7 +100,7 @@ def test_an_access_outside_is_told_in_the_words_of_the_window(window, tmp_path):
 def test_launches_are_called_by_kernel_program_and_number(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(COPY + 3 * "copy[1, 4](np.zeros(4, np.float32), np.zeros(4, np.float32))\n")
-    run_program(window, str(path))
+    window.files.run_program(str(path))
     until(lambda: launches(window) == [("copy", 32), ("copy", 8)] and window.stage.is_settled())
     names = ["copy · mine.py · launch 1", "copy · mine.py · launch 2"]
     assert [session.title for session in window.stage.sessions] == names
@@ -114,7 +113,7 @@ def test_traces_that_go_with_the_window_are_not_remembered(tmp_path):
     path.write_text(COPY)
     with opened(("matmul-tiled:m=8,k=8,n=8,tile=8",), settings=settings) as window:
         window.look.use("dark")
-        run_program(window, str(path))
+        window.files.run_program(str(path))
         until(lambda: launches(window) == [("copy", 32)] and window.stage.is_settled())
         assert window.settings.recent == ()
     remembered, complaint = load(settings)
@@ -125,17 +124,17 @@ def test_traces_that_go_with_the_window_are_not_remembered(tmp_path):
 def test_a_program_without_end_is_ended_by_escape(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("while True:\n    pass\n")
-    run_program(window, str(path))
-    until(lambda: window.program.runs == 1)
+    window.files.run_program(str(path))
+    until(lambda: window.files.program.runs == 1)
     window.escape()
     assert "ended" in window.notice.news.sentence.text()
-    assert not window.program.stop()
+    assert not window.files.program.stop()
 
 
 def test_a_dropped_program_runs_only_after_the_user_agrees(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(COPY)
-    take_dropped(window, str(path))
-    assert window.program is None
+    window.files.take_dropped(str(path))
+    assert window.files.program is None
     window.notice.answers[0].click()
     until(lambda: launches(window) == [("copy", 32)])
