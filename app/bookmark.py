@@ -14,56 +14,44 @@ Value = int | str
 Link = Literal["moment", "progress"]
 SideChoice = Literal["auto", "shown", "hidden"]
 PictureChoice = Literal["auto", "memory", "histogram"]
-Words = Literal["own", "cuda", "work-item"]
+WordChoice = Literal["own", "cuda", "work-item"]
 ThemeChoice = Literal["light", "dark", "system"]
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """What a pane runs: a scenario with its parameters and schedule, or a trace file.
+    """What a pane runs: a scenario with its parameters and schedule, or a trace file, which then says all the rest."""
 
-    resident: blocks that run at once; None is the scenario's own number, "all" as many as fit. blocks: linear
-    numbers of those to run, None is all of them; cut: they are the first one alone, since all take long. file: the
-    path of a trace, which then says all the rest; rerun: but its kernel is run anew with this schedule, resident
-    and blocks. keep: whether all accesses are kept, also where they are many.
-    """
-
-    scenario: str = ""
-    values: dict[str, Value] = {}
+    scenario: str = ""  # its name in the catalogue
+    values: dict[str, Value] = {}  # of parameters, by their names
     schedule: Schedule = Schedule()
-    resident: int | Literal["all"] | None = None
-    blocks: tuple[int, ...] | None = None
-    file: str = ""
-    rerun: bool = False
+    resident: int | Literal["all"] | None = None  # blocks at once; None is the scenario's own number
+    blocks: tuple[int, ...] | None = None  # linear numbers of those to run; None is all of them
+    file: str = ""  # the path of a trace
+    rerun: bool = False  # the file's kernel is run anew with this schedule, resident and blocks
     engine: EngineName = "compiled"
-    keep: Keep = "some"
-    cut: bool = False
+    keep: Keep = "some"  # whether all accesses are kept, also where they are many
+    cut: bool = False  # `blocks` are the first one alone, since all take long
 
 
 class Bookmark(msgspec.Struct, frozen=True):
-    """Everything that makes the window look as it does.
+    """Everything that makes the window look as it does."""
 
-    moment: the clock's (see playhead.link); None is the first load. focus: the pane that the right column
-    follows. tab, side: what that column shows, and whether it is there. shared: whether a parameter is changed in
-    both panes at once. picture: what the panes show of a launch that counts; auto is its histogram.
-    words: what labels call threads and blocks; own is as the scenario does.
-    """
-
-    panes: tuple[Setup, ...]
-    selections: tuple[Selection, ...] = msgspec.field(default=(), name="places")
-    moment: float | None = None
-    focus: int = 0
+    panes: tuple[Setup, ...]  # from left to right
+    selections: tuple[Selection, ...] = msgspec.field(default=(), name="places")  # one a pane
+    moment: float | None = None  # of the clock of all panes (see playhead.link); None is the first load
+    focus: int = 0  # index of the pane that the right column follows
     link: Link = "progress"
-    speed: float = 8.0
+    speed: float = 8.0  # moments a second
     loop: bool = False
-    shared: bool = True
-    tab: str = "source"
-    side: SideChoice = "auto"
-    colour_by: str = "auto"
-    picture: PictureChoice = "auto"
+    shared: bool = True  # a parameter is changed in both panes at once
+    tab: str = "source"  # of the right column
+    side: SideChoice = "auto"  # whether the right column is there
+    colour_by: str = "auto"  # what colours the cells
+    picture: PictureChoice = "auto"  # of a launch that counts; auto is its histogram
     theme: ThemeChoice = "system"
-    text_scale: float = 1.0
+    text_scale: float = 1.0  # times the normal size
     reduced_motion: bool = False
-    words: Words = "own"
+    words: WordChoice = "own"  # what labels call threads and blocks; own is as the scenario does
 
 
 def encode(bookmark: Bookmark) -> str:
@@ -77,7 +65,7 @@ def decode(text: str | bytes) -> Bookmark:
 
 
 class History:
-    """Bookmarks in the order in which they were left, with a place among them, as in a web browser."""
+    """Bookmarks in the order in which they were left, with a position among them, as in a web browser."""
 
     def __init__(self) -> None:
         self._back: list[Bookmark] = []

@@ -23,7 +23,7 @@ class Field(Protocol):
     def mark(self, sentence: str) -> None: ...
 
 
-class Choice(Combo):
+class ChoiceField(Combo):
     """A field with a few words to choose from."""
 
     def text(self) -> str:
@@ -40,7 +40,7 @@ class Choice(Combo):
         mark(self, "invalid", bool(sentence))
 
 
-class Number(Entry):
+class NumberField(Entry):
     """A field to type into."""
 
     def put(self, text: str) -> None:
@@ -49,7 +49,7 @@ class Number(Entry):
             self.setText(text)
 
 
-class FilePicker(QWidget):
+class FileField(QWidget):
     """A field with the path of a file, chosen in a dialog."""
 
     picked = Signal()
@@ -99,15 +99,15 @@ def field_of(parameter: Parameter, touched: Callable[[bool], None], left: Callab
     It calls `touched` at every key with False and where a choice is made with True, `left` when the typing is over.
     """
     if parameter.file:
-        file = FilePicker(parameter.label, "NumPy arrays (*.npy)")
+        file = FileField(parameter.label, "NumPy arrays (*.npy)")
         file.picked.connect(lambda: touched(True))
         return file
     if parameter.choices:
-        choice = Choice(parameter.label)
+        choice = ChoiceField(parameter.label)
         choice.offer([(str(word), str(word)) for word in parameter.choices], str(parameter.default))
         choice.picked.connect(lambda _: touched(True))
         return choice
-    number = Number(parameter.label, len(str(parameter.maximum)))
+    number = NumberField(parameter.label, len(str(parameter.maximum)))
     number.textEdited.connect(lambda _: touched(False))
     number.editingFinished.connect(left)
     return number

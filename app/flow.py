@@ -16,10 +16,10 @@ class FlowLayout(QLayout):
         self._items: list[QLayoutItem] = []
         self._right: set[QLayoutItem] = set()
 
-    def insert(self, place: int, widget: QWidget) -> None:
-        """Put a widget at a place among the others."""
+    def insert(self, index: int, widget: QWidget) -> None:
+        """Put a widget before the one of this index."""
         self.addChildWidget(widget)
-        self._items.insert(place, QWidgetItem(widget))
+        self._items.insert(index, QWidgetItem(widget))
         self.invalidate()
 
     def add(self, widget: QWidget, *, right: bool = False) -> None:
@@ -80,7 +80,7 @@ class FlowLayout(QLayout):
         y = inside.top()
         for row in self._rows(inside.width()):
             height = max(item.sizeHint().height() for item in row)
-            self._place(row, QRect(inside.left(), y, inside.width(), height))
+            self._lay_out(row, QRect(inside.left(), y, inside.width(), height))
             y += height + self._gap()
 
     def expandingDirections(self) -> Qt.Orientation:
@@ -109,8 +109,8 @@ class FlowLayout(QLayout):
         """Return the width of these items beside each other."""
         return sum(item.sizeHint().width() for item in items) + self._gap() * (len(items) - 1)
 
-    def _place(self, row: Row, room: QRect) -> None:
-        """Place one row: from the left edge, and what belongs at the right up to the right edge."""
+    def _lay_out(self, row: Row, room: QRect) -> None:
+        """Lay out one row: from the left edge, and what belongs at the right up to the right edge."""
         x = room.left()
         spare = room.width() - self._width(row)
         moved = False

@@ -9,7 +9,7 @@ from typing import Literal
 
 NAME = "tilescope"
 
-Kind = Literal["data", "cache", "config"]
+Use = Literal["data", "cache", "config"]
 
 # The XDG Base Directory Specification: variable, and the folder in the home where it is not set.
 _XDG = {
@@ -35,17 +35,17 @@ def config_folder() -> Path:
     return _folder("config")
 
 
-def _folder(kind: Kind) -> Path:
+def _folder(use: Use) -> Path:
     """TILESCOPE_HOME, where set, holds all three."""
     home = os.environ.get("TILESCOPE_HOME")
     if home:
-        return Path(home).absolute() / kind
+        return Path(home).absolute() / use
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home() / "AppData" / "Local") / NAME / kind
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / NAME / use
     if sys.platform == "darwin":
-        return Path.home() / "Library" / _LIBRARY[kind] / NAME
-    variable, usual = _XDG[kind]
-    place = Path(os.environ.get(variable, ""))
+        return Path.home() / "Library" / _LIBRARY[use] / NAME
+    variable, usual = _XDG[use]
+    chosen = Path(os.environ.get(variable, ""))
     # The specification has relative paths ignored.
-    return (place if place.is_absolute() else Path.home() / usual) / NAME
+    return (chosen if chosen.is_absolute() else Path.home() / usual) / NAME

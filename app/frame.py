@@ -25,7 +25,7 @@ from .stage import Stage
 from .theme import Theme
 from .toolbar import SIDES, Toolbar
 from .transport import Transport
-from .types_job import TypesJob
+from .types_job import TypeInferenceJob
 from .views.memory_scene import COLOUR_BY
 from .views.timeline import TimelineView
 
@@ -50,7 +50,7 @@ class Frame(QWidget):
         self.timelines: list[TimelineView] = []
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
         self.side, self.transport = Side(theme), Transport(playhead, theme)
-        self.spreads, self.types = SeedJobs(stage.jobs, self), TypesJob(self)
+        self.spreads, self.types = SeedJobs(stage.jobs, self), TypeInferenceJob(self)
         self.spreads.moved.connect(self._show_spread)
         self.types.found.connect(self.side.show_findings)
         stage.jobs.examined.connect(self._show_findings)

@@ -16,7 +16,7 @@ from .views.pitfall import pitfall_text
 from .views.wording import check_text, compared_text
 
 
-class Heading(QWidget):
+class PaneHeading(QWidget):
     """One line, and the lesson below. What does not fit the line is said in fewer words, with all of it as a tip.
 
     Its height follows from the text size and the lines of the lesson alone, so that panes side by side agree.

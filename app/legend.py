@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from .theme import Theme
 from .views.patterns import swatch
 
-Words = Literal["all", "some", "none"]  # each kind's name; its verb, after its space; squares alone
+Spelling = Literal["all", "some", "none"]  # each kind's name; its verb, after its space; squares alone
 TEXT = 12.0
 
 
@@ -31,14 +31,14 @@ class Legend(QWidget):
         super().__init__(parent)
         self.theme = theme
         self.kinds: tuple[str, ...] = ()
-        self.words: Words = "all"
+        self.words: Spelling = "all"
 
     def show_kinds(self, kinds: Sequence[str]) -> None:
         """Say what these kinds look like."""
         self.kinds = tuple(kinds)
         self._changed()
 
-    def spell(self, words: Words) -> None:
+    def spell(self, words: Spelling) -> None:
         """Use so many words."""
         if words != self.words:
             self.words = words
@@ -54,11 +54,11 @@ class Legend(QWidget):
         self.updateGeometry()
         self.update()
 
-    def width_with(self, words: Words) -> int:
+    def width_with(self, words: Spelling) -> int:
         """Return the width with so many words."""
         return round(self.pieces(words)[1])
 
-    def pieces(self, words: Words) -> tuple[list[Piece], float]:
+    def pieces(self, words: Spelling) -> tuple[list[Piece], float]:
         """Return what is drawn with so many words, from left to right, and the width of it all."""
         found, x, before = [], 0.0, ""
         metrics = QFontMetrics(self.theme.font(TEXT))

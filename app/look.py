@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
-from .bookmark import ThemeChoice, Words
+from .bookmark import ThemeChoice, WordChoice
 from .theme import Theme, qt_palette, resolve, style_sheet
 
 
@@ -20,20 +20,20 @@ class Look(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.choice: ThemeChoice = "system"
-        self.words: Words = "own"
+        self.words: WordChoice = "own"
         self.theme: Theme = resolve("system")
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 
     def show(
-        self, choice: ThemeChoice, scale: float, reduced_motion: bool, words: Words | None = None
+        self, choice: ThemeChoice, scale: float, reduced_motion: bool, words: WordChoice | None = None
     ) -> None:
         """Take a whole look at once; without words those in use."""
         self.choice, self.words = choice, words or self.words
         self.theme = resolve(choice, scale, reduced_motion, self.words)
-        dress(self.theme)
+        apply_theme(self.theme)
         self.changed.emit(self.theme)
 
-    def worn(self) -> dict[str, Any]:
+    def bookmark_fields(self) -> dict[str, Any]:
         """Return the look as a bookmark has it."""
         theme = self.theme
         return {
@@ -64,7 +64,7 @@ class Look(QObject):
         """Let elements travel, or stay still."""
         self.show(self.choice, self.theme.scale, not self.theme.reduced_motion)
 
-    def speak(self, words: Words) -> None:
+    def speak(self, words: WordChoice) -> None:
         """Take the words of a model, or those that each scenario speaks itself."""
         self.show(self.choice, self.theme.scale, self.theme.reduced_motion, words)
 
@@ -73,7 +73,7 @@ class Look(QObject):
             self.use("system")
 
 
-def dress(theme: Theme) -> None:
+def apply_theme(theme: Theme) -> None:
     """Give the whole application a theme's palette, font and style sheet."""
     application = QApplication.instance()
     assert isinstance(application, QApplication)

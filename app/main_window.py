@@ -111,7 +111,7 @@ class MainWindow(QMainWindow):
         stage.turned.connect(self.frame.show_setups)
         self.frame.cancelled.connect(self.escape)
         self.playhead.changed.connect(self._tick)
-        self.look.changed.connect(self._dress)
+        self.look.changed.connect(self._set_theme)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._turn)
@@ -138,7 +138,7 @@ class MainWindow(QMainWindow):
     def _turn(self, old: QWidget | None, new: QWidget | None) -> None:
         self.frame.turn_to(new)
 
-    def _dress(self, theme: Theme) -> None:
+    def _set_theme(self, theme: Theme) -> None:
         self.setFont(theme.font())
         self.frame.set_theme(theme)
         self.menu.speak(theme.say)
@@ -182,13 +182,13 @@ class MainWindow(QMainWindow):
             side=self.frame.side_wanted,
             colour_by=self.frame.colour,
             picture=self.frame.picture,
-            **self.look.worn(),
+            **self.look.bookmark_fields(),
         )
 
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
         """Look as the bookmark says; return False, with the reason told, where a setup in it cannot be run."""
         stage, moment, setups = self.stage, mark.moment, mark.panes[: len(SIDES)]
-        self._wear(mark)
+        self._take_over(mark)
         self.colouring.keep()
         self.frame.make_panes(len(setups))
         first = start or (at_first_load if moment is None else lambda _: moment)
@@ -198,7 +198,7 @@ class MainWindow(QMainWindow):
         self.frame.show_setups()
         return shown
 
-    def _wear(self, mark: Bookmark) -> None:
+    def _take_over(self, mark: Bookmark) -> None:
         """Take from a bookmark everything but what runs."""
         self.look.show(mark.theme, mark.text_scale, mark.reduced_motion, mark.words)
         self.stage.link_mode = mark.link
@@ -231,7 +231,7 @@ class MainWindow(QMainWindow):
         mark = self.history.back(here) if way < 0 else self.history.forward(here)
         if mark is not None:
             self.questions.forget()
-            self.show_bookmark(msgspec.structs.replace(mark, **self.look.worn()))
+            self.show_bookmark(msgspec.structs.replace(mark, **self.look.bookmark_fields()))
 
     def escape(self) -> None:
         """Cancel the tracing, else close the message, else leave the full screen."""

@@ -16,7 +16,7 @@ from .charts.sources import own_folder
 from .jobs import LEAVING, Task
 
 
-class MeasuringJob(QObject):
+class MeasureJob(QObject):
     """One measurement at a time.
 
     progress: (what is done now, rows done, rows in all). saved: the path of the new measurement. failed: one

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QFrame, QWidget
 
-from .fields import Choice, Number
+from .fields import ChoiceField, NumberField
 from .theme import Theme
 from .views.dress import boxes_palette, boxes_sheet
 
@@ -15,7 +15,7 @@ SCHEDULES = ("lockstep", "sequential", "random")
 NUMBERS = (("seed", "Seed", 6), ("resident", "Resident blocks", 6), ("blocks", "Blocks to run", 16))
 
 
-class Options(QFrame):
+class LaunchOptions(QFrame):
     """Fields of what every launch has, whatever its scenario: `fields` by the names that `option_texts` has too."""
 
     def __init__(
@@ -24,12 +24,12 @@ class Options(QFrame):
         super().__init__(parent)
         self.setObjectName("panel")
         self.setWindowFlag(self.windowType().Popup)
-        self.schedule = Choice("Schedule")
+        self.schedule = ChoiceField("Schedule")
         self.schedule.offer([(kind, kind) for kind in SCHEDULES], "lockstep")
         self.schedule.picked.connect(lambda _: touched("schedule", True))
         self.form = QFormLayout(self)
         self.form.addRow("Schedule", self.schedule)
-        self.numbers = {name: Number(label, digits) for name, label, digits in NUMBERS}
+        self.numbers = {name: NumberField(label, digits) for name, label, digits in NUMBERS}
         for name, label, _ in NUMBERS:
             self.numbers[name].textEdited.connect(lambda _, name=name: touched(name, False))
             self.numbers[name].editingFinished.connect(left)

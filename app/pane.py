@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
 from .bookmark import PictureChoice
 from .details import details_of
-from .heading import Heading
+from .heading import PaneHeading
 from .session import Selection, Session
 from .theme import Theme
-from .veil import Veil
+from .veil import ProgressVeil
 from .views.counted import has_conflicts
 from .views.counters import CountersView
 from .views.histogram import HistogramView
@@ -37,13 +37,13 @@ class Pane(QFrame):
         self.selection = Selection()
         self.picture: PictureChoice = "auto"
         self.conflicts = False  # of the session's requests in banks of shared memory
-        self.heading = Heading(theme)
+        self.heading = PaneHeading(theme)
         self.switch = self.heading.switch
         self.switch.chosen.connect(self.picture_asked)
         self.memory, self.counters = MemoryView(theme), CountersView(theme)
         self.histogram = HistogramView(theme)
         self.views: tuple[View, ...] = (self.memory, self.histogram, self.counters)
-        self.veil = Veil(self)
+        self.veil = ProgressVeil(self)
         self.veil.cancelled.connect(self.cancelled)
         self._build()
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)

@@ -72,7 +72,7 @@ class Playhead(QObject):
         self.pause() if self.playing else self.play()
 
     def advance(self, now: float) -> None:
-        """Move to where the clock `now` (seconds, monotonic) says; the first call after a start begins to count."""
+        """Move to where it is at the time `now` (seconds, monotonic); the first call after a start begins to count."""
         if not self.playing:
             return
         if self._anchor is None:

@@ -12,7 +12,7 @@ from .theme import Theme
 from .views.wording import place_text
 
 
-class Position(QWidget):
+class PositionLabel(QWidget):
     """A strong text and a quiet one behind it, or a hint while there is nothing to say."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -20,20 +20,20 @@ class Position(QWidget):
         self.theme = theme
         self.strong = self.quiet = ""
         self.widest = ("", "")
-        self.with_place = True
+        self.with_quiet = True
         self.hint = "Space plays"  # shown until the time is moved from `_hint_at`
         self._hint_at: float | None = None
 
     def tell(self, session: Session, moment: float, block: int, *, settled: bool) -> None:
         """Say where a session is; or give the hint once all is there, until the time is moved."""
         phase = steps.phase_at(session, block, moment)
-        place = f"block {place_text(block, session.trace.grid)} · phase {phase}"
+        where = f"block {place_text(block, session.trace.grid)} · phase {phase}"
         if self.hint and settled:
             self._hint_at = moment if self._hint_at is None else self._hint_at
             self.hint = self.hint if moment == self._hint_at else ""
-            place = self.hint or place
-        place = self.theme.speaking(session.scenario).say(place)
-        self.show_texts(f"moment {int(moment):,} of {session.end:,}", place)
+            where = self.hint or where
+        where = self.theme.speaking(session.scenario).say(where)
+        self.show_texts(f"moment {int(moment):,} of {session.end:,}", where)
 
     def keep_room_for(self, strong: str, quiet: str) -> None:
         """Keep the room that these texts need."""
@@ -41,10 +41,10 @@ class Position(QWidget):
             self.widest = strong, quiet
             self.updateGeometry()
 
-    def show_place(self, shown: bool) -> None:
+    def show_quiet(self, shown: bool) -> None:
         """Show the quiet text, or only keep it for those who hear it."""
-        if shown != self.with_place:
-            self.with_place = shown
+        if shown != self.with_quiet:
+            self.with_quiet = shown
             self.updateGeometry()
             self.update()
 
@@ -61,13 +61,13 @@ class Position(QWidget):
         self.updateGeometry()
         self.update()
 
-    def width_with(self, place: bool) -> int:
+    def width_with(self, quiet: bool) -> int:
         """Return the width of the widest texts, with the quiet one or without."""
-        return self._after(self.widest[0]) + (self._width(self.widest[1], bold=False) if place else 0)
+        return self._after(self.widest[0]) + (self._width(self.widest[1], bold=False) if quiet else 0)
 
     def sizeHint(self) -> QSize:
         """Return the room for the widest texts."""
-        return QSize(self.width_with(self.with_place), self.theme.px(28))
+        return QSize(self.width_with(self.with_quiet), self.theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
         """Return the same: a cut number is a wrong number."""
@@ -78,7 +78,7 @@ class Position(QWidget):
         painter = QPainter(self)
         for text, bold, colour, x in (
             (self.strong, True, "text", 0),
-            (self.quiet if self.with_place else "", False, "muted", self._after(self.strong)),
+            (self.quiet if self.with_quiet else "", False, "muted", self._after(self.strong)),
         ):
             painter.setFont(self.theme.font(15 if bold else 13, bold=bold))
             painter.setPen(self.theme.colour(colour))

@@ -31,7 +31,7 @@ def application() -> QApplication:
     return made
 
 
-def run(worker: Worker, specs: Sequence[str], program: str, interrupted: Sequence[int]) -> int:
+def run_event_loop(worker: Worker, specs: Sequence[str], program: str, interrupted: Sequence[int]) -> int:
     """Show the window until it is closed, with the launches of a program of the user's; return the exit status.
 
     interrupted: not empty any more once the user pressed Ctrl+C in the terminal.

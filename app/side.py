@@ -107,11 +107,11 @@ class Side(QFrame):
         """Write on the tab of the findings how many there are, once that is known."""
         self._name_tabs(self.theme, session)
         count = count_of(session)
-        place, total = TABS.index("findings"), sum(count.values())
-        self.bar.setTabText(place, f"Findings {total}" if total else "Findings")
+        tab, total = TABS.index("findings"), sum(count.values())
+        self.bar.setTabText(tab, f"Findings {total}" if total else "Findings")
         told = [plural(number, severity) for severity, number in count.items() if number]
         nothing = "nothing to tell" if session.is_examined else "looking for what is worth telling"
-        self.bar.setTabToolTip(place, ", ".join(told) or nothing)
+        self.bar.setTabToolTip(tab, ", ".join(told) or nothing)
         self._fit_tabs(self.theme)
 
     def _name_tabs(self, theme: Theme, session: Session | None = None) -> None:
@@ -119,9 +119,9 @@ class Side(QFrame):
         shown = session or self.session
         say = theme.speaking(shown.scenario if shown else None).say
         self.setAccessibleName(say("Source, thread, warp, findings and explanation"))
-        for place, name in enumerate(TABS):
+        for tab, name in enumerate(TABS):
             if name != "findings":
-                self.bar.setTabText(place, say(name.capitalize()))
+                self.bar.setTabText(tab, say(name.capitalize()))
 
     def _fit_tabs(self, theme: Theme) -> None:
         """Draw the tabs smaller where they would not fit beside each other."""

@@ -291,5 +291,5 @@ def _rescheduled(launch: Launch, setup: Setup) -> Launch:
 
 
 def _alike(one: Session, other: Session) -> bool:
-    """Return whether the same numbers name blocks and threads at the same places in both grids."""
+    """Return whether the same numbers name blocks and threads in the same position in both grids."""
     return (one.trace.grid, one.trace.block_dim) == (other.trace.grid, other.trace.block_dim)

@@ -29,7 +29,7 @@ from .charts.words import in_words, words_of
 from .controls import button
 from .flow import FlowLayout
 from .look import Look
-from .measuring_job import MeasuringJob
+from .measuring_job import MeasureJob
 from .notice import Notice
 from .pictures import PictureError
 from .theme import Theme
@@ -56,12 +56,12 @@ class Timings(QWidget):
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle("Timings - Tilescope")
         self.theme = theme
-        self.notice, self.chart, self.options = Notice(theme), ChartView(theme), ChartFields(theme)
+        self.notice, self.chart, self.fields = Notice(theme), ChartView(theme), ChartFields(theme)
         self.kernels, self.sources = KernelList(theme), SourceList(theme)
         self._build()
         self.show_running(False)
         self.choice = self._before = Choice()
-        self.job = MeasuringJob(self)
+        self.job = MeasureJob(self)
         self.copy_button.clicked.connect(lambda: self.copy())
         self.save_button.clicked.connect(lambda: self.ask_save())
         self.measure_button.clicked.connect(lambda: self.measure())
@@ -74,7 +74,7 @@ class Timings(QWidget):
         self.tabs.currentChanged.connect(lambda i: self._turn(CHARTS[i]))
         self.kernels.changed.connect(self._take_kernels)
         self.sources.changed.connect(self.redraw)
-        self.options.changed.connect(lambda: self.show_choice(self.options.choice))
+        self.fields.changed.connect(lambda: self.show_choice(self.fields.choice))
         self.job.progress.connect(self.show_progress)
         self.job.saved.connect(self._take_measurement)
         self.job.failed.connect(self._miss_measurement)
@@ -156,7 +156,7 @@ class Timings(QWidget):
         for each in (inner, column):
             each.setContentsMargins(1, 1, 1, 1)
             each.setSpacing(0)
-        inner.addWidget(self.options)  # they move away with the chart: a low window has no room for both
+        inner.addWidget(self.fields)  # they move away with the chart: a low window has no room for both
         inner.addWidget(self.chart, 1)
         column.addWidget(self.area)
         return main
@@ -175,7 +175,7 @@ class Timings(QWidget):
         self.body.setSpacing(gap)
         self.across.setHandleWidth(gap)
         self.side_column.setContentsMargins(gap, gap, gap, gap)
-        for part in (self.notice, self.chart, self.options, self.kernels, self.sources):
+        for part in (self.notice, self.chart, self.fields, self.kernels, self.sources):
             part.set_theme(theme)
         self.side.setMinimumWidth(min(theme.px(290), 420))
         self.redraw()
@@ -183,9 +183,9 @@ class Timings(QWidget):
     def speak(self, words: str) -> None:
         """Say all but titles of kernels in "cuda" or "work-item" words."""
         theme = replace(self.theme, words=words)
-        if self.options.theme == theme:
+        if self.fields.theme == theme:
             return
-        for part in (self.notice, self.options, self.kernels):
+        for part in (self.notice, self.fields, self.kernels):
             part.set_theme(theme)
 
     # What is shown.
@@ -230,7 +230,7 @@ class Timings(QWidget):
         titles = {subject.key: title_of(subject) for subject in self.choice.subjects}
         words = words_of(self.theme.words, self.choice.subjects)
         self.speak(words)
-        self.options.show_choice(self.choice, chosen, titles)
+        self.fields.show_choice(self.choice, chosen, titles)
         self.kernels.show_signs()
         self.figure = in_words(build(chosen, self.choice), words)
         self.chart.show_figure(self.figure)

@@ -15,9 +15,9 @@ from ..kernels.catalogue import Parameter, Scenario
 from .bookmark import Setup
 from .controls import HEADING, Chip, Combo, button, paint_icon
 from .edits import changed, parameters_of, refusal_of, turned_to, values_of
-from .fields import Field, Number, chips, field_of, merged
+from .fields import Field, NumberField, chips, field_of, merged
 from .flow import FlowLayout
-from .options import Options
+from .options import LaunchOptions
 from .setup_text import option_texts, summary
 from .speech import speak
 from .theme import Theme
@@ -68,7 +68,7 @@ class Toolbar(QFrame):
             combo.picked.connect(partial(self.pick, i))
             self._side_chips.append(Chip(side, [combo]))
             self.flow.add(self._side_chips[-1])
-        self.panel = Options(self._touch, self._finish, self)
+        self.panel = LaunchOptions(self._touch, self._finish, self)
         self.schedule, self.same, self.form = self.panel.schedule, self.panel.same, self.panel.form
         self.options = self.panel.numbers
         self.same.toggled.connect(self._share)
@@ -127,7 +127,7 @@ class Toolbar(QFrame):
         self.panel.set_theme(theme)
         for target in self.findChildren(QPushButton):
             paint_icon(target, theme)
-        for entry in self.findChildren(Number):
+        for entry in self.findChildren(NumberField):
             entry.refit()
         self.flow.setSpacing(theme.px(8))
 

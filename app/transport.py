@@ -14,9 +14,9 @@ from ..tracer.requests import KINDS
 from .bookmark import Link
 from .controls import Chip, Combo, Themed, button, paint_icon
 from .flow import FlowLayout
-from .legend import Legend, Words
+from .legend import Legend, Spelling
 from .playhead import SPEEDS, Playhead
-from .position import Position
+from .position import PositionLabel
 from .session import Session
 from .theme import Theme
 from .views.wording import place_text
@@ -32,29 +32,26 @@ STEPS = (
 )
 
 
-class Less(NamedTuple):
-    """What the row shows: which words of the legend; whether it, the chips' captions, the place and the link.
+class Detail(NamedTuple):
+    """How much the row shows where it is so wide."""
 
-    ends: whether the buttons for start, end and loop are there; their keys always are.
-    """
-
-    words: Words = "all"
-    captions: bool = True
-    place: bool = True
-    link: bool = True
+    words: Spelling = "all"  # of the legend
+    captions: bool = True  # of the speed and the link
+    where: bool = True  # the block and the phase, beside the moment
+    link: bool = True  # how the panes are linked
     legend: bool = True
-    ends: bool = True
+    ends: bool = True  # the buttons for start, end and loop; their keys always are there
 
 
-LESS = (
-    Less(),
-    Less("some"),
-    Less("some", captions=False),
-    Less("some", captions=False, place=False),
-    Less("none", captions=False, place=False),
-    Less("none", captions=False, place=False, link=False),
-    Less("none", captions=False, place=False, link=False, legend=False),
-    Less("none", captions=False, place=False, link=False, legend=False, ends=False),
+DETAILS = (  # from a wide row to a narrow one
+    Detail(),
+    Detail("some"),
+    Detail("some", captions=False),
+    Detail("some", captions=False, where=False),
+    Detail("none", captions=False, where=False),
+    Detail("none", captions=False, where=False, link=False),
+    Detail("none", captions=False, where=False, link=False, legend=False),
+    Detail("none", captions=False, where=False, link=False, legend=False, ends=False),
 )
 
 
@@ -71,7 +68,7 @@ class Transport(QFrame):
         self.flow = FlowLayout(self)
         self._build_buttons()
         self._build_choices()
-        self.position = Position(theme)
+        self.position = PositionLabel(theme)
         self.flow.add(self.position)
         self.legend = Legend(theme)
         self.flow.add(self.legend, right=True)
@@ -100,7 +97,7 @@ class Transport(QFrame):
         self.loop.clicked.connect(self.playhead.set_loop)
         self.link_chip = Chip("Link", [self.link])
         self.linked = True
-        self._shown: tuple[Less, bool] | None = None
+        self._shown: tuple[Detail, bool] | None = None
         self.speed_chip = Chip("Speed", [self.speed])
         for widget in (self.speed_chip, self.loop, self.link_chip):
             self.flow.add(widget)
@@ -131,8 +128,8 @@ class Transport(QFrame):
         lasts = [place_text(int(s.trace.blocks[-1]), s.trace.grid) for s in sessions if len(s.trace.blocks)]
         last = max(lasts, key=len, default="")
         phases = max((session.requests.span_start.shape[-1] for session in sessions), default=1)
-        place = f"work-group {last} · phase {phases}"  # the longer of two words
-        self.position.keep_room_for(f"moment {end:,} of {end:,}", place)
+        where = f"work-group {last} · phase {phases}"  # the longer of two words
+        self.position.keep_room_for(f"moment {end:,} of {end:,}", where)
 
     def show_link(self, mode: Link, linked: bool) -> None:
         """Show how the panes are linked; `linked` is whether there are two."""
@@ -152,30 +149,30 @@ class Transport(QFrame):
 
     def _fit(self, width: int) -> None:
         """Leave out as little as brings everything into one row."""
-        less = next((less for less in LESS if self._needed(less) <= width), LESS[-1])
-        if (less, self.linked) != self._shown:
-            self._shown = less, self.linked
-            self._leave_out(less)
+        detail = next((detail for detail in DETAILS if self._needed(detail) <= width), DETAILS[-1])
+        if (detail, self.linked) != self._shown:
+            self._shown = detail, self.linked
+            self._show_detail(detail)
 
-    def _needed(self, less: Less) -> int:
+    def _needed(self, detail: Detail) -> int:
         """Return the width of everything in one row."""
-        chips = [self.speed_chip, self.link_chip] if self.linked and less.link else [self.speed_chip]
-        buttons = (*self.steps, self.loop) if less.ends else self.steps[1:-1]
+        chips = [self.speed_chip, self.link_chip] if self.linked and detail.link else [self.speed_chip]
+        buttons = (*self.steps, self.loop) if detail.ends else self.steps[1:-1]
         widths = [widget.sizeHint().width() for widget in buttons]
-        widths += [chip.width_with(less.captions) for chip in chips]
-        widths += [self.position.width_with(less.place)]
-        widths += [self.legend.width_with(less.words)] if less.legend else []
+        widths += [chip.width_with(detail.captions) for chip in chips]
+        widths += [self.position.width_with(detail.where)]
+        widths += [self.legend.width_with(detail.words)] if detail.legend else []
         return sum(widths) + self.flow.spacing() * len(widths) + margins_of(self.flow)
 
-    def _leave_out(self, less: Less) -> None:
-        self.legend.spell(less.words)
-        self.legend.setVisible(less.legend)
+    def _show_detail(self, detail: Detail) -> None:
+        self.legend.spell(detail.words)
+        self.legend.setVisible(detail.legend)
         for chip in (self.speed_chip, self.link_chip):
-            chip.caption.setVisible(less.captions)
+            chip.caption.setVisible(detail.captions)
         for end in (self.steps[0], self.steps[-1], self.loop):
-            end.setVisible(less.ends)
-        self.position.show_place(less.place)
-        self.link_chip.setVisible(self.linked and less.link)
+            end.setVisible(detail.ends)
+        self.position.show_quiet(detail.where)
+        self.link_chip.setVisible(self.linked and detail.link)
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""

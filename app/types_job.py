@@ -15,7 +15,7 @@ Operations = tuple[Operation, ...]
 DELAY = 2000  # milliseconds of peace after a session was loaded: the first frames come first
 
 
-class TypesJob(QObject):
+class TypeInferenceJob(QObject):
     """Adds the float64 arithmetic of kernels to their sessions.
 
     found: a session has findings that it had not before.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QProcess, QTimer, Signal
 
-PLACE = re.compile(r'\s*File "(.*)", line (\d+)')  # of a frame in a traceback
+TRACEBACK_LINE = re.compile(r'\s*File "(.*)", line (\d+)')  # in a traceback
 SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's simulator names a thread
 SAVED = 200  # milliseconds after which an editor has surely written the whole file
 
@@ -94,7 +94,8 @@ class UserProgram(QObject):
         lines = [line for line in told if not line.startswith("tilescope: ") or "recorded in" not in line]
         if not lines:
             return "it said nothing"
-        places = [found for line in lines if (found := PLACE.match(line)) and found[1] == str(self.path)]
-        where = f" (line {places[-1][2]})" if places else ""
+        named = [TRACEBACK_LINE.match(line) for line in lines]
+        own = [found[2] for found in named if found and found[1] == str(self.path)]
+        where = f" (line {own[-1]})" if own else ""
         last = SIMULATED.sub(r"thread (\1) of block (\2)", lines[-1])
         return last.strip().rstrip(".") + where

@@ -13,7 +13,7 @@ from .theme import Theme
 VEILED_AFTER = 200  # milliseconds: what comes sooner is not announced by a flicker
 
 
-class Veil(QFrame):
+class ProgressVeil(QFrame):
     """What lies over a pane while the next session is made: the old picture dimmed, progress, a way out."""
 
     cancelled = Signal()

@@ -20,6 +20,6 @@ def run_window(specs: Sequence[str], program: str = "") -> int:
     signal.signal(signal.SIGINT, lambda number, _: interrupted.append(number))
     worker = Worker()
     worker.start()
-    from .run import run
+    from .run import run_event_loop
 
-    return run(worker, specs, program, interrupted)
+    return run_event_loop(worker, specs, program, interrupted)

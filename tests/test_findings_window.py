@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from launching import Array, trace
 from tilescope.app.bookmark import Bookmark, Setup
 from tilescope.app.session import Selection
-from tilescope.app.types_job import TypesJob
+from tilescope.app.types_job import TypeInferenceJob
 from tilescope.app.views.findings import LOOKING
 from tilescope.tracer.findings import place_of
 from tilescope.tracer.storage import save
@@ -128,7 +128,7 @@ def test_float64_arithmetic_is_added_when_it_is_known(window):
 
 
 def test_what_is_known_is_not_asked_again(window):
-    session, types = window.focused_session(), TypesJob()
+    session, types = window.focused_session(), TypeInferenceJob()
     types.soon.setInterval(0)
     heard = []
     types.found.connect(heard.append)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from recorded_charts import of
 from tilescope.app.charts.choose import CHARTS, Subject
 from tilescope.app.charts.sources import own_folder
-from tilescope.app.look import dress
+from tilescope.app.look import apply_theme
 from tilescope.app.run import application
 from tilescope.app.theme import Theme
 from tilescope.app.timings import Timings, show_timings
@@ -34,7 +34,7 @@ LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 @pytest.fixture
 def timings():
     application()
-    dress(Theme())
+    apply_theme(Theme())
     window = Timings(Theme())
     window.resize(1280, 800)
     window.show()
@@ -129,15 +129,15 @@ def test_the_ladder_is_two_clicks_away_and_leaves_the_choice_as_it_was():
 
 
 def test_fields_offer_what_was_measured(timings):
-    size = timings.options.combos["problem"]
+    size = timings.fields.combos["problem"]
     assert size.currentText() == "M = K = N = 1,024"
     size.setCurrentIndex(size.findText("M = K = N = 64"))
     size.picked.emit(size.currentData())
     assert {bar.datum.parameters["m"] for bar in bars(timings).values()} == {64}
-    kind = timings.options.combos["kind"]
+    kind = timings.fields.combos["kind"]
     kind.picked.emit("call")
     assert {bar.datum.kind for bar in bars(timings).values()} == {"call"}
-    axis = timings.options.combos["axis"]
+    axis = timings.fields.combos["axis"]
     assert [axis.itemText(n) for n in range(axis.count())] == ["automatic", "linear", "logarithmic"]
     axis.picked.emit(True)
     assert timings.figure.panels[0].axis.log
@@ -146,12 +146,12 @@ def test_fields_offer_what_was_measured(timings):
 
 def test_only_fields_that_a_chart_uses_are_shown(timings):
     timings.show_choice(replace(timings.choice, chart="speedup"))
-    assert timings.options.chips["against"].isVisible()
-    timings.options.combos["against"].picked.emit("matmul-tiled")
+    assert timings.fields.chips["against"].isVisible()
+    timings.fields.combos["against"].picked.emit("matmul-tiled")
     assert bars(timings)["matmul-tiled"].value == 1
     timings.show_choice(replace(timings.choice, chart="scaling"))
-    assert not timings.options.chips["against"].isVisible()
-    assert not timings.options.chips["problem"].isVisible()
+    assert not timings.fields.chips["against"].isVisible()
+    assert not timings.fields.chips["problem"].isVisible()
 
 
 def test_numbers_are_told_to_those_who_cannot_see_the_chart(timings):
@@ -168,7 +168,7 @@ def texts(combo):
 
 
 def test_blocks_are_named_and_none_is_offered_twice(timings):
-    shape = timings.options.combos["shape"]
+    shape = timings.fields.combos["shape"]
     assert shape.currentText() == "16 × 16 (usual)"
     assert texts(shape) == ["16 × 16 (usual)", "8 × 8", "32 × 32", "all"]
     timings.show_choice(replace(timings.choice, shape="blocks of 16 × 16"))
@@ -182,19 +182,19 @@ def test_the_window_follows_the_words_of_the_main_one():
         timings = show_timings(window, window.look)
         window.look.speak("work-item")
         assert "work-groups of 16 × 16" in timings.figure.subtitle
-        assert timings.options.chips["shape"].caption.text() == "Work-groups"
+        assert timings.fields.chips["shape"].caption.text() == "Work-groups"
         window.look.speak("cuda")
         assert "blocks of 16 × 16" in timings.figure.subtitle
-        assert timings.options.chips["shape"].caption.text() == "Blocks"
+        assert timings.fields.chips["shape"].caption.text() == "Blocks"
         timings.close()
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.6, 2.0])
 def test_boxes_and_signs_grow_with_the_text(timings, scale):
     theme = Theme.named("light", scale)
-    dress(theme)
+    apply_theme(theme)
     timings.set_theme(theme)
-    box = timings.options.published
+    box = timings.fields.published
     option = QStyleOptionButton()
     option.initFrom(box)
     part = box.style().subElementRect(QStyle.SubElement.SE_CheckBoxIndicator, option, box)
@@ -210,7 +210,7 @@ def test_boxes_and_signs_grow_with_the_text(timings, scale):
 
 def test_measurements_take_the_room_they_need_and_leave_the_rest_to_kernels(timings):
     theme = Theme.named("light", 1.6)
-    dress(theme)
+    apply_theme(theme)
     timings.resize(760, 640)
     timings.set_theme(theme)
     QApplication.processEvents()
@@ -233,7 +233,7 @@ def test_without_a_kernel_or_a_measurement_it_says_what_to_do(timings):
 @pytest.mark.parametrize("name", ["light", "dark"])
 def test_everything_fits(timings, scale, size, name):
     theme = Theme.named(name, scale)
-    dress(theme)
+    apply_theme(theme)
     timings.resize(*size)
     timings.set_theme(theme)
     for chart in CHARTS:

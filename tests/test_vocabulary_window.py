@@ -90,7 +90,7 @@ def test_no_word_of_cuda_is_left_anywhere(specs, monkeypatch):
 
 def offered(timings):
     """Return what the fields of the timings offer, and the lessons of kernels that have no words of their own."""
-    combos = timings.options.combos.values()
+    combos = timings.fields.combos.values()
     found = {combo.itemText(n) for combo in combos for n in range(combo.count())}
     own = {scenario.lesson for scenario in scenarios() if scenario.words}
     return found | {item.toolTip(0) for item in timings.kernels._items()} - own
