@@ -34,14 +34,14 @@ class Selection:
 
 @dataclass(frozen=True, eq=False)
 class Session:
-    """One launch, its trace and its analyses. `scenario` is None for a kernel outside the catalogue."""
+    """One launch, its trace and its analyses."""
 
     launch: Launch
     trace: Trace
-    requests: Requests
-    counters: Counters
-    memory: Memory
-    scenario: Scenario | None = None
+    requests: Requests  # the trace's accesses, grouped
+    counters: Counters  # at every moment
+    memory: Memory  # what the buffers hold at every moment
+    scenario: Scenario | None = None  # None for a kernel outside the catalogue
     title: str = ""
 
     @property

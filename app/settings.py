@@ -14,12 +14,12 @@ RECENT = 8
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """The last bookmark, the window's place on the screen (Qt's own bytes) and the traces opened lately."""
+    """What is remembered; a file that lacks some of it is read all the same."""
 
-    bookmark: Bookmark | None = None
-    geometry: bytes = b""
-    splitters: tuple[bytes, ...] = ()
-    recent: tuple[str, ...] = ()
+    bookmark: Bookmark | None = None  # what was shown last
+    geometry: bytes = b""  # where the window stood on the screen, in Qt's own bytes
+    splitters: tuple[bytes, ...] = ()  # how its room was shared, in Qt's own bytes
+    recent: tuple[str, ...] = ()  # paths of the traces opened lately, the last one first, at most RECENT
 
 
 class SettingsFile:

@@ -33,27 +33,23 @@ MIN_SCALE, MAX_SCALE = 0.8, 2.0
 
 @dataclass(frozen=True)
 class Palette:
-    """The neutral colours of a theme, as #rrggbb.
+    """The neutral colours of a theme, each as #rrggbb."""
 
-    border: of panels, which their ground tells apart too. control: the outline of what can be pressed or typed into,
-    3 to 1 against the panel, as WCAG 2.2 asks in 1.4.11.
-    """
-
-    window: str
-    panel: str
-    border: str
-    control: str
+    window: str  # the ground of the window
+    panel: str  # the ground of its parts
+    border: str  # of panels, which their ground tells apart too
+    control: str  # outline of what can be pressed or typed into: 3 to 1 against the panel, as WCAG 2.2 asks in 1.4.11
     text: str
-    muted: str
-    accent: str
-    accent_text: str
-    good: str
-    bad: str
-    badge: str
-    cell_unread: str
-    cell_poison: str
-    grid: str
-    keyword: str
+    muted: str  # text that matters less
+    accent: str  # what is chosen, in focus or to be pressed first
+    accent_text: str  # on the accent
+    good: str  # text of what is right
+    bad: str  # text of what is wrong
+    badge: str  # the ground of small labels, and of what the pointer is on
+    cell_unread: str  # a cell of memory that was not read, or counted, yet
+    cell_poison: str  # a cell of memory that nobody has written
+    grid: str  # lines between cells, and the ground of the timeline
+    keyword: str  # of source code, as the two that follow
     string: str
     number: str
 
@@ -100,16 +96,13 @@ DARK = Palette(
 
 @dataclass(frozen=True)
 class Theme:
-    """A palette, a text scale (1.0 is normal, 1.6 reads from the last row of a lecture hall), and whose words.
+    """What everything is drawn in: colours, the size of texts and controls, and whose words."""
 
-    words: "own" are those that the scenario speaks, "cuda" and "work-item" those of one model.
-    """
-
-    name: str = "light"
-    scale: float = 1.0
+    name: str = "light"  # or "dark"
+    scale: float = 1.0  # of the text: 1.0 is normal, 1.6 reads from the last row of a lecture hall
     reduced_motion: bool = False
     palette: Palette = field(default=LIGHT)
-    words: str = "own"
+    words: str = "own"  # those that the scenario speaks; "cuda" and "work-item" are those of one model
 
     @classmethod
     def named(cls, name: str, scale: float = 1.0, reduced_motion: bool = False, words: str = "own") -> Theme:
