@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-Form = Literal["tall", "line", "none"]
+from .views.counters import Form
+
 WIDE = 900  # from here on a lesson is one line
 
 

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from tilescope.app.views import cells, marks
 from tilescope.app.views.box import Box
+from tilescope.app.views.descriptions import index_of
 from tilescope.app.views.flights import arcs, merged
 from tilescope.app.views.layout import arrange, roles_of
 from tilescope.app.views.place import Metrics, snapped
-from tilescope.app.views.sheet import index_of, sheet_of
+from tilescope.app.views.sheet import sheet_of
 from tilescope.tracer.trace import Buffer
 
 SIZES = st.integers(1, 300)

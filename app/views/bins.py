@@ -14,9 +14,8 @@ from ...tracer.counting import Counting
 from ...tracer.trace import WARP, Op
 from ..session import Selection, Session
 from . import cells
-from .memory_told import block_text
-from .memory_told import caption as warp_text
-from .wording import buffer_text, count_text, listed, place_text, plural
+from .descriptions import caption as warp_text
+from .wording import block_text, buffer_text, count_text, listed, place_text, plural
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -76,7 +75,11 @@ class Bins:
         buffer = self.session.trace.buffers[additions.buffer]
         apart = buffer.space == "shared"
         low = selection.block * additions.size if apart else 0
-        where = f"shared memory of {block_text(self.session, selection.block)}" if apart else "global memory"
+        where = (
+            f"shared memory of {block_text(self.session.trace, selection.block)}"
+            if apart
+            else "global memory"
+        )
         adding = self._adding(additions, additions.at(moment), selection)
         if apart:
             adding = chosen_of(adding, adding.block == selection.block)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ..details import Form
 from ..session import Selection, Session
 from ..theme import Theme
 from .counted import notice_of, tiles_of, totals_of
@@ -14,6 +15,7 @@ from .tiles import COMPACT, HEIGHTS, LINE, ROOMY, Grid, Style, Tile, boxes, draw
 from .view import View
 from .wording import EXACT, MARKS, PART
 
+Form = Literal["tall", "line", "none"]
 STYLES: dict[Form, tuple[Style, ...]] = {"tall": (ROOMY, COMPACT), "line": (LINE,), "none": (LINE,)}
 
 

@@ -19,13 +19,13 @@ from .view import View
 from .wording import (
     EXACT,
     PART,
+    block_text,
     buffer_text,
     count_text,
     listed,
     outside_text,
     part_text,
     phase_text,
-    place_text,
     plural,
 )
 
@@ -153,7 +153,7 @@ def facts_text(session: Session, block: BlockTrack, phase: int) -> str:
     """Return one sentence about what the block's threads do to memory in a phase, with its costs."""
     if not block.present:
         return "The trace holds no accesses of this block. " + part_text(session.trace)
-    name = f"block {place_text(block.block, session.trace.grid)}"
+    name = block_text(session.trace, block.block)
     found = facts(session, block.block, phase)
     if not found:
         return f"In this phase {name} makes no access."

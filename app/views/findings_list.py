@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 from ...tracer.findings import Finding, place_of
 from ..session import Session
 from ..theme import Theme
+from .descriptions import source_line
 from .dress import sheet
 from .patterns import mixed
 from .severity import draw_sign
@@ -137,10 +138,4 @@ class Rows(QStyledItemDelegate):
 def source_of(session: Session, finding: Finding) -> tuple[int, str]:
     """Return number and text, without its indentation, of the line that a finding is about."""
     file, line = place_of(finding, session.trace)
-    return line, line_of(session, file, line)
-
-
-def line_of(session: Session, file: str, line: int) -> str:
-    """Return a line of a source as it ran, without its indentation; "" where the trace has none."""
-    lines = (session.trace.sources.get(file) or session.launch.source).splitlines()
-    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    return line, source_line(session, file, line)

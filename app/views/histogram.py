@@ -13,9 +13,9 @@ from ..session import Selection, Session
 from ..theme import Theme
 from . import histogram_paint as paint
 from .bins import Adding, Bars, Bins
+from .descriptions import selection_at
 from .histogram_places import Places, bin_at, lane_box, places_of
 from .memory_text import MIDDLE, RIGHT, width_of, write
-from .memory_told import selection_at
 from .tally import Tally
 from .tally_paint import TallyPicture
 from .view import View

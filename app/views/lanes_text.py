@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from ...tracer.coalescing import BANKS, SECTOR, WORD
 from ...tracer.trace import WARP
 from .lanes import Lanes
-from .wording import access_text, buffer_text, count_text, element_text, listed, place_text, plural
+from .wording import (
+    access_text,
+    block_text,
+    buffer_text,
+    count_text,
+    element_text,
+    listed,
+    place_text,
+    plural,
+)
 
 Figure = tuple[str, str]  # a number and what it counts: ("16", "sectors, 2 would do")
 UNCOUNTED = {
@@ -27,7 +36,7 @@ def title(lanes: Lanes) -> str:
 
 def whose(lanes: Lanes) -> str:
     """Return whose request it is and of which moment."""
-    who = f"warp {lanes.warp} of block {place_text(lanes.block, lanes.session.trace.grid)}"
+    who = f"warp {lanes.warp} of {block_text(lanes.session.trace, lanes.block)}"
     if lanes.request < 0:
         return who
     return f"{who}, moment {count_text(int(lanes.session.requests.moment[lanes.request]))}"

@@ -18,6 +18,7 @@ from ..session import Selection, Session
 from ..theme import Theme
 from . import memory_text as words
 from . import memory_told as told
+from .descriptions import selection_at
 from .memory_paint import draw_ring
 from .memory_picture import Look, MemoryPicture, Needs, Zoom
 from .memory_scene import COLOUR_BY, Tops
@@ -247,7 +248,7 @@ class MemoryView(View):
         """Ask for the thread that wrote, or read, the element that was clicked."""
         if self._grip and not self._dragged and self._picture and self.session:
             found = self._picture.element_at(self._look(), event.position())
-            wanted = told.selection_at(self.session, *found, self.selection) if found else None
+            wanted = selection_at(self.session, *found, self.selection) if found else None
             if wanted:
                 self.selection_asked.emit(wanted)
         self._grip = None

@@ -19,6 +19,7 @@ from . import memory_text as words
 from . import memory_told as told
 from .box import Box
 from .cells import pixels
+from .descriptions import caption
 from .frames import Part, phase_at
 from .large import still, with_few
 from .layout import arrange
@@ -26,7 +27,7 @@ from .memory_paint import Dots
 from .memory_scene import Group, Scene, Tops
 from .place import Layout, Metrics, Place
 from .sheet import Sheet
-from .wording import buffer_text, mark_of
+from .wording import block_text, buffer_text, mark_of
 
 LARGEST_ZOOMED_CELL = 120.0
 T = TypeVar("T")
@@ -121,8 +122,8 @@ class MemoryPicture:
         """Return the picture in words."""
         moment, selection = look.now
         session = self.scene.session
-        who, block = told.who(session, selection), told.block_text(session, selection.block)
-        doing = told.caption(session, moment, selection)
+        who, block = told.who(session, selection), block_text(session.trace, selection.block)
+        doing = caption(session, moment, selection)
         return f"Moment {moment} of {session.end}. {who} of {block}: {doing}."
 
     def largest_scale(self, look: Look) -> float:
@@ -224,14 +225,14 @@ class MemoryPicture:
                 paint.draw_arcs(painter, flight, self.theme)
 
     def _caption(self, look: Look) -> list[tuple[str, str]]:
-        selection, layout = look.selection, self.layout(look)
-        title = self._say("title", f"{told.who(self.scene.session, selection)} now")
-        doing = self._say("text", told.caption(self.scene.session, *look.now))
-        brief = self._say("brief", told.caption(self.scene.session, *look.now, brief=True))
-        block = self._say("note", told.block_text(self.scene.session, selection.block))
+        selection, layout, session = look.selection, self.layout(look), self.scene.session
+        title = self._say("title", f"{told.who(session, selection)} now")
+        doing = self._say("text", caption(session, *look.now))
+        brief = self._say("brief", caption(session, *look.now, brief=True))
+        block = self._say("note", block_text(session.trace, selection.block))
         if not layout.tiles:
             return [title, doing, block, brief]
-        note = self._say("note", f"shared memory of {told.block_text(self.scene.session, selection.block)}")
+        note = self._say("note", f"shared memory of {block_text(session.trace, selection.block)}")
         fits = words.width_of(note[1], self.theme.font(words.SMALL)) <= layout.caption.width
         return [note if fits else block, title, doing, brief]
 

@@ -1,20 +1,19 @@
-"""What the memory view tells in words, and whom a click means: pure functions of a session. No Qt."""
+"""What the memory view tells in words: pure functions of a session. No Qt."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...tracer.requests import KINDS
-from ...tracer.trace import WARP, Op
+from ...tracer.trace import WARP
 from ..session import Selection, Session
 from . import cells
+from .descriptions import index_of
 from .frames import Part
 from .heat import HEATS, element_heat
-from .sheet import Sheet, index_of
-from .wording import buffer_text, count_text, element_text, place_text, plural, value_text
+from .sheet import Sheet
+from .wording import block_text, count_text, element_text, place_text, plural, value_text
 
 MOST_TEXTS = 2000
-VERBS = {"load": ("reads", "from"), "store": ("writes", "to"), "atomic": ("updates", "in")}
 
 
 def who(session: Session, selection: Selection) -> str:
@@ -24,44 +23,6 @@ def who(session: Session, selection: Selection) -> str:
         return f"Warp {warp}"
     first, last = warp * WARP, min(warp * WARP + WARP, session.trace.threads) - 1
     return "Python" if last == 0 else f"Threads {first} to {last}"
-
-
-def caption(session: Session, moment: int, selection: Selection, *, brief: bool = False) -> str:
-    """Return what the selected thread's warp does at a moment; brief, without the kind of memory."""
-    requests, now = session.requests, session.memory.request_rows(moment)
-    block, warp = requests.block[now.start : now.stop], requests.warp[now.start : now.stop]
-    mine = np.flatnonzero((block == selection.block) & (warp == selection.thread // WARP)) + now.start
-    texts = [_request_text(session, r, brief) for r in mine.tolist()]
-    return "; ".join(texts) if texts else _idle_text(session, moment, selection.block)
-
-
-def _idle_text(session: Session, moment: int, block: int) -> str:
-    place = int(np.searchsorted(session.trace.blocks, block))
-    if block not in session.trace.blocks:
-        return "its block is not in this trace"
-    if moment <= session.requests.span_start[place].min(initial=session.end):
-        return "its block has not begun"
-    over = moment > session.requests.span_end[place].max(initial=0)
-    return "its block is done" if over else "no access at this moment"
-
-
-def _request_text(session: Session, request: int, brief: bool) -> str:
-    requests = session.requests
-    rows = requests.order[requests.start[request] : requests.start[request + 1]]
-    buffer = session.trace.buffers[int(requests.buffer[request])]
-    verb, where = VERBS[KINDS[int(requests.kind[request])].split()[-1]]
-    elements = np.unique(session.trace.index[rows])
-    count = plural(len(elements), "element")
-    if session.is_program:  # whose arrays are all in the computer's memory
-        alone = len(elements) == 1
-        return f"{verb} {element_text(buffer, int(elements[0])) if alone else f'{count} of {buffer_text(buffer)}'}"
-    what = f"{verb} {count} of {buffer_text(buffer)}"
-    return what if brief else f"{what} {where} {buffer.space} memory"
-
-
-def block_text(session: Session, block: int) -> str:
-    """Return how a block is called: block (1, 2)."""
-    return f"block {place_text(block, session.trace.grid)}"
 
 
 def hover_text(
@@ -86,9 +47,7 @@ def hover_text(
 def _writer_text(session: Session, row: int) -> str:
     trace = session.trace
     thread, site = place_text(int(trace.thread[row]), trace.block_dim), trace.sites[int(trace.site[row])]
-    return (
-        f"last written by thread {thread} of {block_text(session, int(trace.block[row]))}, line {site.line}"
-    )
+    return f"last written by thread {thread} of {block_text(trace, int(trace.block[row]))}, line {site.line}"
 
 
 def value_texts(
@@ -112,21 +71,3 @@ def short_text(value: np.generic, letters: int) -> str:
     """Return a value as exactly as so many letters can tell it, at most four digits."""
     texts = [value_text(value), *(f"{float(np.real(value)):.{digits}g}" for digits in (3, 2, 1))]
     return next((text for text in texts if len(text) <= letters), "…")
-
-
-def selection_at(session: Session, buffer: int, element: int, selection: Selection) -> Selection | None:
-    """Return who wrote an element first or, if nobody did, who read it first, preferably of the selected block."""
-    trace = session.trace
-    index = index_of(trace.buffers[buffer], element)
-    rows = np.flatnonzero((trace.buffer == buffer) & (trace.index == index))
-    if trace.buffers[buffer].space in ("shared", "local"):
-        rows = rows[trace.block[rows] == selection.block]
-    for wanted in (
-        trace.op[rows] != Op.LOAD,
-        trace.block[rows] == selection.block,
-        np.ones(len(rows), bool),
-    ):
-        if wanted.any():
-            row = rows[wanted][0]
-            return Selection(int(trace.block[row]), int(trace.thread[row]))
-    return None

@@ -14,10 +14,10 @@ from ...tracer.finding import Finding
 from ...tracer.trace import WARP
 from ..session import Selection, Session
 from ..theme import Theme
+from .descriptions import source_line
 from .dress import ink_palette
-from .findings_list import line_of
 from .patterns import swatch
-from .wording import access_kind, access_text, count_text, element_text, place_text
+from .wording import access_kind, access_text, block_text, count_text, element_text, place_text
 
 
 class Part(NamedTuple):
@@ -128,9 +128,9 @@ def part_of(session: Session, row: int) -> Part:
     """Return one access of a race in words."""
     trace, requests = session.trace, session.requests
     block, thread, site = int(trace.block[row]), int(trace.thread[row]), trace.sites[int(trace.site[row])]
-    who = f"Thread {place_text(thread, trace.block_dim)} of block {place_text(block, trace.grid)}"
+    who = f"Thread {place_text(thread, trace.block_dim)} of {block_text(trace, block)}"
     moment = int(requests.moment[requests.request[row]])
-    code, kind = line_of(session, site.file, site.line), access_kind(session, row)
+    code, kind = source_line(session, site.file, site.line), access_kind(session, row)
     return Part(who, access_text(session, row), site.line, code, kind, moment, Selection(block, thread))
 
 

@@ -83,15 +83,6 @@ class Sheet:
         return list(zip(rows.tolist(), cols.tolist(), strict=True))
 
 
-def index_of(buffer: Buffer, element: int) -> int:
-    """Return the access index of an element."""
-    index = 0
-    for length, stride in zip(reversed(buffer.shape), reversed(buffer.strides), strict=True):
-        element, place = divmod(element, length)
-        index += place * stride
-    return index // buffer.unit
-
-
 def sheet_of(buffer: Buffer, aspect: float = 1.5, above: int = GAP) -> Sheet:
     """Return a buffer's sheet; where there is a choice, the one whose width / height is nearest to `aspect`.
 

@@ -17,8 +17,8 @@ from ...tracer.trace import WARP
 from ..session import Selection, Session
 from ..switch import Switch
 from ..theme import Theme
+from .descriptions import source_line
 from .editor import Editor
-from .findings_list import line_of
 from .heat import HEATS, line_heat
 from .patterns import WAITING, mixed
 from .tracks import BlockTrack, WarpTrack, block_track, doing, warp_track
@@ -107,7 +107,7 @@ class SourceView(View):
         assert self.session
         theme, panel = self.theme, self.theme.colour("panel")
         found = self.session.trace.sites[site] if site >= 0 else None
-        code = line_of(self.session, found.file, found.line) if found else ""
+        code = source_line(self.session, found.file, found.line) if found else ""
         where = f"Numba, line {found.line}" if found else "Numba: no access now"
         mono = f"font-family:{theme.font(12, mono=True).families()[0]}"
         self.twin.setText(

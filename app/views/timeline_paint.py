@@ -16,7 +16,7 @@ from .patterns import Pixels, image
 from .timeline_image import Codes, rows_pixels, strip_pixels
 from .timeline_range import Range
 from .tracks import BlockTrack, Ints
-from .wording import count_text, phase_text, place_text, plural
+from .wording import block_text, count_text, phase_text, plural
 
 PARTS = 8, 8, 14, 15  # pixels: the height of strip, handle, bands, axis
 NAMES = 105, 150  # pixels: the least and the largest width of the names at the left
@@ -103,7 +103,7 @@ def _draw_names(painter: QPainter, picture: Picture, at: Places, theme: Theme) -
     """Write the block beside the strip, and beside the rows the title, over as many lines as there is room for."""
     left, line = theme.px(12), theme.px(16)
     width = at.rows.left() - left - theme.px(MARK + 5)
-    block = theme.say(f"block {place_text(picture.block.block, picture.session.trace.grid)}")
+    block = theme.say(block_text(picture.session.trace, picture.block.block))
     small, bold = theme.font(10.5), theme.font(13, bold=True)
     if QFontMetricsF(small).horizontalAdvance(block) > width:
         block = block.removeprefix("work-")

@@ -11,7 +11,7 @@ from ...tracer.requests import KINDS
 from ..session import Session
 from .timeline_paint import Picture, Places
 from .tracks import BlockTrack, Ints, block_track, doing, warp_track
-from .wording import buffer_text, phase_text, place_text, plural
+from .wording import block_text, buffer_text, phase_text, plural
 
 Part = Literal["strip", "bands", "rows", "axis", "names"]
 
@@ -80,9 +80,8 @@ def told_of_warp(picture: Picture, at: Places, y: float) -> str:
 def told_of_block(session: Session, block: BlockTrack) -> str:
     """Return a block's name and moments, in words."""
     first, last = block.span
-    return (
-        f"block {place_text(block.block, session.trace.grid)}, moments {first:,} to {last:,}: click to select"
-    )
+    name = block_text(session.trace, block.block)
+    return f"{name}, moments {first:,} to {last:,}: click to select"
 
 
 def told_of_phase(session: Session, block: BlockTrack, moment: float) -> str:

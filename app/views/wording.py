@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.catalogue import PhaseText, Scenario
+from ...tracer.finding import block_text, element_place, place_text
 from ...tracer.finding import counted as plural
-from ...tracer.finding import element_place, place_text
 from ...tracer.requests import KINDS
 from ...tracer.trace import Buffer, Check, Op, Trace
 from ..session import Session
@@ -21,7 +21,12 @@ MARKS = {
     "measured": "Read from a clock or a counter of a device.",
     "modelled": "Computed by a formula, which is named beside it.",
 }
-__all__ = ["element_place", "place_text", "plural"]  # from the tracer, which names things in findings
+__all__ = [
+    "block_text",
+    "element_place",
+    "place_text",
+    "plural",
+]  # from the tracer, which names things in findings
 # A load reads, a store writes, an atomic does both.
 VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")

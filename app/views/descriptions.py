@@ -1,0 +1,78 @@
+"""What several views tell of a session in words, and whom a click means: pure functions. No Qt."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...tracer.requests import KINDS
+from ...tracer.trace import WARP, Buffer, Op
+from ..session import Selection, Session
+from .wording import buffer_text, element_text, plural
+
+VERBS = {"load": ("reads", "from"), "store": ("writes", "to"), "atomic": ("updates", "in")}
+
+
+def caption(session: Session, moment: int, selection: Selection, *, brief: bool = False) -> str:
+    """Return what the selected thread's warp does at a moment; brief, without the kind of memory."""
+    requests, now = session.requests, session.memory.request_rows(moment)
+    block, warp = requests.block[now.start : now.stop], requests.warp[now.start : now.stop]
+    mine = np.flatnonzero((block == selection.block) & (warp == selection.thread // WARP)) + now.start
+    texts = [_request_text(session, r, brief) for r in mine.tolist()]
+    return "; ".join(texts) if texts else _idle_text(session, moment, selection.block)
+
+
+def _idle_text(session: Session, moment: int, block: int) -> str:
+    place = int(np.searchsorted(session.trace.blocks, block))
+    if block not in session.trace.blocks:
+        return "its block is not in this trace"
+    if moment <= session.requests.span_start[place].min(initial=session.end):
+        return "its block has not begun"
+    over = moment > session.requests.span_end[place].max(initial=0)
+    return "its block is done" if over else "no access at this moment"
+
+
+def _request_text(session: Session, request: int, brief: bool) -> str:
+    requests = session.requests
+    rows = requests.order[requests.start[request] : requests.start[request + 1]]
+    buffer = session.trace.buffers[int(requests.buffer[request])]
+    verb, where = VERBS[KINDS[int(requests.kind[request])].split()[-1]]
+    elements = np.unique(session.trace.index[rows])
+    count = plural(len(elements), "element")
+    if session.is_program:  # whose arrays are all in the computer's memory
+        alone = len(elements) == 1
+        return f"{verb} {element_text(buffer, int(elements[0])) if alone else f'{count} of {buffer_text(buffer)}'}"
+    what = f"{verb} {count} of {buffer_text(buffer)}"
+    return what if brief else f"{what} {where} {buffer.space} memory"
+
+
+def selection_at(session: Session, buffer: int, element: int, selection: Selection) -> Selection | None:
+    """Return who wrote an element first or, if nobody did, who read it first, preferably of the selected block."""
+    trace = session.trace
+    index = index_of(trace.buffers[buffer], element)
+    rows = np.flatnonzero((trace.buffer == buffer) & (trace.index == index))
+    if trace.buffers[buffer].space in ("shared", "local"):
+        rows = rows[trace.block[rows] == selection.block]
+    for wanted in (
+        trace.op[rows] != Op.LOAD,
+        trace.block[rows] == selection.block,
+        np.ones(len(rows), bool),
+    ):
+        if wanted.any():
+            row = rows[wanted][0]
+            return Selection(int(trace.block[row]), int(trace.thread[row]))
+    return None
+
+
+def index_of(buffer: Buffer, element: int) -> int:
+    """Return the access index of an element."""
+    index = 0
+    for length, stride in zip(reversed(buffer.shape), reversed(buffer.strides), strict=True):
+        element, place = divmod(element, length)
+        index += place * stride
+    return index // buffer.unit
+
+
+def source_line(session: Session, file: str, line: int) -> str:
+    """Return a line of a source as it ran, without its indentation; "" where the trace has none."""
+    lines = (session.trace.sources.get(file) or session.launch.source).splitlines()
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
