@@ -15,7 +15,7 @@ from ...tracer.trace import WARP, Op
 from ..session import Selection, Session
 from . import cells
 from .descriptions import caption as warp_text
-from .wording import block_text, buffer_text, count_text, listed, place_text, plural
+from .wording import block_text, buffer_text, count_text, listed, plural
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -251,8 +251,8 @@ class Bins:
             same = mine[(adding.block[mine] == block) & (adding.thread[mine] // WARP == warp)]
             lanes = listed([str(lane) for lane in sorted(adding.lane[same].tolist())])
             noun = "lane" if len(same) == 1 else "lanes"
-            name = place_text(int(block), self.session.trace.grid)
-            lines.append(f"now {noun} {lanes} of warp {warp} in block {name}")
+            name = block_text(self.session.trace, int(block))
+            lines.append(f"now {noun} {lanes} of warp {warp} in {name}")
         return lines
 
 

@@ -14,12 +14,12 @@ from ..theme import Theme
 from . import histogram_paint as paint
 from .bins import Adding, Bars, Bins
 from .descriptions import selection_at
+from .drawing import MIDDLE, RIGHT, rect, width_of, write
 from .histogram_places import Places, bin_at, lane_box, places_of
-from .memory_text import MIDDLE, RIGHT, width_of, write
 from .tally import Tally
 from .tally_paint import TallyPicture
 from .view import View
-from .wording import EXACT, PART, place_text
+from .wording import EXACT, PART, block_text
 
 NOTHING = "This launch counts nothing."
 
@@ -180,9 +180,9 @@ class HistogramView(View):
         return start
 
     def _write_caption(self, painter: QPainter, at: Places, bins: Bins) -> None:
-        theme, box = self.theme, paint.rect(at.caption)
+        theme, box = self.theme, rect(at.caption)
         trace, thread = bins.session.trace, self.selection.thread
-        name = self.say(f"Warp {thread // WARP} of block {place_text(self.selection.block, trace.grid)} now")
+        name = self.say(f"Warp {thread // WARP} of {block_text(trace, self.selection.block)} now")
         text = self.say(bins.caption(int(self.moment), self.selection))
         verdict, good = bins.verdict(int(self.moment))
         bold, half = theme.font(14, bold=True), box.height() / 2
@@ -197,7 +197,7 @@ class HistogramView(View):
             write(painter, above if room else below, verdict, theme.font(12, bold=True), colour, how)
 
     def _write_foot(self, painter: QPainter, at: Places, bins: Bins, look: str) -> None:
-        theme, box = self.theme, paint.rect(at.foot)
+        theme, box = self.theme, rect(at.foot)
         line = box.height() / 3
         texts = (bins.progress(int(self.moment)), bins.contention(int(self.moment)))
         for i, text in enumerate(texts):

@@ -13,9 +13,22 @@ from ...tracer.runs import places_in_run, run_starts
 from ..theme import Theme
 from .bins import Adding, Bars, Ints
 from .box import Box
+from .drawing import (
+    CENTRE,
+    LEFT,
+    MIDDLE,
+    RIGHT,
+    draw_badge,
+    draw_hatch,
+    draw_veil,
+    on_panel,
+    pen,
+    rect,
+    width_of,
+    write,
+)
 from .histogram_places import LANES, Plot, bin_middle, lane_box
-from .memory_paint import HEAT, draw_hatch, on_panel, pen
-from .memory_text import LEFT, MIDDLE, RIGHT, draw_veil, width_of, write
+from .memory_paint import HEAT
 from .patterns import mixed
 from .timeline_paint import tick_step
 from .wording import count_text
@@ -41,11 +54,6 @@ class Stage(NamedTuple):
         """Return how high counts reach."""
         field = self.plot.field
         return np.asarray(field.bottom - np.maximum(count, 0) * (HEADROOM * field.height / self.top))
-
-
-def rect(box: Box) -> QRectF:
-    """Return a box as Qt's rectangle."""
-    return QRectF(box.x, box.y, box.width, box.height)
 
 
 def heat(lanes: int, warmest: int, theme: Theme) -> QColor:
@@ -215,7 +223,7 @@ def draw_lanes(
             )
         if met > 1 and box.width() >= theme.px(9):
             ink = QColor("#000000" if colour.lightness() > 128 else "#FFFFFF")
-            write(painter, box, str(met), small, ink, Qt.AlignmentFlag.AlignCenter)
+            write(painter, box, str(met), small, ink, CENTRE)
         if lane == chosen:
             painter.setPen(pen(theme.palette.text, 1.5))
             painter.drawRect(box)
@@ -279,8 +287,5 @@ def draw_legend(
     wide = QFontMetricsF(small).horizontalAdvance(mark) + theme.px(12)
     if box.right() - x > wide:
         badge = QRectF(x + gap, box.center().y() - theme.px(8), wide, theme.px(16))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.colour("badge"))
-        painter.drawRoundedRect(badge, theme.px(4), theme.px(4))
-        write(painter, badge, mark, small, muted, Qt.AlignmentFlag.AlignCenter)
+        draw_badge(painter, badge, theme)
+        write(painter, badge, mark, small, muted, CENTRE)

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, 
 
 from ..session import Selection, Session
 from ..theme import Theme
-from . import memory_text as words
 from . import memory_told as told
 from .descriptions import selection_at
+from .drawing import CENTRE, write
 from .memory_paint import draw_ring
 from .memory_picture import Look, MemoryPicture, Needs, Zoom
 from .memory_scene import COLOUR_BY, Tops
@@ -201,8 +201,8 @@ class MemoryView(View):
         if self._picture:
             self._picture.paint(painter, self._look())
         else:
-            style = self.theme.font(15), self.theme.colour("muted"), Qt.AlignmentFlag.AlignCenter
-            words.write(painter, QRectF(self.rect()), NOTHING, *style)
+            style = self.theme.font(15), self.theme.colour("muted"), CENTRE
+            write(painter, QRectF(self.rect()), NOTHING, *style)
         if self._ring:
             draw_ring(painter, QRectF(self.rect()), self.theme)
         painter.end()

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter, QPixmap
 
 from ...tracer.trace import Buffer
 from ..theme import Theme
 from . import cells
+from .drawing import MIDDLE, draw_badge, draw_hatch, width_of, write
 from .heat import HEATS
-from .memory_paint import colour_table, draw_hatch
+from .memory_paint import colour_table
 from .memory_scene import Group
-from .memory_text import MIDDLE, SMALL, line_of, width_of, write
+from .memory_text import SMALL, line_of
 from .wording import EXACT, buffer_text, count_text, value_text
 
 SCALE_WIDTH = 46.0
@@ -114,7 +115,7 @@ def _draw_item(painter: QPainter, x: float, y: float, item: Item, theme: Theme) 
     style, gap, line = (theme.font(SMALL), theme.colour("muted"), MIDDLE), theme.px(5), line_of(theme)
     width = width_of(item.before, style[0])
     if not item.scale:
-        _draw_badge(painter, QRectF(x, y + 1, width + theme.px(12), line - 2), theme)
+        draw_badge(painter, QRectF(x, y + 1, width + theme.px(12), line - 2), theme)
         x += theme.px(6)
     write(painter, QRectF(x, y, width + 1, line), item.before, *style)
     if item.scale not in ("", TEXT):
@@ -123,13 +124,6 @@ def _draw_item(painter: QPainter, x: float, y: float, item: Item, theme: Theme) 
         _draw_scale(painter, QRectF(x, y + line / 2 - theme.px(5), wide, theme.px(10)), item.scale, theme)
         x += wide + gap
     write(painter, QRectF(x, y, width_of(item.after, style[0]) + 1, line), item.after, *style)
-
-
-def _draw_badge(painter: QPainter, box: QRectF, theme: Theme) -> None:
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.colour("badge"))
-    painter.drawRoundedRect(box, theme.px(4), theme.px(4))
 
 
 def _draw_scale(painter: QPainter, box: QRectF, scale: str, theme: Theme) -> None:

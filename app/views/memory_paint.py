@@ -15,10 +15,10 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen
 from ..theme import Theme
 from . import cells, marks
 from .box import Box
+from .drawing import draw_hatch, on_panel, pen
 from .flights import arcs, merged
 from .frames import Frame, Part
 from .memory_scene import Flight, Mark
-from .patterns import mixed
 from .place import Place
 
 VALUES = pg.colormap.get("cividis").getLookupTable(nPts=256, alpha=False)
@@ -49,13 +49,6 @@ def colour_table(theme: Theme, measure: str) -> NDArray[np.uint32]:
 def _rgb(theme: Theme, name: str) -> tuple[float, float, float]:
     colour = theme.colour(name)
     return colour.red(), colour.green(), colour.blue()
-
-
-def pen(colour: QColor | str, width: float, alpha: int = 255) -> QPen:
-    """Return a pen with square joints."""
-    shade = QColor(colour)
-    shade.setAlpha(alpha)
-    return QPen(shade, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.SquareCap, Qt.PenJoinStyle.MiterJoin)
 
 
 def seen(place: Place, window: Box) -> Part:
@@ -116,19 +109,6 @@ def draw_cells(painter: QPainter, place: Place, dots: Dots, theme: Theme) -> Non
         painter.restore()
     if min(place.cell, place.row) >= GRID_FROM:  # on a sharper screen too, so that all show the same picture
         _draw_grid(painter, place, dots.part, theme)
-
-
-def draw_hatch(painter: QPainter, target: QRectF, theme: Theme) -> None:
-    """Fill with the colour of poison and thin diagonals."""
-    painter.fillRect(target, theme.colour("cell_poison"))
-    painter.save()
-    painter.setClipRect(target)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(pen(theme.palette.muted, 1.0, 100))
-    step, height = float(theme.px(6)), target.height()
-    starts = [target.left() - height + i * step for i in range(int((target.width() + height) / step) + 2)]
-    painter.drawLines([QLineF(x, target.bottom(), x + height, target.top()) for x in starts])
-    painter.restore()
 
 
 def _draw_grid(painter: QPainter, place: Place, part: Part, theme: Theme) -> None:
@@ -232,11 +212,6 @@ def draw_arcs(painter: QPainter, flight: Flight, theme: Theme) -> None:
         style = pen(on_panel(flight.kind, theme), width, alpha)
         style.setDashPattern([4, 3])
         painter.strokePath(_curves(*merged(flight.start[wanted], flight.end[wanted])), style)
-
-
-def on_panel(kind: str, theme: Theme) -> QColor:
-    """Return the colour of a kind for thin lines: a little lighter on a dark panel."""
-    return mixed(theme.colour(kind), "#FFFFFF", 0.35 if theme.name == "dark" else 0.0)
 
 
 def _curves(start: NDArray[np.float64], end: NDArray[np.float64]) -> QPainterPath:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter, QPixmap
 
 from ..session import Selection, Session
@@ -20,6 +20,7 @@ from . import memory_told as told
 from .box import Box
 from .cells import pixels
 from .descriptions import caption
+from .drawing import rect, width_of
 from .frames import Part, phase_at
 from .large import still, with_few
 from .layout import arrange
@@ -85,7 +86,7 @@ class MemoryPicture:
         layout, room, clip = self.zoomed(look), self.room(look), self.clip(look)
         buffers = self.scene.session.trace.buffers
         painter.save()
-        painter.setClipRect(QRectF(clip.x, clip.y, clip.width, clip.height))
+        painter.setClipRect(rect(clip))
         dots = {n: self._paint_cells(painter, look, n, place, clip) for n, place in layout.places.items()}
         self._paint_frames(painter, look, layout)
         for mark in self._once(
@@ -233,7 +234,7 @@ class MemoryPicture:
         if not layout.tiles:
             return [title, doing, block, brief]
         note = self._say("note", f"shared memory of {block_text(session.trace, selection.block)}")
-        fits = words.width_of(note[1], self.theme.font(words.SMALL)) <= layout.caption.width
+        fits = width_of(note[1], self.theme.font(words.SMALL)) <= layout.caption.width
         return [note if fits else block, title, doing, brief]
 
     def _say(self, style: str, text: str) -> tuple[str, str]:
@@ -258,7 +259,7 @@ class MemoryPicture:
             needs = look.beside
         above = [b for n, b in enumerate(buffers) if n not in roles.values()]
         bold = self.theme.font(words.NAME, bold=True)
-        name = max((words.width_of(buffer_text(b), bold) for b in above), default=0.0)
+        name = max((width_of(buffer_text(b), bold) for b in above), default=0.0)
         line = words.line_of(self.theme)
         metrics = Metrics(line, needs.left, needs.right, min(name, 8 * line), needs.tiles)
         return arrange(buffers, roles, self.room(look), metrics)

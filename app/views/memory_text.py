@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from ...tracer.trace import Buffer
 from ..theme import Theme
 from .box import Box
+from .drawing import CENTRE, LEFT, MIDDLE, RIGHT, WRAP, draw_veil, rect, width_of, write
 from .place import Place
 from .sheet import slice_text
 from .wording import buffer_text, count_text
 
 NAME, SMALL = 14.0, 12.0
-LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
-MIDDLE, WRAP = Qt.AlignmentFlag.AlignVCenter, Qt.TextFlag.TextWordWrap
 
 
 def line_of(theme: Theme) -> float:
     """Return the height of a line of small text."""
     return float(theme.px(17))
-
-
-def width_of(text: str, font: QFont) -> float:
-    """Return the width of a text."""
-    return QFontMetricsF(font).horizontalAdvance(text)
 
 
 def size_text(buffer: Buffer) -> str:
@@ -38,22 +32,6 @@ def name_width(buffer: Buffer, theme: Theme) -> float:
     """Return the width of a buffer's name beside its sheet, with some space around."""
     name = width_of(buffer_text(buffer), theme.font(NAME, bold=True))
     return max(name, width_of(size_text(buffer), theme.font(SMALL))) + theme.px(10)
-
-
-def write(
-    painter: QPainter,
-    box: QRectF,
-    text: str,
-    font: QFont,
-    colour: QColor,
-    how: Qt.AlignmentFlag | Qt.TextFlag,
-) -> None:
-    """Write a text into a box; what does not fit a line ends in an ellipsis."""
-    painter.setFont(font)
-    painter.setPen(colour)
-    if how != WRAP:
-        text = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width() + 1)
-    painter.drawText(box, int(how), text)
 
 
 def draw_name(painter: QPainter, place: Place, buffer: Buffer, window: Box, theme: Theme) -> None:
@@ -71,9 +49,9 @@ def draw_chip(
         return
     width = width_of(buffer_text(buffer), font) + theme.px(10)
     spot = chip_spot(seen, width, theme.px(20), window, others)
-    box = QRectF(spot.x, spot.y, spot.width, spot.height)
+    box = rect(spot)
     draw_veil(painter, box, theme)
-    write(painter, box, buffer_text(buffer), font, theme.colour("text"), Qt.AlignmentFlag.AlignCenter)
+    write(painter, box, buffer_text(buffer), font, theme.colour("text"), CENTRE)
 
 
 def chip_spot(seen: Box, width: float, height: float, window: Box, others: Sequence[Box]) -> Box:
@@ -135,14 +113,6 @@ def draw_slices(painter: QPainter, place: Place, buffer: Buffer, theme: Theme) -
         x, bottom = place.x + col * place.cell, place.y + row * place.row
         box = QRectF(x, bottom - min(room, line), place.sheet.width * place.cell, min(room, line))
         write(painter, box, slice_text(buffer, piece), font, theme.colour("muted"), MIDDLE)
-
-
-def draw_veil(painter: QPainter, box: QRectF, theme: Theme) -> None:
-    """Draw what words stand on that something may pass behind; with whole pixels, which is much faster."""
-    veil = theme.colour("panel")
-    veil.setAlpha(225)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    painter.fillRect(box, veil)
 
 
 def draw_caption(painter: QPainter, box: Box, lines: Sequence[tuple[str, str]], theme: Theme) -> None:

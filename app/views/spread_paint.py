@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 from ...tracer.outcomes import Spread
 from ...tracer.runs import places_in_run, run_starts
 from ..theme import Theme
-from .memory_text import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
+from .drawing import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
 from .tally import measured_text, regular_text, seeds_text
 from .timeline_paint import tick_step
 from .wording import count_text

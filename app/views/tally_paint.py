@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtCore import QLineF, QRectF
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from ...tracer.outcomes import Spread
 from ..theme import Theme
-from .memory_paint import on_panel, pen
-from .memory_text import MIDDLE, RIGHT, width_of, write
+from .drawing import CENTRE, MIDDLE, RIGHT, on_panel, pen, width_of, write
 from .spread_paint import SMALL, draw_spread, spread_height, text_line, write_bold, write_wrapped
 from .tally import Tally
 from .wording import EXACT, PART, count_text
@@ -112,7 +111,7 @@ class TallyPicture:
             painter.save()
             painter.translate(top.right() - line, box.bottom() - line)
             painter.rotate(-90)
-            write(painter, between, "additions", small, muted, Qt.AlignmentFlag.AlignCenter)
+            write(painter, between, "additions", small, muted, CENTRE)
             painter.restore()
         return wide
 

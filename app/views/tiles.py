@@ -10,6 +10,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
 from ..theme import Theme
+from .drawing import draw_badge
 from .wording import EXACT
 
 Value = Callable[[int], str]
@@ -136,9 +137,7 @@ def _draw_text(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: 
 def _draw_mark(painter: QPainter, x: float, line: QRectF, mark: str, theme: Theme) -> None:
     tall = theme.px(15)
     box = QRectF(x, line.center().y() - tall / 2, mark_width(mark, theme), tall)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.colour("badge"))
-    painter.drawRoundedRect(box, theme.px(4), theme.px(4))
+    draw_badge(painter, box, theme)
     painter.setFont(theme.font(MARK))
     painter.setPen(theme.colour("muted" if mark == EXACT else "bad"))
     painter.drawText(box, Qt.AlignmentFlag.AlignCenter, mark)

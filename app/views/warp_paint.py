@@ -9,17 +9,13 @@ from ...tracer.coalescing import SECTOR
 from ...tracer.trace import WARP
 from ..theme import Theme
 from .box import Box
+from .drawing import CENTRE, LEFT, MIDDLE, RIGHT, rect
 from .lanes_text import address_text, index_text
 from .patterns import mixed
 from .warp_scene import (
-    CENTRE,
-    LEFT,
     MARK,
-    RIGHT,
-    UPRIGHT,
     Scene,
     contrasting,
-    rect,
     spread,
     stripes,
     who,
@@ -211,7 +207,7 @@ def paint_captions(painter: QPainter, scene: Scene) -> None:
     for x, width, text, side in names:
         if width:
             text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, round(width) + 1)
-            painter.drawText(QRectF(x, 0, width, tall), side | UPRIGHT, text)
+            painter.drawText(QRectF(x, 0, width, tall), side | MIDDLE, text)
 
 
 def paint_legend(painter: QPainter, scene: Scene, box: QRectF) -> None:
@@ -226,7 +222,7 @@ def paint_legend(painter: QPainter, scene: Scene, box: QRectF) -> None:
         _draw_sign(painter, scene, sign, where)
         painter.setPen(scene.theme.colour("muted"))
         words = QRectF(where.right() + scene.theme.px(5), box.y(), width + 1, box.height())
-        painter.drawText(words, UPRIGHT | Qt.TextFlag.TextDontClip, text)
+        painter.drawText(words, MIDDLE | Qt.TextFlag.TextDontClip, text)
         x = words.right() + scene.theme.px(12)
 
 

@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from ...tracer.trace import WARP
 from ..theme import Theme
 from .box import Box
+from .drawing import MIDDLE
 from .lanes import Lanes
 from .lanes_text import address_text, index_text
 from .warp_plan import Plan, Widths
@@ -20,8 +21,6 @@ SMALL, LEAST = 11.5, 8.0  # sizes of the words
 CAPTION, FOOT = 18.0, 24.0  # heights above and below the lanes
 MARK = 12.0  # width of a lane's box where its number stands beside it
 FAINT = 0.3  # how much is left of what the pointer is not on
-LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
-CENTRE, UPRIGHT = Qt.AlignmentFlag.AlignCenter, Qt.AlignmentFlag.AlignVCenter
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,10 +128,6 @@ def widths_of(lanes: Lanes, row: float, theme: Theme) -> Widths:
     )
 
 
-def rect(box: Box, inset: float = 0.0) -> QRectF:
-    return QRectF(box.x, box.y, box.width, box.height).adjusted(inset, inset, -inset, -inset)
-
-
 def spread(box: Box, scene: Scene) -> QRectF:
     """Return a box as tall as the rows that its words may cover."""
     return QRectF(box.x, box.middle - 0.5 * scene.plan.row * scene.every, box.width, box.height * scene.every)
@@ -144,7 +139,7 @@ def write(
 ) -> None:  # fmt: skip
     painter.setFont(scene.theme.font(scene.size, bold=bold, mono=mono))
     painter.setPen(ink)
-    painter.drawText(box, side | UPRIGHT | Qt.TextFlag.TextDontClip, text)
+    painter.drawText(box, side | MIDDLE | Qt.TextFlag.TextDontClip, text)
 
 
 def contrasting(colour: QColor) -> QColor:

@@ -1,0 +1,81 @@
+"""What several views draw alike: pens, words in a box and what they stand on, badges, the hatch of unwritten memory."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+
+from ..theme import Theme
+from .box import Box
+from .patterns import mixed
+
+LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
+MIDDLE, CENTRE = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignCenter
+WRAP = Qt.TextFlag.TextWordWrap
+
+
+def rect(box: Box, inset: float = 0.0) -> QRectF:
+    """Return a box as Qt's rectangle, its edges moved inwards by so many pixels."""
+    return QRectF(box.x, box.y, box.width, box.height).adjusted(inset, inset, -inset, -inset)
+
+
+def pen(colour: QColor | str, width: float, alpha: int = 255) -> QPen:
+    """Return a pen with square joints."""
+    shade = QColor(colour)
+    shade.setAlpha(alpha)
+    return QPen(shade, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.SquareCap, Qt.PenJoinStyle.MiterJoin)
+
+
+def on_panel(kind: str, theme: Theme) -> QColor:
+    """Return the colour of a kind for thin lines: a little lighter on a dark panel."""
+    return mixed(theme.colour(kind), "#FFFFFF", 0.35 if theme.name == "dark" else 0.0)
+
+
+def width_of(text: str, font: QFont) -> float:
+    """Return the width of a text."""
+    return QFontMetricsF(font).horizontalAdvance(text)
+
+
+def write(
+    painter: QPainter,
+    box: QRectF,
+    text: str,
+    font: QFont,
+    colour: QColor,
+    how: Qt.AlignmentFlag | Qt.TextFlag,
+) -> None:
+    """Write a text into a box; what does not fit a line ends in an ellipsis."""
+    painter.setFont(font)
+    painter.setPen(colour)
+    if how != WRAP:
+        text = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width() + 1)
+    painter.drawText(box, int(how), text)
+
+
+def draw_veil(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    """Draw what words stand on that something may pass behind; with whole pixels, which is much faster."""
+    veil = theme.colour("panel")
+    veil.setAlpha(225)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    painter.fillRect(box, veil)
+
+
+def draw_badge(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    """Draw the ground of a mark, as "exact"."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.colour("badge"))
+    painter.drawRoundedRect(box, theme.px(4), theme.px(4))
+
+
+def draw_hatch(painter: QPainter, target: QRectF, theme: Theme) -> None:
+    """Fill with the colour of poison and thin diagonals."""
+    painter.fillRect(target, theme.colour("cell_poison"))
+    painter.save()
+    painter.setClipRect(target)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(pen(theme.palette.muted, 1.0, 100))
+    step, height = float(theme.px(6)), target.height()
+    starts = [target.left() - height + i * step for i in range(int((target.width() + height) / step) + 2)]
+    painter.drawLines([QLineF(x, target.bottom(), x + height, target.top()) for x in starts])
+    painter.restore()
