@@ -11,8 +11,8 @@ from sessions import matmul, picture, uneven
 from test_panels import shown
 from tilescope.app.session import Selection
 from tilescope.app.theme import KIND_COLOURS, Theme
+from tilescope.app.views.editor import hanging, top_line
 from tilescope.app.views.highlight import pieces
-from tilescope.app.views.page import hanging, top_line
 from tilescope.app.views.source import SourceView
 
 

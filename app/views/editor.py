@@ -5,6 +5,8 @@ A line that is too long goes on below, further in than where it begins, so that 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
@@ -24,11 +26,12 @@ from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 from ..theme import Theme
 from .dress import sheet
 from .highlight import Highlighter
-from .page import hanging, top_line
 from .patterns import mixed
 from .wording import count_text
 
 FEW = 26  # columns of text, beside which there is no room for counts
+CONTEXT = 2  # lines kept in sight above and below the marked one
+HANG = 2  # columns by which what a line goes on with stands further in: between two steps of indentation
 
 
 class Editor(QTextEdit):
@@ -287,3 +290,23 @@ class Gutter(QWidget):
             QToolTip.showText(event.globalPos(), told + chosen, self)
             return True
         return super().event(event)
+
+
+def top_line(first: int, line: int, end: Callable[[int], float], room: float) -> int:
+    """Return the line at the top of a page: `first`, or what brings `line` in sight with the lines around it.
+
+    end: where a line ends, from the top of the first; room: the height of the page, in the same unit.
+    """
+    if not line:
+        return first
+    top = max(1, min(first, line - CONTEXT))
+    context = next((c for c in range(CONTEXT, 0, -1) if end(line + c) - end(line - 1 - c) <= room), 0)
+    while top < line - context and end(line + context) - end(top - 1) > room:
+        top += 1
+    return top
+
+
+def hanging(text: str, columns: float) -> int:
+    """Return the column at which a line goes on below: further in than it begins, where that leaves room."""
+    indent = len(text) - len(text.lstrip())
+    return int(max(0, min(indent + HANG, columns / 2)))
