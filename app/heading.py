@@ -12,8 +12,7 @@ from .icons import icon
 from .session import Session
 from .switch import Switch
 from .theme import Theme
-from .views.pitfall import pitfall_text
-from .views.wording import check_text, compared_text
+from .views.wording import check_text, compared_text, pitfall_text
 
 
 class PaneHeading(QWidget):

@@ -13,9 +13,9 @@ from tilescope.app.theme import Theme
 from tilescope.app.views.explain import ExplainView
 from tilescope.app.views.highlight import c_pieces
 from tilescope.app.views.memory import MemoryView
-from tilescope.app.views.pitfall import pitfall_text
 from tilescope.app.views.source import CUDA_C, NUMBA, SourceView
 from tilescope.app.views.thread import ThreadView
+from tilescope.app.views.wording import pitfall_text
 from tilescope.app.vocabulary import spoken, vocabulary
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.kernels.scenario import WORK_ITEM_WORDS

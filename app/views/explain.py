@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 from ...tracer.requests import KINDS
 from ..session import Selection, Session
 from ..theme import Theme
-from .pitfall import pitfall_text
 from .tracks import BlockTrack, Ints, accesses_of, block_track
 from .view import View
 from .wording import (
@@ -26,6 +25,7 @@ from .wording import (
     outside_text,
     part_text,
     phase_text,
+    pitfall_text,
     plural,
 )
 
