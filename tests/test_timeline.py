@@ -16,9 +16,10 @@ from sessions import application, matmul, picture, uneven
 from tilescope.app.session import Selection
 from tilescope.app.theme import KIND_COLOURS, Theme
 from tilescope.app.views.patterns import LOOKS, cell, swatch
+from tilescope.app.views.ticks import whole_step
 from tilescope.app.views.timeline import TimelineView
 from tilescope.app.views.timeline_image import lanes, strip_pixels
-from tilescope.app.views.timeline_paint import band_label, tick_step
+from tilescope.app.views.timeline_paint import band_label
 from tilescope.app.views.tracks import block_track
 from tilescope.tracer.requests import KINDS
 
@@ -288,5 +289,5 @@ def test_thousands_of_blocks_are_drawn_as_a_density():
 
 @given(st.floats(1, 1e7), st.floats(1, 40))
 def test_ticks_are_round_numbers_and_not_too_many(span, wanted):
-    step = tick_step(span, wanted)
+    step = whole_step(span, wanted)
     assert str(step).rstrip("0") in ("1", "2", "5") and span / step <= wanted * (1 + 1e-9)

@@ -10,9 +10,8 @@ from PySide6.QtGui import QColor, QPen
 from ..charts.figure import Bar, Bars, Published
 from ..charts.wording import number_text, time_text
 from .chart_axis import axis_height, draw_axis
-from .chart_ink import Ink, draw_sign
-from .chart_names import Line, draw_name, name_of
-from .chart_ticks import Scale, log_range
+from .chart_ink import Ink, draw_sign, wrapped
+from .ticks import Scale, log_range
 
 BAR, THICK, LEAST = 40, 110, 15  # pixels of a usual bar, of the thickest, and of the smallest pitch
 ROW = 44  # pixels that a bar with its name would like to have
@@ -29,6 +28,19 @@ class Rows:
     names: QRectF
     plot: QRectF
     pitch: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a name. A kernel's is bold."""
+
+    text: str
+    size: float
+    bold: bool = True
+
+    def width(self, ink: Ink) -> float:
+        """Return how wide it is."""
+        return ink.width(self.text, self.size, bold=self.bold)
 
 
 def height_of(panel: Bars, ink: Ink, width: float) -> float:
@@ -53,7 +65,7 @@ def draw_bars(ink: Ink, panel: Bars, box: QRectF) -> Hits:
         body = _draw_bar(ink, bar, scale, row)
         _draw_value(ink, bar, scale, row, body)
         place = QRectF(rows.names.left(), top, rows.names.width(), rows.pitch)
-        draw_name(ink, names[number], place.translated(0, body.center().y() - row.center().y()))
+        _draw_name(ink, names[number], place.translated(0, body.center().y() - row.center().y()))
         hits.append((QRectF(box.left(), top, box.width(), rows.pitch), told(bar, panel)))
     return hits
 
@@ -79,9 +91,38 @@ def _names(ink: Ink, panel: Bars, pitch: float) -> list[list[Line]]:
     before = ["", *(bar.datum.name for bar in panel.bars)]
     size = _size(ink, pitch)
     return [
-        name_of(ink, b, b.datum.name != last, size, pitch)
+        _name_of(ink, b, b.datum.name != last, size, pitch)
         for b, last in zip(panel.bars, before, strict=False)
     ]
+
+
+def _name_of(ink: Ink, bar: Bar, first: bool, size: float, pitch: float) -> list[Line]:
+    """Return the lines of a bar's name. first: it is the first bar of its kernel; pitch: the height that there is."""
+    small, both = size - 1, pitch >= ink.height(size) + ink.height(size - 1)
+    if not first:
+        return [Line(bar.part or bar.datum.name, small, bold=False)]
+    if both and bar.part:
+        return [Line(bar.datum.name, size), Line(bar.part, small, bold=False)]
+    return [Line(", ".join(filter(None, (bar.datum.name, bar.part))), size)]
+
+
+def _draw_name(ink: Ink, lines: list[Line], box: QRectF) -> None:
+    """Write lines at the right of a box, in the middle of its height."""
+    lines = _broken(ink, lines, box)
+    high = max(ink.height(line.size) for line in lines) - ink.px(1)
+    for number, line in enumerate(lines):
+        place = box.translated(0, (number - (len(lines) - 1) / 2) * high)
+        colour, right = "text" if line.bold else "muted", Qt.AlignmentFlag.AlignRight
+        ink.text(place, line.text, line.size, ink=colour, bold=line.bold, align=right)
+
+
+def _broken(ink: Ink, lines: list[Line], box: QRectF) -> list[Line]:
+    """Return a single line that is too long as two, where there is room for both."""
+    (first, *more) = lines
+    parts = wrapped(ink, first.text, box.width(), first.size, bold=first.bold)
+    if more or len(parts) < 2 or box.height() < 2 * ink.height(first.size):
+        return lines
+    return [Line(text, first.size, first.bold) for text in (parts[0], " ".join(parts[1:]))]
 
 
 def _rows(ink: Ink, panel: Bars, names: list[list[Line]], box: QRectF) -> Rows:

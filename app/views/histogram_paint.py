@@ -30,7 +30,7 @@ from .drawing import (
 from .histogram_places import LANES, Plot, bin_middle, lane_box
 from .memory_paint import HEAT
 from .patterns import mixed
-from .timeline_paint import tick_step
+from .ticks import round_step, whole_step
 from .wording import count_text
 
 HEADROOM = (
@@ -98,7 +98,7 @@ def draw_axes(
     """Draw the counts at the left, and below the last chart where the bins lie."""
     field, small, muted = stage.plot.field, theme.font(SMALL), theme.colour("muted")
     line = QFontMetricsF(small).height()
-    step = tick_step(stage.top, max(1.0, HEADROOM * field.height / (2.5 * line)))
+    step = whole_step(stage.top, max(1.0, HEADROOM * field.height / (2.5 * line)))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     for count in range(0, stage.top + 1, step):
         y = float(stage.y(np.array(count)))
@@ -118,12 +118,11 @@ def _ticks(stage: Stage, edges: tuple[float, float] | None, theme: Theme) -> lis
     field = stage.plot.field
     wanted = max(2.0, field.width / theme.px(70))
     if edges is None:
-        step = tick_step(stage.bins, wanted)
+        step = whole_step(stage.bins, wanted)
         return [(bin_middle(field, stage.bins, i), count_text(i)) for i in range(0, stage.bins, step)]
     low, high = edges
-    unit = 10.0 ** np.floor(np.log10((high - low) / wanted))
-    step_ = next(k * unit for k in (1, 2, 5, 10) if (high - low) / (k * unit) <= wanted)
-    marks = np.arange(np.ceil(low / step_), np.floor(high / step_) + 1) * step_
+    apart = round_step((high - low) / wanted)
+    marks = np.arange(np.ceil(low / apart), np.floor(high / apart) + 1) * apart
     places = field.x + (marks - low) / (high - low) * field.width
     texts = [f"{mark:.6g}".replace("-", "−") for mark in marks.tolist()]
     return list(zip(places.tolist(), texts, strict=True))

@@ -13,7 +13,7 @@ from ...tracer.runs import places_in_run, run_starts
 from ..theme import Theme
 from .drawing import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
 from .tally import measured_text, regular_text, seeds_text
-from .timeline_paint import tick_step
+from .ticks import whole_step
 from .wording import count_text
 
 SMALL, LEAST = 10.5, 48  # size of small text; the least height of the dots
@@ -121,7 +121,7 @@ def _draw_axis(painter: QPainter, field: QRectF, top: int, unit: float, far: str
     line, y = QFontMetricsF(small).height(), field.bottom() + theme.px(9)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     painter.fillRect(QRectF(field.left(), field.bottom(), field.width(), 1), muted)
-    for total in range(0, top + 1, tick_step(top, max(2.0, top * unit / theme.px(36)))):
+    for total in range(0, top + 1, whole_step(top, max(2.0, top * unit / theme.px(36)))):
         wide = width_of(count_text(total), small) + 2
         box = QRectF(field.left() + total * unit - wide / 2, y, wide, line)
         write(painter, box, count_text(total), small, muted, Qt.AlignmentFlag.AlignHCenter)

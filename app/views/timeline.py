@@ -21,15 +21,15 @@ from ..session import Selection, Session
 from ..theme import Theme
 from .patterns import Pixels
 from .timeline_image import codes, lanes
-from .timeline_paint import Picture, Places, beside_rows, places_in, still_picture
+from .timeline_paint import Picture, Places, Range, beside_rows, places_in, still_picture
 from .timeline_pick import Part, block_at, phase_start, told_at, warp_at
 from .timeline_playhead import draw_playhead, grips, playhead_area
-from .timeline_range import Range, fitted, whole_range
-from .tracks import block_track
+from .tracks import BlockTrack, block_track
 from .view import View
 
 KEPT = 32  # pictures: the blocks of the usual comparison, each about half a megabyte
 CLICK = 4  # pixels that a pointer may move between press and release of a click
+LEAST = 4.0  # moments that are shown
 
 
 class TimelineView(View):
@@ -289,3 +289,25 @@ class TimelineView(View):
         factor = max(factor, 4.0 / (last - first))
         self.set_x_range(moment - (moment - first) * factor, moment + (last - moment) * factor)
         self.x_range_changed.emit(*self.x_range())
+
+
+def whole_range(block: BlockTrack, end: int) -> Range:
+    """Return the moments at the edges when a whole block is shown; of one that is not in the trace, the launch."""
+    first, last = block.span if block.present else (1, max(1, end))
+    margin = 0.004 * (last + 1 - first)
+    return first - max(1.1, margin), last + 1 + max(0.25, margin)
+
+
+def fitted(first: float, last: float, whole: Range, end: int) -> Range:
+    """Return a range moved and cut so that it has its least length and is empty beside the whole block alone.
+
+    end: of the launch, which a range longer than the block stays within.
+    """
+    begin, finish = whole
+    longest = max(1.04 * (end + 1), finish - begin)
+    span = min(max(last - first, LEAST), longest)
+    low, high = begin, finish - span
+    if low > high:  # it is longer than the block
+        low, high = max(high, min(begin, -0.02 * (end + 1))), min(low, max(finish, 1.02 * (end + 1)) - span)
+    first = min(max(first + (last - first - span) / 2, low), high)
+    return first, first + span

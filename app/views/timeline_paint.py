@@ -13,11 +13,12 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPixmap, QPolygo
 from ..session import Session
 from ..theme import Theme
 from .patterns import Pixels, image
+from .ticks import whole_step
 from .timeline_image import Codes, rows_pixels, strip_pixels
-from .timeline_range import Range
 from .tracks import BlockTrack, Ints
 from .wording import block_text, count_text, phase_text, plural
 
+Range = tuple[float, float]  # the moments at the left and the right edge
 PARTS = 8, 8, 14, 15  # pixels: the height of strip, handle, bands, axis
 NAMES = 105, 150  # pixels: the least and the largest width of the names at the left
 MARK = 6  # pixels: the width of the mark at the selected warp's row
@@ -268,7 +269,7 @@ def band_label(
 
 def _draw_axis(painter: QPainter, at: Places, theme: Theme) -> None:
     first, last = at.x_range
-    step = tick_step(last - first, at.rows.width() / theme.px(90))
+    step = whole_step(last - first, at.rows.width() / theme.px(90))
     font, y = theme.font(9.5), at.axis.top()
     painter.setFont(font)
     for moment in range(math.ceil(first / step) * step, math.floor(last) + 1, step):
@@ -278,10 +279,3 @@ def _draw_axis(painter: QPainter, at: Places, theme: Theme) -> None:
         painter.setPen(theme.colour("muted"))
         left = min(max(x - width / 2, at.axis.left()), at.axis.right() - width)
         painter.drawText(QRectF(left, y + 4, width, at.axis.height() - 4), Qt.AlignmentFlag.AlignCenter, text)
-
-
-def tick_step(span: float, wanted: float) -> int:
-    """Return 1, 2 or 5 times a power of ten, the least that cuts the span into at most `wanted` pieces."""
-    least = max(1.0, span / max(1.0, wanted))
-    power = 10 ** math.floor(math.log10(least))
-    return int(next(k * power for k in (1, 2, 5, 10) if k * power >= least))

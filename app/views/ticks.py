@@ -26,15 +26,24 @@ class Scale:
         return self.start + share * (self.end - self.start)
 
 
+def round_step(least: float) -> float:
+    """Return 1, 2 or 5 times a power of ten, the first of them that is no less than `least` (above 0)."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least)
+
+
+def whole_step(span: float, pieces: float) -> int:
+    """Return the round step of whole numbers that cuts a span into at most so many pieces."""
+    return int(round_step(max(1.0, span / max(1.0, pieces))))
+
+
 def ticks(low: float, high: float, log: bool, count: int) -> list[float]:
     """Return about `count` values between two others, at most: 1, 2 or 5 times a power of ten."""
     return _log_ticks(low, high, max(count, 2)) if log else _linear_ticks(low, high, max(count, 2))
 
 
 def _linear_ticks(low: float, high: float, count: int) -> list[float]:
-    rough = (high - low) / count
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999)
+    step = round_step((high - low) / count * 0.999)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [n * step for n in range(first, last + 1)]
 
