@@ -7,13 +7,15 @@ from collections.abc import Sequence
 
 from ...tracer.trace import Buffer
 from .box import Box
-from .place import FLAT, LARGEST_CELL, Metrics, Place, snapped
+from .place import FLAT, LARGEST_CELL, BufferPlace, Metrics, snapped
 from .sheet import Sheet, sheet_of
 
 STRETCH = 1.6  # how much higher than wide a cell may be where one dimension is wrapped into rows
 
 
-def flow(buffers: Sequence[Buffer], numbers: Sequence[int], room: Box, metrics: Metrics) -> dict[int, Place]:
+def flow(
+    buffers: Sequence[Buffer], numbers: Sequence[int], room: Box, metrics: Metrics
+) -> dict[int, BufferPlace]:
     """Place buffers in a grid of equal slots, each with its name above; the grid that gives the largest cells."""
     if not numbers:
         return {}
@@ -23,7 +25,7 @@ def flow(buffers: Sequence[Buffer], numbers: Sequence[int], room: Box, metrics: 
 
 def _grid(
     buffers: Sequence[Buffer], numbers: Sequence[int], room: Box, metrics: Metrics, columns: int
-) -> dict[int, Place]:
+) -> dict[int, BufferPlace]:
     """Place buffers in `columns` columns; cells of about the same size are made the same."""
     gap, head = metrics.gap, 1.3 * metrics.line
     down = -(-len(numbers) // columns)
@@ -44,7 +46,7 @@ def _grid(
         for i in range(len(numbers))
     ]
     return {
-        n: Place(s, x, y, c, room=step_x - gap, tall=r / c)
+        n: BufferPlace(s, x, y, c, room=step_x - gap, tall=r / c)
         for n, s, c, r, (x, y) in zip(numbers, sheets, cells, rows, spots, strict=True)
     }
 

@@ -15,7 +15,7 @@ from . import histogram_paint as paint
 from .bins import Adding, Bars, Bins
 from .descriptions import selection_at
 from .drawing import MIDDLE, RIGHT, rect, width_of, write
-from .histogram_places import Places, bin_at, lane_box, places_of
+from .histogram_places import HistogramLayout, bin_at, histogram_layout, lane_box
 from .tally import Tally
 from .tally_paint import TallyPicture
 from .view import View
@@ -84,11 +84,11 @@ class HistogramView(View):
         """Return the bars as they are drawn; none for a counter."""
         return self._bins.bars(int(self.moment), self.selection) if self._bins else []
 
-    def places(self) -> Places:
+    def places(self) -> HistogramLayout:
         """Return where everything stands."""
         line = QFontMetricsF(self.theme.font(12)).height() + 1
         charts = 2 if self._bins and self._bins.counting.apart else 1
-        return places_of(self.width(), self.height(), self.theme.px(100) / 100, line, charts, 3)
+        return histogram_layout(self.width(), self.height(), self.theme.px(100) / 100, line, charts, 3)
 
     def _describe(self) -> None:
         """Tell a screen reader what the picture says in words."""
@@ -142,7 +142,7 @@ class HistogramView(View):
     def _paint_lanes(
         self,
         painter: QPainter,
-        at: Places,
+        at: HistogramLayout,
         bins: Bins,
         stages: list[paint.Stage],
         all_bars: list[Bars],
@@ -167,7 +167,7 @@ class HistogramView(View):
             paint.draw_towers(painter, towers, adding, start, way, kind, theme)
 
     def _starts(
-        self, at: Places, stage: paint.Stage, adding: Adding, towers: paint.Towers
+        self, at: HistogramLayout, stage: paint.Stage, adding: Adding, towers: paint.Towers
     ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
         """Return where additions come from: the selected warp's from their lanes, the others from above."""
         start = towers.middle.copy()
@@ -179,7 +179,7 @@ class HistogramView(View):
             start[own, 1] = at.lanes.bottom
         return start
 
-    def _write_caption(self, painter: QPainter, at: Places, bins: Bins) -> None:
+    def _write_caption(self, painter: QPainter, at: HistogramLayout, bins: Bins) -> None:
         theme, box = self.theme, rect(at.caption)
         trace, thread = bins.session.trace, self.selection.thread
         name = self.say(f"Warp {thread // WARP} of {block_text(trace, self.selection.block)} now")
@@ -196,7 +196,7 @@ class HistogramView(View):
             colour, how = theme.colour("good" if good else "bad"), RIGHT | MIDDLE if room else MIDDLE
             write(painter, above if room else below, verdict, theme.font(12, bold=True), colour, how)
 
-    def _write_foot(self, painter: QPainter, at: Places, bins: Bins, look: str) -> None:
+    def _write_foot(self, painter: QPainter, at: HistogramLayout, bins: Bins, look: str) -> None:
         theme, box = self.theme, rect(at.foot)
         line = box.height() / 3
         texts = (bins.progress(int(self.moment)), bins.contention(int(self.moment)))

@@ -16,7 +16,7 @@ class Plot(NamedTuple):
     field: Box
 
 
-class Places(NamedTuple):
+class HistogramLayout(NamedTuple):
     """The caption, the lanes of the selected warp (no height where there is no room), the charts, the foot."""
 
     caption: Box
@@ -25,7 +25,9 @@ class Places(NamedTuple):
     foot: Box
 
 
-def places_of(width: float, height: float, unit: float, line: float, charts: int, lines: int) -> Places:
+def histogram_layout(
+    width: float, height: float, unit: float, line: float, charts: int, lines: int
+) -> HistogramLayout:
     """Return where everything stands; `unit` is a pixel at the normal text size, `line` a line of text.
 
     lines: of the foot. The caption has two lines; the lanes are left out first where there is little room.
@@ -45,7 +47,7 @@ def places_of(width: float, height: float, unit: float, line: float, charts: int
         title = Box(pad + axis, y, inside - axis, line)
         tall = max(1.0, each - line - below - 8 * unit)
         plots.append(Plot(title, Box(pad + axis, y + line + 2 * unit, inside - axis, tall)))
-    return Places(caption, lanes, tuple(plots), foot)
+    return HistogramLayout(caption, lanes, tuple(plots), foot)
 
 
 def bin_at(plot: Plot, bins: int, x: float) -> int | None:

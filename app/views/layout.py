@@ -13,7 +13,7 @@ from dataclasses import replace
 from ...tracer.trace import Buffer
 from .box import Box
 from .grid_layout import flow
-from .place import Layout, Metrics, Place, around
+from .place import BufferPlace, Layout, Metrics, around
 from .product_layout import product
 
 
@@ -51,7 +51,7 @@ def arrange(buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metr
         for s in ("global", "constant", "shared", "local")
     }
     rest = [n for n in spaces["global"] + spaces["constant"] if n not in roles.values()]
-    places: dict[int, Place] = {}
+    places: dict[int, BufferPlace] = {}
     if spaces["local"]:
         strip = 0.22 * room.height
         below = Box(room.x, room.bottom - strip, room.width, strip)
@@ -74,7 +74,7 @@ def _flowing(
     shared: list[int],
     room: Box,
     metrics: Metrics,
-    places: dict[int, Place],
+    places: dict[int, BufferPlace],
 ) -> Layout:
     """Place global buffers on the left, shared ones on the right, three lines of text below; all in the middle."""
     lines = min(3.8 * metrics.line, 0.3 * room.height)

@@ -19,7 +19,7 @@ from .drawing import draw_hatch, on_panel, pen
 from .flights import arcs, merged
 from .frames import Frame, Part
 from .memory_scene import Flight, Mark
-from .place import Place
+from .place import BufferPlace
 
 VALUES = pg.colormap.get("cividis").getLookupTable(nPts=256, alpha=False)
 # Towards the theme's text colour: more reads always stand out more from the unread cells.
@@ -51,7 +51,7 @@ def _rgb(theme: Theme, name: str) -> tuple[float, float, float]:
     return colour.red(), colour.green(), colour.blue()
 
 
-def seen(place: Place, window: Box) -> Part:
+def seen(place: BufferPlace, window: Box) -> Part:
     """Return the cells that lie in the window, at least in part."""
     rows = [(edge - place.y) / place.row for edge in (window.y, window.bottom)]
     cols = [(edge - place.x) / place.cell for edge in (window.x, window.right)]
@@ -60,7 +60,7 @@ def seen(place: Place, window: Box) -> Part:
     return Part(row0, col0, max(row0, row1), max(col0, col1))
 
 
-def part_rect(place: Place, part: Part) -> QRectF:
+def part_rect(place: BufferPlace, part: Part) -> QRectF:
     """Return where a part of a sheet stands."""
     x, y = place.x + part.col0 * place.cell, place.y + part.row0 * place.row
     return QRectF(x, y, (part.col1 - part.col0) * place.cell, (part.row1 - part.row0) * place.row)
@@ -76,7 +76,7 @@ class Dots(NamedTuple):
     hatched: bool
 
 
-def cells_per_dot(place: Place, ratio: float) -> int:
+def cells_per_dot(place: BufferPlace, ratio: float) -> int:
     """Return how many cells, in a row, share a pixel of the picture of a sheet."""
     return max(1, math.floor(1 / (place.cell * ratio)))
 
@@ -88,7 +88,7 @@ def dots_of(codes: cells.Codes, part: Part, step: int, table: NDArray[np.uint32]
     return Dots(part, step, shown, cells.pixels(shown, table), bool((codes == cells.POISON).any()))
 
 
-def draw_cells(painter: QPainter, place: Place, dots: Dots, theme: Theme) -> None:
+def draw_cells(painter: QPainter, place: BufferPlace, dots: Dots, theme: Theme) -> None:
     """Draw cells, hatched where nothing was written, with lines between large ones."""
     if not dots.pixels.size:
         return
@@ -111,7 +111,7 @@ def draw_cells(painter: QPainter, place: Place, dots: Dots, theme: Theme) -> Non
         _draw_grid(painter, place, dots.part, theme)
 
 
-def _draw_grid(painter: QPainter, place: Place, part: Part, theme: Theme) -> None:
+def _draw_grid(painter: QPainter, place: BufferPlace, part: Part, theme: Theme) -> None:
     """Draw thin lines between cells, fainter where cells are small."""
     box, ratio = part_rect(place, part), painter.deviceTransform().m11()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
@@ -133,7 +133,7 @@ def letters(cell: float, theme: Theme) -> int:
 
 def draw_values(
     painter: QPainter,
-    place: Place,
+    place: BufferPlace,
     texts: Sequence[tuple[int, int, str]],
     dots: Dots,
     table: NDArray[np.uint32],
@@ -156,14 +156,14 @@ def _is_bright(pixel: int, theme: Theme) -> bool:
     return 0.299 * colour.red() + 0.587 * colour.green() + 0.114 * colour.blue() > 128
 
 
-def path_of(place: Place, path: marks.Path) -> QPainterPath:
+def path_of(place: BufferPlace, path: marks.Path) -> QPainterPath:
     """Return a path in cells as one in pixels."""
     x, y = place.x + path.x * place.cell, place.y + path.y * place.row
     found: QPainterPath = pg.arrayToQPath(x, y, connect=path.joined)
     return found
 
 
-def draw_mark(painter: QPainter, place: Place, mark: Mark, theme: Theme) -> None:
+def draw_mark(painter: QPainter, place: BufferPlace, mark: Mark, theme: Theme) -> None:
     """Draw accessed cells: a load as an outline, a store as a filled corner, an atomic as a diamond."""
     edge, colour = path_of(place, marks.outline(mark.rows, mark.cols)), theme.colour(mark.kind)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -176,13 +176,13 @@ def draw_mark(painter: QPainter, place: Place, mark: Mark, theme: Theme) -> None
     painter.strokePath(edge, pen(colour, 2.0 if mark.own else 1.0, 255 if mark.own else 150))
 
 
-def _filled(place: Place, mark: Mark) -> marks.Path:
+def _filled(place: BufferPlace, mark: Mark) -> marks.Path:
     """Return the part of the cells that is filled; all of it where cells are too small for a shape."""
     shape = marks.DIAMOND if mark.kind == "atomic" else marks.TRIANGLE
     return marks.shapes(mark.rows, mark.cols, shape if place.cell >= SHAPES_FROM else marks.SQUARE)
 
 
-def draw_frame(painter: QPainter, place: Place, frame: Frame, theme: Theme, strong: bool) -> None:
+def draw_frame(painter: QPainter, place: BufferPlace, frame: Frame, theme: Theme, strong: bool) -> None:
     """Draw a frame around cells of a sheet: strong for the phase, thin for the block."""
     width = 2.0 if strong else 1.0
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -195,7 +195,7 @@ def draw_frame(painter: QPainter, place: Place, frame: Frame, theme: Theme, stro
             painter.drawPath(path_of(place, frame.edge))
 
 
-def draw_home(painter: QPainter, place: Place, elements: NDArray[np.int64], theme: Theme) -> None:
+def draw_home(painter: QPainter, place: BufferPlace, elements: NDArray[np.int64], theme: Theme) -> None:
     """Draw a small frame around the elements that the selected thread writes."""
     edge = path_of(place, marks.outline(*place.sheet.cells(elements)))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

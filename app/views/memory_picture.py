@@ -26,7 +26,7 @@ from .large import still, with_few
 from .layout import arrange
 from .memory_paint import Dots
 from .memory_scene import Group, Scene, Tops
-from .place import Layout, Metrics, Place
+from .place import BufferPlace, Layout, Metrics
 from .sheet import Sheet
 from .wording import block_text, buffer_text, mark_of
 
@@ -159,7 +159,9 @@ class MemoryPicture:
     def _table(self, measure: str) -> NDArray[np.uint32]:
         return self._once(f"table {measure}", lambda: paint.colour_table(self.theme, measure), 0)
 
-    def _paint_cells(self, painter: QPainter, look: Look, number: int, place: Place, window: Box) -> Dots:
+    def _paint_cells(
+        self, painter: QPainter, look: Look, number: int, place: BufferPlace, window: Box
+    ) -> Dots:
         scene, sheet, group = self.scene, place.sheet, self._group(look, number)
         key = (scene.version(number, group, *look.now), group, sheet)
         table = self._table(group.measure)
@@ -170,7 +172,9 @@ class MemoryPicture:
         paint.draw_cells(painter, place, dots, self.theme)
         return dots
 
-    def _paint_values(self, painter: QPainter, look: Look, number: int, place: Place, dots: Dots) -> None:
+    def _paint_values(
+        self, painter: QPainter, look: Look, number: int, place: BufferPlace, dots: Dots
+    ) -> None:
         if place.cell < paint.TEXT_FROM:
             return
         session, letters = self.scene.session, paint.letters(place.cell, self.theme)

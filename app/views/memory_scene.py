@@ -19,11 +19,10 @@ from .frames import Frames, frames_of
 from .heat import HEATS, element_heat, heat_moments
 from .large import Few
 from .layout import roles_of
-from .place import Place
+from .place import BufferPlace
 from .sheet import Ints, Sheet
 
 Bools = NDArray[np.bool_]
-Places = Mapping[int, Place]
 Tops = tuple[tuple[tuple[str, str], int], ...]  # ((measure, space), count that gets the last colour)
 COLOUR_BY = ("auto", "value", "reads", *HEATS)
 
@@ -232,7 +231,7 @@ class Scene:
         own: Bools = warp & (trace.block[rows] == selection.block)
         return own
 
-    def marks(self, moment: int, selection: Selection, places: Places) -> list[Mark]:
+    def marks(self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]) -> list[Mark]:
         """Return the cells that are accessed at a moment, those of the selected warp last."""
         session = self.session
         rows = self.shown(session.memory.accesses_at(moment), selection)
@@ -252,7 +251,7 @@ class Scene:
         elements = self.session.memory.places(buffer, self.session.trace.index[rows])
         return elements[elements >= 0]
 
-    def flights(self, moment: int, selection: Selection, places: Places) -> list[Flight]:
+    def flights(self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]) -> list[Flight]:
         """Return the loads of a moment whose element goes somewhere that is drawn."""
         session = self.session
         rows = self.shown(session.memory.accesses_at(moment), selection)
@@ -269,7 +268,9 @@ class Scene:
         picks = [(KINDS[k], drawn & (kinds == k)) for k in np.unique(kinds).tolist()]
         return [Flight(k, start[m], end[m], own[m], chosen[m]) for k, m in picks if m.any()]
 
-    def _points(self, buffers: Ints, index: NDArray[np.integer], places: Places) -> NDArray[np.float64]:
+    def _points(
+        self, buffers: Ints, index: NDArray[np.integer], places: Mapping[int, BufferPlace]
+    ) -> NDArray[np.float64]:
         """Return the middle of the cell of each access in pixels, nan for one that is not drawn."""
         points = np.full((len(buffers), 2), np.nan)
         for number in np.unique(buffers).tolist():

@@ -11,7 +11,7 @@ from ...tracer.trace import Buffer
 from ..theme import Theme
 from .box import Box
 from .drawing import CENTRE, LEFT, MIDDLE, RIGHT, WRAP, draw_veil, rect, width_of, write
-from .place import Place
+from .place import BufferPlace
 from .sheet import slice_text
 from .wording import buffer_text, count_text
 
@@ -34,14 +34,14 @@ def name_width(buffer: Buffer, theme: Theme) -> float:
     return max(name, width_of(size_text(buffer), theme.font(SMALL))) + theme.px(10)
 
 
-def draw_name(painter: QPainter, place: Place, buffer: Buffer, window: Box, theme: Theme) -> None:
+def draw_name(painter: QPainter, place: BufferPlace, buffer: Buffer, window: Box, theme: Theme) -> None:
     """Write a buffer's name and size on its side of the sheet."""
     above = _name_above if place.label == "above" else _name_beside
     above(painter, place, buffer, window, theme)
 
 
 def draw_chip(
-    painter: QPainter, place: Place, buffer: Buffer, window: Box, others: Sequence[Box], theme: Theme
+    painter: QPainter, place: BufferPlace, buffer: Buffer, window: Box, others: Sequence[Box], theme: Theme
 ) -> None:
     """Write the name of a magnified buffer, of which some is in the window: beside what is seen of it, or on that."""
     seen, font = _common(place.box, window), theme.font(NAME, bold=True)
@@ -77,7 +77,7 @@ def _meets(box: Box, others: Sequence[Box]) -> bool:
     return any(part.width > 0 and part.height > 0 for part in shared)
 
 
-def _name_above(painter: QPainter, place: Place, buffer: Buffer, window: Box, theme: Theme) -> None:
+def _name_above(painter: QPainter, place: BufferPlace, buffer: Buffer, window: Box, theme: Theme) -> None:
     bold, small, pad = theme.font(NAME, bold=True), theme.font(SMALL), theme.px(8)
     name, size = buffer_text(buffer), size_text(buffer)
     x, y = max(place.x, window.x), max(place.y - theme.px(20), window.y)
@@ -91,7 +91,7 @@ def _name_above(painter: QPainter, place: Place, buffer: Buffer, window: Box, th
         write(painter, whole.adjusted(width + pad, 0, 0, 0), size, small, theme.colour("muted"), MIDDLE)
 
 
-def _name_beside(painter: QPainter, place: Place, buffer: Buffer, window: Box, theme: Theme) -> None:
+def _name_beside(painter: QPainter, place: BufferPlace, buffer: Buffer, window: Box, theme: Theme) -> None:
     bold, small, pad = theme.font(NAME, bold=True), theme.font(SMALL), theme.px(8)
     line, width = theme.px(17), name_width(buffer, theme) - pad
     top, bottom = max(place.y, window.y), min(place.box.bottom, window.bottom)
@@ -103,7 +103,7 @@ def _name_beside(painter: QPainter, place: Place, buffer: Buffer, window: Box, t
     write(painter, name.translated(0, line), size_text(buffer), small, theme.colour("muted"), side | MIDDLE)
 
 
-def draw_slices(painter: QPainter, place: Place, buffer: Buffer, theme: Theme) -> None:
+def draw_slices(painter: QPainter, place: BufferPlace, buffer: Buffer, theme: Theme) -> None:
     """Write the leading indices of every slice above it, where there is room."""
     room = place.sheet.above * place.row
     if room < theme.px(12):

@@ -17,7 +17,7 @@ FLAT = 3.5  # lines of text: what has few rows (or columns) gets higher ones up 
 
 
 @dataclass(frozen=True)
-class Place:
+class BufferPlace:
     """A buffer's sheet, where it stands, the width of a cell, the side of its name, and the name's room above.
 
     tall: the height of a cell, in its widths.
@@ -74,7 +74,7 @@ class Metrics:
 class Layout:
     """The places by buffer number; `caption` is free for text; `tiles` is the box of the shared buffers."""
 
-    places: dict[int, Place]
+    places: dict[int, BufferPlace]
     caption: Box
     tiles: Box | None = None
 
@@ -88,7 +88,7 @@ class Layout:
         return Layout(places, text, self.tiles)
 
 
-def around(places: Iterable[Place], metrics: Metrics) -> Box:
+def around(places: Iterable[BufferPlace], metrics: Metrics) -> Box:
     """Return the box around buffers with their names above."""
     boxes = [p.box for p in places]
     x, y = min(b.x for b in boxes), min(b.y for b in boxes) - 1.3 * metrics.line

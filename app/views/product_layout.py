@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from ...tracer.trace import Buffer
 from .box import Box
 from .grid_layout import flow
-from .place import FLAT, LARGEST_CELL, Layout, Metrics, Place, around, snapped
+from .place import FLAT, LARGEST_CELL, BufferPlace, Layout, Metrics, around, snapped
 from .sheet import Sheet, sheet_of
 
 SHARES = (1.0, 0.7, 0.4)  # of the height that few rows are to get, tried in turn
@@ -71,7 +71,7 @@ def product(
 
 def _placed(
     buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metrics: Metrics, tiles: bool
-) -> tuple[dict[int, Place], Box, float]:
+) -> tuple[dict[int, BufferPlace], Box, float]:
     """Return the places of the matrices, the free corner, and how far that reaches above them."""
     left, above, result = (sheet_of(buffers[roles[r]]) for r in ("left", "above", "result"))
     inner, gap = room.inset(left=metrics.left, right=metrics.right), metrics.gap
@@ -86,9 +86,9 @@ def _placed(
     x = math.floor(inner.x + width - shape.cols * wide + gap + dx)
     y = math.floor(inner.y + high + gap + dy)
     places = {
-        roles["left"]: Place(left, x - gap - left.cols * cell, y, cell, "left", tall=tall / cell),
-        roles["above"]: Place(above, x, y - gap - above.rows * cell, wide, "right", tall=cell / wide),
-        roles["result"]: Place(result, x, y, wide, "right", tall=tall / wide),
+        roles["left"]: BufferPlace(left, x - gap - left.cols * cell, y, cell, "left", tall=tall / cell),
+        roles["above"]: BufferPlace(above, x, y - gap - above.rows * cell, wide, "right", tall=cell / wide),
+        roles["result"]: BufferPlace(result, x, y, wide, "right", tall=tall / wide),
     }
     corner_x = min(room.x + dx, x - gap - left.cols * cell)
     corner = Box(corner_x, room.y, max(0.0, x - gap - metrics.line - corner_x), y - gap - room.y)
@@ -132,7 +132,7 @@ def _least_corner(tiles: bool, room: Box, metrics: Metrics) -> tuple[float, floa
 
 def _corner(
     buffers: Sequence[Buffer],
-    places: dict[int, Place],
+    places: dict[int, BufferPlace],
     shared: list[int],
     corner: Box,
     spare: float,
@@ -151,7 +151,7 @@ def _corner(
     return Layout(places | tiles, caption, corner.inset(bottom=corner.bottom - top))
 
 
-def _raised(tiles: dict[int, Place], bottom: float, spare: float) -> dict[int, Place]:
+def _raised(tiles: dict[int, BufferPlace], bottom: float, spare: float) -> dict[int, BufferPlace]:
     """Return the tiles beginning as high as the matrices do, where they leave that much room below."""
     if not tiles:
         return {}

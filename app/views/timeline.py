@@ -21,7 +21,7 @@ from ..session import Selection, Session
 from ..theme import Theme
 from .patterns import Pixels
 from .timeline_image import codes, lanes
-from .timeline_paint import Picture, Places, Range, beside_rows, places_in, still_picture
+from .timeline_paint import Picture, Range, TimelineLayout, beside_rows, still_picture, timeline_layout
 from .timeline_pick import Part, block_at, phase_start, told_at, warp_at
 from .timeline_playhead import draw_playhead, grips, playhead_area
 from .tracks import BlockTrack, block_track
@@ -160,9 +160,11 @@ class TimelineView(View):
         return self._pixmaps[key]
 
     @property
-    def places(self) -> Places:
+    def places(self) -> TimelineLayout:
         """Where things stand now, in logical pixels."""
-        return places_in(self.size(), self._warps(), self.x_range(), self.theme, self.devicePixelRatioF())
+        return timeline_layout(
+            self.size(), self._warps(), self.x_range(), self.theme, self.devicePixelRatioF()
+        )
 
     # Painting: a still picture, and the playhead over it.
 

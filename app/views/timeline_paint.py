@@ -26,7 +26,7 @@ CROWDED = 4  # pixels; a phase that has less goes without the line of its barrie
 
 
 @dataclass(frozen=True)
-class Places:
+class TimelineLayout:
     """Where things stand in a timeline, in logical pixels, and the moments at the left and right edge."""
 
     strip: QRectF
@@ -65,7 +65,7 @@ def beside_rows(theme: Theme) -> int:
     return sum(map(theme.px, (5, *PARTS, 1)))
 
 
-def places_in(size: QSize, warps: int, x_range: Range, theme: Theme, ratio: float) -> Places:
+def timeline_layout(size: QSize, warps: int, x_range: Range, theme: Theme, ratio: float) -> TimelineLayout:
     """Return the places in a widget of this size; the rows get a whole number of device pixels each."""
     left, top = theme.px(min(max(NAMES[0], 0.1 * size.width() / theme.scale), NAMES[1])), theme.px(5)
     width = max(1.0, size.width() - left - theme.px(12))
@@ -73,14 +73,14 @@ def places_in(size: QSize, warps: int, x_range: Range, theme: Theme, ratio: floa
     room = min(size.height() - beside_rows(theme), warps * theme.px(22))
     tall = max(2, math.floor(room * ratio / warps)) * warps / ratio
     y = top + strip + handle + band
-    return Places(
+    return TimelineLayout(
         QRectF(left, top, width, strip), QRectF(left, top + strip, width, handle),
         QRectF(left, top + strip + handle, width, band),
         QRectF(left, y, width, tall), QRectF(left, y + tall, width, axis), x_range,
     )  # fmt: skip
 
 
-def still_picture(picture: Picture, at: Places, size: QSize, theme: Theme, ratio: float) -> QPixmap:
+def still_picture(picture: Picture, at: TimelineLayout, size: QSize, theme: Theme, ratio: float) -> QPixmap:
     """Return the still part of a timeline, sharp at `ratio` device pixels to a logical one."""
     pixmap = QPixmap(QSize(math.ceil(size.width() * ratio), math.ceil(size.height() * ratio)))
     pixmap.setDevicePixelRatio(ratio)
@@ -100,7 +100,7 @@ def _device(rect: QRectF, ratio: float) -> tuple[int, int]:
     return max(1, round(rect.width() * ratio)), max(1, round(rect.height() * ratio))
 
 
-def _draw_names(painter: QPainter, picture: Picture, at: Places, theme: Theme) -> None:
+def _draw_names(painter: QPainter, picture: Picture, at: TimelineLayout, theme: Theme) -> None:
     """Write the block beside the strip, and beside the rows the title, over as many lines as there is room for."""
     left, line = theme.px(12), theme.px(16)
     width = at.rows.left() - left - theme.px(MARK + 5)
@@ -180,7 +180,7 @@ def _text(painter: QPainter, box: QRectF, text: str, font: QFont, theme: Theme, 
     painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
 
-def _draw_strip(painter: QPainter, picture: Picture, at: Places, theme: Theme, ratio: float) -> None:
+def _draw_strip(painter: QPainter, picture: Picture, at: TimelineLayout, theme: Theme, ratio: float) -> None:
     requests, strip = picture.session.requests, at.strip
     start, end = requests.span_start.min(1), requests.span_end.max(1)
     moments = max(1, requests.end)
@@ -215,7 +215,7 @@ def _along(strip: QRectF, first: float, last: float, moments: int, least: float)
     return QRectF(a, strip.top(), max(b - a, least), strip.height())
 
 
-def _draw_rows(painter: QPainter, picture: Picture, at: Places, theme: Theme, ratio: float) -> None:
+def _draw_rows(painter: QPainter, picture: Picture, at: TimelineLayout, theme: Theme, ratio: float) -> None:
     warps = len(picture.codes)
     width, height = _device(at.rows, ratio)
     size = width, max(2, height // warps) * warps
@@ -232,7 +232,7 @@ def _draw_rows(painter: QPainter, picture: Picture, at: Places, theme: Theme, ra
         )
 
 
-def _draw_bands(painter: QPainter, picture: Picture, at: Places, theme: Theme, ratio: float) -> None:
+def _draw_bands(painter: QPainter, picture: Picture, at: TimelineLayout, theme: Theme, ratio: float) -> None:
     block, rows = picture.block, at.rows
     painter.setClipRect(at.bands.united(rows))
     font = theme.font(10.5, bold=True)
@@ -248,7 +248,7 @@ def _draw_bands(painter: QPainter, picture: Picture, at: Places, theme: Theme, r
     painter.setClipping(False)
 
 
-def _barrier(at: Places, x: float, ratio: float) -> QRectF:
+def _barrier(at: TimelineLayout, x: float, ratio: float) -> QRectF:
     """Return the line of a barrier: whole device pixels that leave the next phase's first one free."""
     narrow = (at.x(1) - at.x(0)) * ratio < 1
     right = (math.floor(x * ratio) if narrow else math.ceil(x * ratio - 0.5)) / ratio
@@ -267,7 +267,7 @@ def band_label(
     )
 
 
-def _draw_axis(painter: QPainter, at: Places, theme: Theme) -> None:
+def _draw_axis(painter: QPainter, at: TimelineLayout, theme: Theme) -> None:
     first, last = at.x_range
     step = whole_step(last - first, at.rows.width() / theme.px(90))
     font, y = theme.font(9.5), at.axis.top()

@@ -9,14 +9,14 @@ from PySide6.QtCore import QPointF, QRectF
 
 from ...tracer.requests import KINDS
 from ..session import Session
-from .timeline_paint import Picture, Places
+from .timeline_paint import Picture, TimelineLayout
 from .tracks import BlockTrack, Ints, block_track, doing, warp_track
 from .wording import block_text, buffer_text, phase_text, plural
 
 Part = Literal["strip", "bands", "rows", "axis", "names"]
 
 
-def told_at(part: Part, picture: Picture, at: Places, position: QPointF) -> str:
+def told_at(part: Part, picture: Picture, at: TimelineLayout, position: QPointF) -> str:
     """Return what stands at a position, in words; "" where nothing does."""
     session, moment = picture.session, at.moment(position.x())
     if part == "strip":
@@ -45,7 +45,7 @@ def phase_start(block: BlockTrack, moment: float) -> float:
     return float(block.start[block.phase_at(moment)] + 1)
 
 
-def warp_at(picture: Picture, at: Places, y: float) -> int:
+def warp_at(picture: Picture, at: TimelineLayout, y: float) -> int:
     """Return the warp whose row is at a height, the nearest one outside the rows."""
     warps = len(picture.codes)
     return min(max(int((y - at.rows.top()) / at.rows.height() * warps), 0), warps - 1)
@@ -65,7 +65,7 @@ def told(picture: Picture, moment: float, warp: int) -> str:
     return head + f"{KINDS[requests.kind[now.request]]} of {buffer} by {plural(lanes, 'lane')}, line {line}"
 
 
-def told_of_warp(picture: Picture, at: Places, y: float) -> str:
+def told_of_warp(picture: Picture, at: TimelineLayout, y: float) -> str:
     """Return which warp's row is at a height, and that it is the selected one; "" beside the rows."""
     if not at.rows.top() <= y <= at.rows.bottom():
         return ""

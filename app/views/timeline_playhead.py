@@ -6,14 +6,14 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QPolygonF
 
 from ..theme import Theme
-from .timeline_paint import Places
+from .timeline_paint import TimelineLayout
 
 HANDLE = 6  # half the handle's width at the normal text size
 COLUMN = 4  # pixels from which a moment's column is wide enough to be bracketed
 BRACKET = 2  # pixels that the bracket is thick
 
 
-def draw_playhead(painter: QPainter, at: Places, moment: float, end: int, theme: Theme) -> None:
+def draw_playhead(painter: QPainter, at: TimelineLayout, moment: float, end: int, theme: Theme) -> None:
     """Draw the line with its handle, the bracket of the moment's requests, and the mark in the strip."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -27,7 +27,7 @@ def draw_playhead(painter: QPainter, at: Places, moment: float, end: int, theme:
         painter.drawPolygon(QPolygonF(corners))
 
 
-def playhead_area(at: Places, moment: float, end: int, theme: Theme) -> QRect:
+def playhead_area(at: TimelineLayout, moment: float, end: int, theme: Theme) -> QRect:
     """Return a rectangle around all that `draw_playhead` draws."""
     x, column, side = at.x(moment), at.x(1) - at.x(0), theme.px(HANDLE) + 2
     strip = QRectF(_strip_x(at, moment, end) - 3, 0, 6, at.handle.bottom())
@@ -37,16 +37,16 @@ def playhead_area(at: Places, moment: float, end: int, theme: Theme) -> QRect:
     return (rows.united(strip) if _in_sight(at, x) else strip).toAlignedRect()
 
 
-def grips(at: Places, moment: float, x: float, theme: Theme) -> bool:
+def grips(at: TimelineLayout, moment: float, x: float, theme: Theme) -> bool:
     """Return whether a place is on the handle."""
     return abs(x - at.x(moment)) <= theme.px(HANDLE) + 2
 
 
-def _in_sight(at: Places, x: float) -> bool:
+def _in_sight(at: TimelineLayout, x: float) -> bool:
     return at.rows.left() - 1 <= x <= at.rows.right() + 1
 
 
-def _frame_column(painter: QPainter, at: Places, moment: float, theme: Theme) -> None:
+def _frame_column(painter: QPainter, at: TimelineLayout, moment: float, theme: Theme) -> None:
     """Bracket the moment's column above and below the rows: its requests are the current ones, in their colours."""
     left, right = at.x(int(moment)), min(at.x(int(moment) + 1), at.rows.right())
     left, tall = max(left, at.rows.left()), theme.px(BRACKET)
@@ -57,5 +57,5 @@ def _frame_column(painter: QPainter, at: Places, moment: float, theme: Theme) ->
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
 
-def _strip_x(at: Places, moment: float, end: int) -> float:
+def _strip_x(at: TimelineLayout, moment: float, end: int) -> float:
     return at.strip.left() + at.strip.width() * min(max((moment - 1) / max(1, end), 0), 1)
