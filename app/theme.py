@@ -24,7 +24,7 @@ KIND_COLOURS = {
     "constant load": "#F0E442",
     "waiting": "#8A919C",
 }
-
+STRONG = 100.0  # the luma from which black reads better than white on these, which are strong colours
 
 SANS = ("Inter", "Segoe UI", "DejaVu Sans")
 MONO = ("DejaVu Sans Mono", "Menlo", "Consolas")
@@ -129,6 +129,12 @@ class Theme:
     def colour(self, name: str) -> QColor:
         """Return the colour of a palette field or of a kind of request."""
         return QColor(_colour(KIND_COLOURS.get(name) or getattr(self.palette, name)))
+
+
+def contrasting(ground: QColor, bright: float = 128.0) -> QColor:
+    """Return black or white, whichever reads better: black where a colour's luma (ITU-R BT.601) is above `bright`."""
+    luma = 0.299 * ground.red() + 0.587 * ground.green() + 0.114 * ground.blue()
+    return QColor("#000000" if luma > bright else "#FFFFFF")
 
 
 @cache

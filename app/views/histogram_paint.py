@@ -10,7 +10,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
 from ...tracer.runs import places_in_run, run_starts
-from ..theme import Theme
+from ..theme import Theme, contrasting
 from .bins import Adding, Bars, Ints
 from .box import Box
 from .drawing import (
@@ -221,8 +221,7 @@ def draw_lanes(
                 QRectF(box.left(), box.bottom() - 2 * unit, box.width(), 2 * unit), theme.colour(look)
             )
         if met > 1 and box.width() >= theme.px(9):
-            ink = QColor("#000000" if colour.lightness() > 128 else "#FFFFFF")
-            write(painter, box, str(met), small, ink, CENTRE)
+            write(painter, box, str(met), small, contrasting(colour), CENTRE)
         if lane == chosen:
             painter.setPen(pen(theme.palette.text, 1.5))
             painter.drawRect(box)

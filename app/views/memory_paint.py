@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen
 
-from ..theme import Theme
+from ..theme import Theme, contrasting
 from . import cells, marks
 from .box import Box
 from .drawing import draw_hatch, on_panel, pen
@@ -145,15 +145,15 @@ def draw_values(
     painter.setFont(font)
     for row, col, text in texts:
         code = dots.codes[row - dots.part.row0, col - dots.part.col0]
-        painter.setPen(QColor("#000000" if _is_bright(int(table[code]), theme) else "#FFFFFF"))
+        painter.setPen(contrasting(_ground(int(table[code]), theme)))
         painter.drawText(
             part_rect(place, Part(row, col, row + 1, col + 1)), Qt.AlignmentFlag.AlignCenter, text
         )
 
 
-def _is_bright(pixel: int, theme: Theme) -> bool:
-    colour = QColor.fromRgba(pixel) if pixel >> 24 else theme.colour("cell_poison")
-    return 0.299 * colour.red() + 0.587 * colour.green() + 0.114 * colour.blue() > 128
+def _ground(pixel: int, theme: Theme) -> QColor:
+    """Return the colour of a cell of this pixel; where that is transparent, what is below it."""
+    return QColor.fromRgba(pixel) if pixel >> 24 else theme.colour("cell_poison")
 
 
 def path_of(place: BufferPlace, path: marks.Path) -> QPainterPath:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPainterPath, QPen
 
 from ...tracer.coalescing import SECTOR
 from ...tracer.trace import WARP
-from ..theme import Theme
+from ..theme import STRONG, Theme, contrasting
 from .box import Box
 from .drawing import CENTRE, LEFT, MIDDLE, RIGHT, rect
 from .lanes_text import address_text, index_text
@@ -15,7 +15,6 @@ from .patterns import mixed
 from .warp_scene import (
     MARK,
     Scene,
-    contrasting,
     spread,
     stripes,
     who,
@@ -47,7 +46,7 @@ def _draw_lane(painter: QPainter, scene: Scene, lane: int) -> None:
     mark = box._replace(x=box.right - theme.px(MARK), width=theme.px(MARK)) if crowded else box
     _draw_box(painter, scene, lane, mark)
     if lane in scene.labelled:
-        ink = contrasting(scene.ink) if active and not crowded else theme.colour("muted")
+        ink = contrasting(scene.ink, STRONG) if active and not crowded else theme.colour("muted")
         room = spread(box._replace(width=box.width - theme.px(MARK + 3)) if crowded else box, scene)
         bold = lane == scene.chosen
         write(painter, scene, room, str(lane), ink, RIGHT if crowded else CENTRE, bold=bold)
@@ -158,7 +157,9 @@ def _draw_banks(painter: QPainter, scene: Scene) -> None:
 def _write_lanes(painter: QPainter, scene: Scene, box: Box, lanes: tuple[int, ...]) -> None:
     """Write which lane touches a place, or how many do, where there is room for all such words."""
     if scene.numbers_fit:
-        write(painter, scene, rect(box), who(lanes), contrasting(scene.ink), CENTRE, bold=len(lanes) > 1)
+        write(
+            painter, scene, rect(box), who(lanes), contrasting(scene.ink, STRONG), CENTRE, bold=len(lanes) > 1
+        )
 
 
 def _draw_ways(painter: QPainter, scene: Scene) -> None:

@@ -142,14 +142,6 @@ def write(
     painter.drawText(box, side | MIDDLE | Qt.TextFlag.TextDontClip, text)
 
 
-def contrasting(colour: QColor) -> QColor:
-    """Return black or white, whichever reads better on a colour (relative luminance of WCAG 2.1)."""
-    channels = [colour.redF(), colour.greenF(), colour.blueF()]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return QColor("#000000" if light > 0.22 else "#FFFFFF")
-
-
 def stripes(painter: QPainter, box: QRectF, colour: QColor, step: float) -> None:
     """Draw thin diagonals into a box, `step` pixels apart."""
     painter.save()
