@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LAYERS = ("kernels", "tracer", "app")  # each may import itself and those before it
-QT = {"PySide6", "shiboken6", "superqt", "qtpy", "pyqtgraph"}
+QT = {"PySide6", "shiboken6", "superqt", "qtpy"}
 NUMBA = {"numba", "numba_cuda", "greenlet"}
 TREES = {
     path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
@@ -83,11 +83,6 @@ def test_imports_inside_the_package_are_relative():
 def test_qt_stays_in_app():
     below = [name for name in TREES if not name.startswith("app/")]
     assert breaches(below, lambda _, module: top(module) in QT) == []
-
-
-def test_pyqtgraph_stays_in_views_and_theme():
-    others = [name for name in TREES if not name.startswith("app/views/") and name != "app/theme.py"]
-    assert breaches(others, lambda _, module: top(module) == "pyqtgraph") == []
 
 
 def test_app_never_imports_numba():

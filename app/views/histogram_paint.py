@@ -13,6 +13,7 @@ from ...tracer.runs import places_in_run, run_starts
 from ..theme import Theme, contrasting
 from .bins import Adding, Bars, Ints
 from .box import Box
+from .colour_scales import HEAT
 from .drawing import (
     CENTRE,
     LEFT,
@@ -28,7 +29,6 @@ from .drawing import (
     write,
 )
 from .histogram_places import LANES, Plot, bin_middle, lane_box
-from .memory_paint import HEAT
 from .patterns import mixed
 from .ticks import round_step, whole_step
 from .wording import count_text

@@ -1,6 +1,6 @@
 """The shapes that mark accesses and blocks on a sheet: pure functions of rows and columns, in cells. No Qt.
 
-A path is two arrays x, y and, per point, whether a line goes on to the next one, as `pyqtgraph.arrayToQPath` takes it.
+A path is two arrays x, y and, per point, whether a line goes on to the next one.
 """
 
 from __future__ import annotations

@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QLineF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen
+from PySide6.QtCore import QByteArray, QDataStream, QLineF, QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPolygonF
 
 from ..theme import Theme, contrasting
 from . import cells, marks
 from .box import Box
+from .colour_scales import HEAT, READS, VALUES
 from .drawing import draw_hatch, on_panel, pen
 from .flights import arcs, merged
 from .frames import Frame, Part
 from .memory_scene import Flight, Mark
 from .place import BufferPlace
 
-VALUES = pg.colormap.get("cividis").getLookupTable(nPts=256, alpha=False)
-# Towards the theme's text colour: more reads always stand out more from the unread cells.
-READS = {
-    "light": np.array([(128, 182, 224), (60, 140, 198), (0, 88, 144), (0, 40, 74)], np.uint8),
-    "dark": np.array([(38, 112, 168), (72, 158, 214), (144, 208, 245), (228, 245, 255)], np.uint8),
-}
-# What is wasted, in conflict or raced for: as the signs of findings.
-HEAT = {
-    "light": np.array([(240, 170, 128), (222, 126, 74), (178, 58, 0), (92, 22, 0)], np.uint8),
-    "dark": np.array([(150, 74, 36), (204, 104, 52), (255, 146, 86), (255, 226, 204)], np.uint8),
-}
-GRID_FROM, SHAPES_FROM, TEXT_FROM = (
-    4.0,
-    8.0,
-    28.0,
-)  # sides of a cell from which lines, shapes, values are drawn
+# A point of a path as Qt streams it: whether a line leads to it from the one before, and where it lies.
+ELEMENT = np.dtype([("joined", ">i4"), ("x", ">f8"), ("y", ">f8")])
+GRID_FROM, SHAPES_FROM, TEXT_FROM = 4.0, 8.0, 28.0  # sides of a cell from which these are drawn, in pixels
 
 
 def colour_table(theme: Theme, measure: str) -> NDArray[np.uint32]:
@@ -157,9 +145,19 @@ def _ground(pixel: int, theme: Theme) -> QColor:
 
 
 def path_of(place: BufferPlace, path: marks.Path) -> QPainterPath:
-    """Return a path in cells as one in pixels."""
-    x, y = place.x + path.x * place.cell, place.y + path.y * place.row
-    found: QPainterPath = pg.arrayToQPath(x, y, connect=path.joined)
+    """Return a path in cells as one in pixels.
+
+    It is read from a stream, as Qt writes paths: a call from Python for every point takes four times as long.
+    """
+    points = np.empty(len(path.x), ELEMENT)
+    points["x"] = place.x + path.x * place.cell
+    points["y"] = place.y + path.y * place.row
+    points["joined"][:1], points["joined"][1:] = 0, path.joined[:-1]
+    found = QPainterPath()
+    stream = QDataStream(
+        QByteArray(struct.pack(">i", len(points)) + points.tobytes() + struct.pack(">ii", 0, 0))
+    )
+    stream >> found
     return found
 
 
@@ -235,10 +233,18 @@ def draw_flying(painter: QPainter, flight: Flight, fraction: float, theme: Theme
     painter.setOpacity(1.0)
 
 
+def _polygon(points: NDArray[np.float64]) -> QPolygonF:
+    """Return points (n, 2) as Qt's, read from a stream too."""
+    found = QPolygonF()
+    stream = QDataStream(QByteArray(struct.pack(">i", len(points)) + points.astype(">f8").tobytes()))
+    stream >> found
+    return found
+
+
 def _draw_squares(painter: QPainter, points: NDArray[np.float64], style: QPen) -> None:
     if len(points):
         painter.setPen(style)
-        painter.drawPoints(pg.functions.arrayToQPolygonF(*points.T))
+        painter.drawPoints(_polygon(points))
 
 
 def draw_ring(painter: QPainter, box: QRectF, theme: Theme) -> None:
