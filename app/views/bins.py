@@ -23,18 +23,15 @@ NAMED = 3  # bins that a sentence names before it counts the others
 
 
 class Adding(NamedTuple):
-    """What threads are adding: their bin, lane and thread, whether they are of the selected warp, or selected.
+    """What threads are adding at a moment, a column each."""
 
-    together: how many lanes of the request add to the same bin.
-    """
-
-    bin: Ints
-    lane: Ints
-    block: Ints
-    thread: Ints
-    own: Bools
-    chosen: Bools
-    together: Ints
+    bin: Ints  # (n,), the bin that each adds to
+    lane: Ints  # (n,), 0 to 31
+    block: Ints  # (n,), linear number
+    thread: Ints  # (n,), linear number in its block
+    own: Bools  # (n,), whether it is of the selected warp
+    chosen: Bools  # (n,), whether it is the selected thread
+    together: Ints  # (n,), lanes of its request that add to the same bin
 
 
 def chosen_of(adding: Adding, chosen: Bools) -> Adding:
@@ -44,13 +41,13 @@ def chosen_of(adding: Adding, chosen: Bools) -> Adding:
 
 
 class Bars(NamedTuple):
-    """One array of bins: its content (-1 where nothing was written), where its scale ends, the most that met."""
+    """One array of bins at a moment."""
 
-    title: str
-    values: Ints
-    top: int
-    most: Ints
-    adding: Adding
+    title: str  # its name and whose memory it is in
+    values: Ints  # (bins,), what each holds, -1 where nothing was written
+    top: int  # the count at which its scale ends
+    most: Ints  # (bins,), the most lanes of one request that have met there
+    adding: Adding  # what is added now
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 
 class Box(NamedTuple):
-    """A rectangle: left, top, width, height."""
+    """A rectangle, in pixels."""
 
-    x: float
-    y: float
-    width: float
-    height: float
+    x: float  # its left edge
+    y: float  # its upper edge
+    width: float  # pixels
+    height: float  # pixels
 
     @property
     def right(self) -> float:

@@ -20,11 +20,11 @@ USUAL = "888,888"
 class Number(NamedTuple):
     """What becomes a tile, see there."""
 
-    label: str
-    meaning: str
-    text: Value
-    rank: int
-    widest: str = USUAL
+    label: str  # what it is called
+    meaning: str  # a sentence
+    text: Value  # its words at a moment
+    rank: int  # 0 is shown first where room is short
+    widest: str = USUAL  # the least room that it gets
 
 
 def tiles_of(session: Session, wavefronts: bool = False) -> list[Tile]:

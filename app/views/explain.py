@@ -38,18 +38,15 @@ DOES = {
 
 @dataclass(frozen=True)
 class Fact:
-    """What a block's requests of one kind do in a phase: all counted from the trace.
+    """What a block's requests of one kind do in a phase: all counted from the trace."""
 
-    each: how often every element is accessed, 0 where some are more often than others.
-    """
-
-    kind: str
-    buffers: tuple[str, ...]
-    accesses: int
-    elements: int
-    each: int
-    requests: int
-    sectors: int
+    kind: str  # of the requests, as in KINDS
+    buffers: tuple[str, ...]  # names of what is accessed
+    accesses: int  # of all threads
+    elements: int  # different ones
+    each: int  # times that every element is accessed, 0 where some are more often than others
+    requests: int  # of all warps
+    sectors: int  # of 32 bytes, 0 outside global memory
 
 
 class ExplainView(View):

@@ -24,10 +24,10 @@ SPARSE = 16  # cells of a box for each access, from which on the box is left to 
 class Part(NamedTuple):
     """Cells row0 <= row < row1, col0 <= col < col1 of a sheet."""
 
-    row0: int
-    col0: int
-    row1: int
-    col1: int
+    row0: int  # the first row
+    col0: int  # the first column
+    row1: int  # the row after the last
+    col1: int  # the column after the last
 
 
 class Frame(NamedTuple):

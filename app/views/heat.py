@@ -22,16 +22,12 @@ HEATS = {
 
 @dataclass(frozen=True, eq=False)
 class Heat:
-    """One figure of a trace: an amount for some accesses, which adds up by line and by element.
+    """One figure of a trace: an amount for some accesses, which adds up by line and by element."""
 
-    rows: accesses (rows of the trace) in the order of their requests, so of their moments; amount: what each
-    adds to its element; share: what each adds to its line, so that a request counts once.
-    """
-
-    rows: Ints
-    moments: Ints
-    amount: Ints
-    share: Ints
+    rows: Ints  # (n,), accesses (rows of the trace) in the order of their requests, so of their moments
+    moments: Ints  # (n,), when each is made
+    amount: Ints  # (n,), what each adds to its element: sectors, wavefronts or accesses
+    share: Ints  # (n,), what each adds to its line, so that a request counts once
 
 
 # Nothing in a value may refer to its session: that would keep it for ever.

@@ -17,12 +17,12 @@ class Plot(NamedTuple):
 
 
 class HistogramLayout(NamedTuple):
-    """The caption, the lanes of the selected warp (no height where there is no room), the charts, the foot."""
+    """Where the parts of the histogram view stand."""
 
-    caption: Box
-    lanes: Box
-    plots: tuple[Plot, ...]
-    foot: Box
+    caption: Box  # two lines of text
+    lanes: Box  # of the selected warp; no height where there is no room
+    plots: tuple[Plot, ...]  # the charts, from top to bottom
+    foot: Box  # lines of text
 
 
 def histogram_layout(

@@ -19,29 +19,25 @@ LINE = 128  # bytes: four sectors that the cache keeps together
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of memory that lanes touch: bytes first <= b < end of sector or bank `place`, and the lanes."""
+    """Part of memory that lanes touch."""
 
-    place: int
-    first: int
-    end: int
-    lanes: tuple[int, ...]
+    place: int  # number of the sector, or of the bank
+    first: int  # its first byte: an address, or the offset in the shared memory of a block
+    end: int  # the byte after its last
+    lanes: tuple[int, ...]  # who touch it, ascending
 
 
 @dataclass(frozen=True, eq=False)
 class Lanes:
-    """A request, or a warp without one (request -1).
+    """A request, or a warp without one."""
 
-    present: which lanes have a thread; row: each lane's access (row of the trace), -1 for none; address: its
-    first byte, in global memory as the tracer placed the buffers, in shared memory from the block's start.
-    """
-
-    session: Session
-    request: int
-    block: int
-    warp: int
-    present: NDArray[np.bool_]
-    row: Ints
-    address: Ints
+    session: Session  # whose request it is
+    request: int  # its number, -1 for none
+    block: int  # linear number
+    warp: int  # number in its block
+    present: NDArray[np.bool_]  # (32,), which lanes have a thread
+    row: Ints  # (32,), each lane's access (row of the trace), -1 for none
+    address: Ints  # (32,), its first byte: as the tracer placed the buffers, in shared memory from the block's start
 
     @property
     def active(self) -> list[int]:

@@ -20,15 +20,12 @@ class Few(NamedTuple):
 
 
 class Still(NamedTuple):
-    """The dots of part of a sheet without its few changing cells; whether some show what is below.
+    """The dots of part of a sheet without its few changing cells."""
 
-    few: which of the changing elements lie in the part. place: the dot of each, in C order.
-    """
-
-    dots: Codes
-    hatched: bool
-    few: NDArray[np.bool_]
-    place: Ints
+    dots: Codes  # (rows, columns) of the picture
+    hatched: bool  # whether some show what is below
+    few: NDArray[np.bool_]  # (changing elements,), which of them lie in the part
+    place: Ints  # (of these,), the dot of each, in C order
 
 
 def still(codes: Codes, sheet: Sheet, elements: Ints, part: Part, step: int) -> Still:

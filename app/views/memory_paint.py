@@ -55,13 +55,13 @@ def part_rect(place: BufferPlace, part: Part) -> QRectF:
 
 
 class Dots(NamedTuple):
-    """Part of a sheet as pixels, each of which stands for step x step cells; whether some show what is below."""
+    """Part of a sheet as pixels."""
 
-    part: Part
-    step: int
-    codes: cells.Codes
-    pixels: NDArray[np.uint32]
-    hatched: bool
+    part: Part  # the cells
+    step: int  # each pixel stands for step x step cells
+    codes: cells.Codes  # (rows, columns) of pixels
+    pixels: NDArray[np.uint32]  # (rows, columns), 0xAARRGGBB
+    hatched: bool  # whether some cells show what is below
 
 
 def cells_per_dot(place: BufferPlace, ratio: float) -> int:

@@ -43,29 +43,26 @@ class Zoom(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """What a product needs: the shapes of its matrices, the widths of the names at its sides, a corner for tiles."""
+    """What a product needs of the room that it shares with the one beside it."""
 
-    shapes: tuple[tuple[int, ...], ...]
-    left: float
-    right: float
-    tiles: bool
+    shapes: tuple[tuple[int, ...], ...]  # of its left, right and resulting matrix
+    left: float  # pixels, the width of the names left of the matrices
+    right: float  # pixels, the width of those right of them
+    tiles: bool  # whether a corner is kept for shared memory
 
 
 class Look(NamedTuple):
-    """What is to be drawn, and how: size in pixels, rows for the legend, colours, magnification, time, thread.
+    """What is to be drawn, and how."""
 
-    beside: what this picture and the one in the other pane need together, None for one alone.
-    """
-
-    width: int
-    height: int
-    legend: int
-    beside: Needs | None
-    colour_by: str
-    tops: Tops
-    zoom: Zoom
-    moment: float
-    selection: Selection
+    width: int  # pixels
+    height: int  # pixels
+    legend: int  # rows of text that the legend may take
+    beside: Needs | None  # what this picture and the one in the other pane need together, None for one alone
+    colour_by: str  # one of COLOUR_BY
+    tops: Tops  # where shared scales end
+    zoom: Zoom  # magnification
+    moment: float  # its fraction says how far loads have travelled
+    selection: Selection  # block and thread
 
     @property
     def now(self) -> tuple[int, Selection]:

@@ -28,23 +28,23 @@ COLOUR_BY = ("auto", "value", "reads", *HEATS)
 
 
 class Mark(NamedTuple):
-    """Cells of one buffer that are accessed now, by which kind of request, and whether by the selected warp."""
+    """Cells of one buffer that are accessed now by one kind of request."""
 
-    buffer: int
-    kind: str
-    own: bool
-    rows: Ints
-    cols: Ints
+    buffer: int  # number in the trace
+    kind: str  # of the requests, as in KINDS
+    own: bool  # whether by the selected warp
+    rows: Ints  # (n,), of the sheet
+    cols: Ints  # (n,)
 
 
 class Flight(NamedTuple):
-    """Loads of one kind on their way: where they start and end, in pixels (n, 2), and who makes them."""
+    """Loads of one kind on their way."""
 
-    kind: str
-    start: NDArray[np.float64]
-    end: NDArray[np.float64]
-    own: Bools
-    chosen: Bools
+    kind: str  # of the requests, as in KINDS
+    start: NDArray[np.float64]  # (n, 2), pixels
+    end: NDArray[np.float64]  # (n, 2), pixels
+    own: Bools  # (n,), which are of the selected warp
+    chosen: Bools  # (n,), which are of the selected thread
 
 
 class Group(NamedTuple):
@@ -59,10 +59,10 @@ class Group(NamedTuple):
 class Scene:
     """A session as the memory view draws it; what is derived is computed once."""
 
-    session: Session
-    _stores: dict[int, Ints] = field(default_factory=dict)
-    _changes: dict[tuple[int, str], Ints] = field(default_factory=dict)
-    _tops: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
+    session: Session  # what is drawn
+    _stores: dict[int, Ints] = field(default_factory=dict)  # by block: accesses (rows of the trace)
+    _changes: dict[tuple[int, str], Ints] = field(default_factory=dict)  # by buffer and measure: moments
+    _tops: dict[tuple[str, int, int, int], int] = field(default_factory=dict)  # by measure, buffer, copy
 
     @cached_property
     def roles(self) -> dict[str, int]:

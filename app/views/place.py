@@ -18,18 +18,15 @@ FLAT = 3.5  # lines of text: what has few rows (or columns) gets higher ones up 
 
 @dataclass(frozen=True)
 class BufferPlace:
-    """A buffer's sheet, where it stands, the width of a cell, the side of its name, and the name's room above.
+    """Where a buffer's sheet stands, in pixels."""
 
-    tall: the height of a cell, in its widths.
-    """
-
-    sheet: Sheet
-    x: float
-    y: float
-    cell: float
-    label: str = "above"
-    room: float = 0.0
-    tall: float = 1.0
+    sheet: Sheet  # its cells
+    x: float  # the left edge of its first cell
+    y: float  # the upper edge of its first cell
+    cell: float  # pixels, the width of a cell
+    label: str = "above"  # the side of its name: above, left or right
+    room: float = 0.0  # pixels, what a name above it may take
+    tall: float = 1.0  # the height of a cell, in its widths
 
     @property
     def row(self) -> float:
@@ -53,16 +50,13 @@ class BufferPlace:
 
 @dataclass(frozen=True)
 class Metrics:
-    """Sizes that follow the text: height of a line; widths of the names left, right, and of the widest above a tile.
+    """Sizes that follow the text, in pixels."""
 
-    tiles: whether the corner of a product is kept for tiles, also where it has none: beside a pane that has some.
-    """
-
-    line: float = 16.0
-    left: float = 40.0
-    right: float = 40.0
-    name: float = 40.0
-    tiles: bool = False
+    line: float = 16.0  # the height of a line
+    left: float = 40.0  # the width of the names left of matrices
+    right: float = 40.0  # the width of those right of them
+    name: float = 40.0  # the width of the widest name above a tile
+    tiles: bool = False  # whether a product keeps a corner for tiles: it has some, or the other pane has
 
     @property
     def gap(self) -> float:

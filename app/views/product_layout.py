@@ -21,13 +21,13 @@ LOW = 11  # lines: a corner that is lower than this has no room for tiles and te
 
 @dataclass(frozen=True)
 class _Product:
-    """The sheets of a product, and what its free corner needs at least: width, without the names, and height."""
+    """The sheets of a product, and what its free corner needs at least."""
 
-    left: Sheet
-    above: Sheet
-    result: Sheet
-    corner: tuple[float, float]
-    flat: tuple[float, float] = (0.0, 0.0)
+    left: Sheet  # of the left factor
+    above: Sheet  # of the right factor
+    result: Sheet  # of the product
+    corner: tuple[float, float]  # pixels: width, without the names, and height
+    flat: tuple[float, float] = (0.0, 0.0)  # pixels: the least width of a column, the least height of a row
 
     @property
     def rows(self) -> int:

@@ -21,15 +21,15 @@ from .wording import access_kind, access_text, block_text, count_text, element_t
 
 
 class Part(NamedTuple):
-    """One of the two accesses of a race: who, what it does, where, its kind, its moment."""
+    """One of the two accesses of a race."""
 
-    who: str
-    deed: str
-    line: int
-    code: str
-    kind: str
-    moment: int
-    selection: Selection
+    who: str  # thread and block
+    deed: str  # the access in words
+    line: int  # of the source, from 1
+    code: str  # the text of that line
+    kind: str  # of its request, as in KINDS
+    moment: int  # when it is made
+    selection: Selection  # who makes it
 
 
 class RaceCard(QWidget):

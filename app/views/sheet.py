@@ -20,17 +20,14 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Sheet:
-    """`slices` pieces of height x width cells, `across` of them beside each other, then the next row of pieces.
+    """Pieces of cells beside each other, then the next row of pieces."""
 
-    above: empty rows above each row of pieces, for what they are called; none where there is but one.
-    """
-
-    count: int
-    slices: int
-    height: int
-    width: int
-    across: int = 1
-    above: int = 0
+    count: int  # elements
+    slices: int  # pieces
+    height: int  # rows of cells of a piece
+    width: int  # columns of cells of a piece
+    across: int = 1  # pieces beside each other
+    above: int = 0  # empty rows above each row of pieces, for what they are called; 0 for a single one
 
     @property
     def down(self) -> int:

@@ -25,18 +25,14 @@ MOST_LINES = 2000  # additions that are drawn; of more, every n-th
 
 
 class Lines(NamedTuple):
-    """Additions as they are drawn, in the order of their beginnings, all from 0 to 1.
+    """Additions as they are drawn, in the order of their beginnings; places are shares from 0 to 1."""
 
-    first, last: the place of the load and of the store in the order of the accesses, equal for an atomic; height:
-    the place among the additions. loaded, stored: their moments. survives: whether the counter's end knows of it.
-    """
-
-    first: NDArray[np.float64]
-    last: NDArray[np.float64]
-    height: NDArray[np.float64]
-    loaded: Ints
-    stored: Ints
-    survives: NDArray[np.bool_]
+    first: NDArray[np.float64]  # (n,), the place of the load in the order of the accesses
+    last: NDArray[np.float64]  # (n,), that of the store, the same for an atomic
+    height: NDArray[np.float64]  # (n,), the place among the additions
+    loaded: Ints  # (n,), the moment of the load
+    stored: Ints  # (n,), the moment of the store
+    survives: NDArray[np.bool_]  # (n,), whether the counter's end knows of it
 
 
 @dataclass(frozen=True, eq=False)

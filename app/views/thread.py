@@ -35,13 +35,13 @@ STATES: dict[State, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """The chosen thread: its block, its warp, its accesses (rows of the trace) and their moments."""
+    """The chosen thread."""
 
-    selection: Selection
-    block: BlockTrack
-    warp: WarpTrack
-    rows: Ints
-    moments: Ints
+    selection: Selection  # its block and its number there
+    block: BlockTrack  # what its block does
+    warp: WarpTrack  # what its warp does
+    rows: Ints  # (n,), its accesses (rows of the trace) in order
+    moments: Ints  # (n,), when they are made
 
 
 class ThreadView(View):

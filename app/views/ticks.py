@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Scale:
-    """From values between `low` and `high` to pixels between `start` and `end`."""
+    """From the values of an axis to pixels."""
 
-    low: float
-    high: float
-    start: float
-    end: float
-    log: bool = False
+    low: float  # the least value, above 0 on a logarithmic axis
+    high: float  # the largest value
+    start: float  # pixel of the least value
+    end: float  # pixel of the largest value, before `start` on an upright axis
+    log: bool = False  # whether the axis is logarithmic
 
     def at(self, value: float) -> float:
         """Return the pixel of a value; on a logarithmic axis the value is positive."""

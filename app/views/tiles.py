@@ -19,29 +19,23 @@ LEAST = 4  # tiles below which they are drawn smaller
 
 @dataclass(frozen=True)
 class Tile:
-    """A number: what it is called, what it means, its text at a moment, its rank when room is short.
+    """A number of the strip."""
 
-    widest: the text that needs most room, whenever that is.
-    """
-
-    label: str
-    meaning: str
-    text: Value
-    rank: int
-    widest: str
+    label: str  # what it is called
+    meaning: str  # a sentence
+    text: Value  # its words at a moment
+    rank: int  # 0 is shown first where room is short
+    widest: str  # the text that needs most room, whenever that is
 
 
 @dataclass(frozen=True)
 class Style:
-    """How large a tile's parts are, and whether its mark stands beside the number instead of the name.
+    """How large a tile's parts are, in pixels at the normal text size, and where they stand."""
 
-    line: number and name stand beside each other, with a mark only where the number is not exact.
-    """
-
-    number: float
-    side: float
-    beside_number: bool
-    line: bool = False
+    number: float  # the size of the number
+    side: float  # the margin at both sides
+    beside_number: bool  # whether the mark stands beside the number instead of the name
+    line: bool = False  # whether number and name stand in one line, with a mark only where it is not exact
 
 
 ROOMY, COMPACT, LINE = Style(19, 8, False), Style(15, 5, True), Style(15, 8, True, True)

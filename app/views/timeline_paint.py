@@ -27,14 +27,14 @@ CROWDED = 4  # pixels; a phase that has less goes without the line of its barrie
 
 @dataclass(frozen=True)
 class TimelineLayout:
-    """Where things stand in a timeline, in logical pixels, and the moments at the left and right edge."""
+    """Where things stand in a timeline, in logical pixels."""
 
-    strip: QRectF
-    handle: QRectF
-    bands: QRectF
-    rows: QRectF
-    axis: QRectF
-    x_range: Range
+    strip: QRectF  # all blocks of the grid
+    handle: QRectF  # where the playhead is taken
+    bands: QRectF  # names of the phases
+    rows: QRectF  # a row for each warp
+    axis: QRectF  # numbers of moments
+    x_range: Range  # the moments at the left and right edge of the rows
 
     def x(self, moment: float) -> float:
         """Return where a moment stands."""
@@ -51,12 +51,12 @@ class TimelineLayout:
 class Picture:
     """Everything that the still part of a timeline shows."""
 
-    session: Session
-    block: BlockTrack
-    codes: Codes
-    lane: Ints
-    warp: int
-    title: str
+    session: Session  # whose launch it is
+    block: BlockTrack  # the selected block
+    codes: Codes  # (warps, moments), what each warp of it does
+    lane: Ints  # (blocks,), the lane of each in the strip
+    warp: int  # the selected one
+    title: str  # of the launch; after a comma what tells it from another
     strips: dict[Hashable, Pixels]  # of the session at some sizes: the same for every block
 
 

@@ -18,19 +18,14 @@ State = Literal["absent", "before", "request", "waiting", "idle", "after"]
 
 @dataclass(frozen=True, eq=False)
 class BlockTrack:
-    """One block over the launch.
+    """One block over the launch. Phase p is made of moments start[p] < m <= end[p] (none where equal)."""
 
-    Phase p is made of moments start[p] < m <= end[p] (none where equal). arrived[w, p]: whether warp w
-    reached the barrier that ends phase p; barrier[p]: the site of that barrier, -1 for none. present:
-    whether the trace holds accesses of the block.
-    """
-
-    block: int
-    start: Ints
-    end: Ints
-    arrived: NDArray[np.bool_]
-    barrier: Ints
-    present: bool
+    block: int  # linear number
+    start: Ints  # (phases,), moments
+    end: Ints  # (phases,), moments
+    arrived: NDArray[np.bool_]  # (warps, phases), whether a warp reached the barrier that ends the phase
+    barrier: Ints  # (phases,), the site of that barrier, -1 for none
+    present: bool  # whether the trace holds accesses of the block
 
     @property
     def phases(self) -> int:
@@ -58,12 +53,12 @@ class WarpTrack:
 
 @dataclass(frozen=True)
 class Doing:
-    """What a warp does at a moment; `request` is its request then, `site` its place in the source, or -1."""
+    """What a warp does at a moment."""
 
-    state: State
-    phase: int
-    request: int = -1
-    site: int = -1
+    state: State  # before its first request, at one, waiting at a barrier, between two, after its last
+    phase: int  # of the request, else of the block
+    request: int = -1  # its request then, -1 for none
+    site: int = -1  # the place in the source, -1 for none
 
 
 def block_track(session: Session, block: int) -> BlockTrack:

@@ -15,32 +15,27 @@ from .lanes import LINE, Lanes, Piece
 
 
 class Widths(NamedTuple):
-    """What texts and marks need, in pixels: a lane's number, element and address, a note, a gap."""
+    """What texts and marks need, in pixels."""
 
-    chip: float
-    element: float
-    address: float
-    note: float
-    gap: float
+    chip: float  # a lane's number
+    element: float  # the name of an element
+    address: float  # an address
+    note: float  # the words beside a sector or a bank
+    gap: float  # between two columns
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The picture's parts.
+    """Where the parts of the picture stand, in pixels; a column is (left edge, width), 0 wide without room for it."""
 
-    chips: one per lane; element, address, note: left edge and width of the columns of words, width 0 where
-    there is no room. tracks: a box per sector or bank, by its number; slices: a box per piece, in their order;
-    lines: first and last track of each 128-byte line. row: height of a lane.
-    """
-
-    chips: tuple[Box, ...]
-    element: tuple[float, float]
-    address: tuple[float, float]
-    note: tuple[float, float]
-    tracks: dict[int, Box]
-    slices: tuple[Box, ...]
-    lines: tuple[tuple[int, int], ...]
-    row: float
+    chips: tuple[Box, ...]  # one for each of 32 lanes
+    element: tuple[float, float]  # the column of the elements
+    address: tuple[float, float]  # the column of the addresses
+    note: tuple[float, float]  # the column of the notes
+    tracks: dict[int, Box]  # of sectors or banks, by their numbers
+    slices: tuple[Box, ...]  # of pieces, in their order
+    lines: tuple[tuple[int, int], ...]  # the first and the last track of each 128-byte line
+    row: float  # the height of a lane
 
     def lane_at(self, x: float, y: float) -> int | None:
         """Return the lane whose row, left of the memory, holds a point."""

@@ -25,18 +25,14 @@ FAINT = 0.3  # how much is left of what the pointer is not on
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What is drawn: a request, where its parts stand, the selected lane, and the lanes under the pointer.
+    """What is drawn of a request. Lanes under the pointer are empty sets while it is elsewhere."""
 
-    strong: those whose ways are stressed; lit: those that meet them, all others are drawn faintly. Both are
-    empty while the pointer is elsewhere.
-    """
-
-    lanes: Lanes
-    plan: Plan
-    theme: Theme
-    chosen: int
-    strong: frozenset[int]
-    lit: frozenset[int]
+    lanes: Lanes  # the request
+    plan: Plan  # where its parts stand
+    theme: Theme  # colours and text size
+    chosen: int  # the selected lane, -1 for none
+    strong: frozenset[int]  # lanes whose ways are stressed: those under the pointer
+    lit: frozenset[int]  # these and those that meet them; all others are drawn faintly
 
     @property
     def ink(self) -> QColor:
