@@ -9,10 +9,10 @@ from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..tracer.atomic_write import write_atomically
 from .charts.figure import Figure
 from .charts.table import csv_text, json_text
 from .pictures import PictureError, write_png
-from .settings import write_whole
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage
@@ -65,7 +65,7 @@ def write_figure(figure: Figure, path: Path, page: Page) -> None:
         return
     contents = {".csv": _csv, ".json": _json, ".svg": _svg, ".pdf": _pdf}
     try:
-        write_whole(path, contents[suffix](figure, page))
+        write_atomically(path, contents[suffix](figure, page))
     except OSError as error:
         raise PictureError(f"{path} could not be written: {error.strerror or error}.") from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .settings import write_whole
+from ..tracer.atomic_write import write_atomically
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage
@@ -40,6 +40,6 @@ def write_png(image: QImage, path: Path) -> None:
     if not QImageWriter(buffer, QByteArray(b"png")).write(image):
         raise PictureError(f"{path} could not be made: the picture cannot be encoded.")
     try:
-        write_whole(path, bytes(buffer.data().data()))
+        write_atomically(path, bytes(buffer.data().data()))
     except OSError as error:
         raise PictureError(f"{path} could not be written: {error.strerror or error}.") from error

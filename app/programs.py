@@ -203,12 +203,14 @@ class Keeper:
 
     def _complete_lines(self, lines: Path) -> None:
         """Add to the lines what is asked for once the program has ended."""
+        from ..tracer.atomic_write import write_atomically
+
         late = self._arithmetic.findings()
         if late:
             told = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
             for number, found in late.items():
                 told[number]["findings"] = in_order(told[number]["findings"] + found)
-            lines.write_text("".join(json.dumps(line) + "\n" for line in told), encoding="utf-8")
+            write_atomically(lines, "".join(json.dumps(line) + "\n" for line in told).encode())
 
     def close(self) -> None:
         """Complete the lines, and say what was saved."""

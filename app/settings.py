@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from ..tracer.atomic_write import write_atomically
 from .bookmark import Bookmark
 
 RECENT = 8
@@ -59,7 +59,7 @@ def save(path: Path, settings: Settings) -> str:
     """Write the settings whole or not at all; return "" or one sentence that says what went wrong."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, msgspec.json.encode(settings))
+        write_atomically(path, msgspec.json.encode(settings))
     except OSError as error:
         return f"The settings could not be written to {path}: {error.strerror or error}."
     return ""
@@ -69,14 +69,3 @@ def with_recent(settings: Settings, file: str) -> Settings:
     """Return the settings with a file as the one opened last."""
     recent = (file, *(other for other in settings.recent if other != file))
     return msgspec.structs.replace(settings, recent=recent[:RECENT])
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name beside it and rename it; raises OSError and leaves the old one then."""
-    other = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        other.write_bytes(content)
-        other.replace(path)
-    except OSError:
-        other.unlink(missing_ok=True)
-        raise

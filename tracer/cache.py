@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from .. import __version__
+from .atomic_write import TEMPORARY
 from .launch import Launch
 from .storage import TraceFileError, load, save
 from .trace import Trace
@@ -56,7 +57,7 @@ class TraceCache:
 
     def _trim(self) -> None:
         """Remove the files used longest ago; what a killed program left half-written counts as well."""
-        files = [*self._folder.glob("*.trace"), *self._folder.glob(".tilescope-*.tmp")]
+        files = [*self._folder.glob("*.trace"), *self._folder.glob(TEMPORARY)]
         stats = [(path.stat(), path) for path in files]
         total = 0
         for stat, path in sorted(stats, key=lambda entry: entry[0].st_mtime_ns, reverse=True):

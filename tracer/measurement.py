@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-import secrets
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
 
+from .atomic_write import write_atomically
 from .launch import Dim3
 
 FORMAT: Final = "tilescope measurement"
@@ -227,12 +227,9 @@ def save(measurement: Measurement, path: str | Path) -> None:
     """Write a measurement, whole or not at all; raises MeasurementError."""
     content = msgspec.json.encode(measurement)
     file = _File(FORMAT, VERSION, _digest(content), msgspec.Raw(content))
-    temporary = Path(path).with_name(f".tilescope-{secrets.token_hex(8)}.tmp")
     try:
-        temporary.write_bytes(msgspec.json.encode(file))
-        temporary.replace(path)
+        write_atomically(Path(path), msgspec.json.encode(file))
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise MeasurementError(f"{path} can't be written: {error.strerror or error}.") from error
 
 

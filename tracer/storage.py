@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import json
-import os
 import re
-import secrets
 import zipfile
 import zlib
 from operator import attrgetter
@@ -19,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import npz
+from .atomic_write import atomic_file
 from .npz import Columns
 from .trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, Outside, Site, Trace
 from .validate import BARRIERS, COLUMNS, LARGEST, LONGEST, OUTSIDE, check
@@ -91,7 +90,8 @@ def save(trace: Trace, path: str | Path, compress: bool = True) -> None:
     """
     path = Path(path)
     try:
-        _replace(path, trace, compress)
+        with atomic_file(path, durable=compress) as file:
+            npz.write(file, _members(trace, compress), compress)
     except OSError as error:
         raise TraceFileError(f"Can't save {path}: {_why_not_saved(path, error)}.") from error
     except MemoryError as error:
@@ -135,21 +135,6 @@ def _why_not_opened(path: Path, error: OSError) -> str:
     if isinstance(error, PermissionError):
         return "you may not read it; change its permissions or copy it"
     return f"{error.strerror or error}; choose another file"
-
-
-def _replace(path: Path, trace: Trace, compress: bool) -> None:
-    """Write under a temporary name beside `path`, then rename: nobody ever sees half a file."""
-    temporary = path.with_name(f".tilescope-{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            npz.write(file, _members(trace, compress), compress)
-            file.flush()
-            if compress:
-                os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _members(trace: Trace, packed: bool) -> Columns:

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from ..kernels import catalogue
+from .atomic_write import write_atomically
 from .client import Worker
 from .counters import counters_of
 from .launch import Array, Launch, Schedule
@@ -128,7 +129,8 @@ def count_all(rows: Iterable[Row]) -> list[Traffic]:
 def main() -> None:
     """Count the traffic of all recorded measurements and write the file."""
     rows = [row for path in recorded() for row in load(path).rows]
-    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(count_all(rows)), indent=1) + b"\n")
+    text = msgspec.json.format(msgspec.json.encode(count_all(rows)), indent=1)
+    write_atomically(FILE, text + b"\n")
 
 
 if __name__ == "__main__":

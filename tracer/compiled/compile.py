@@ -17,6 +17,7 @@ from numba.core import types
 from numba.core.errors import NumbaError
 from numba.misc.appdirs import AppDirs
 
+from ..atomic_write import write_atomically
 from . import cells, state
 from .arguments import Arguments
 from .not_compilable import NotCompilable, sentence
@@ -124,7 +125,7 @@ def _written(name: str, text: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             _trim(folder)
-            path.write_text(text, encoding="utf-8")
+            write_atomically(path, text.encode(), durable=False)
     except OSError:
         pass
     return path
