@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from .. import ROOT
 from ..kernels.catalogue import CudaC, Values
 from .launch import Launch
 
-FOLDER = Path(__file__).resolve().parent.parent / "kernels" / "cuda_c"
+FOLDER = ROOT / "kernels" / "cuda_c"
 
 
 def source_of(kernel: CudaC) -> tuple[Path, str]:

@@ -7,11 +7,10 @@ from importlib.resources import files
 
 import msgspec
 
+from .. import resources
 from ..kernels.catalogue import find
 from .launch import Array, Launch
 from .plan import launch_of
-
-PACKAGE = __package__.rpartition(".")[0]
 
 
 class Read(msgspec.Struct, frozen=True):
@@ -34,7 +33,7 @@ class Readings(msgspec.Struct, frozen=True):
 @cache
 def readings() -> Readings:
     """Return the counters that come with the package."""
-    text = files(f"{PACKAGE}.resources").joinpath("counters.json").read_bytes()
+    text = files(resources).joinpath("counters.json").read_bytes()
     return msgspec.json.decode(text, type=Readings)
 
 

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from .. import ROOT
 from .atomic_write import write_atomically
 from .launch import Dim3
 
@@ -218,9 +219,7 @@ def _rank(count: int, tail: float) -> int:
 
 def recorded() -> tuple[Path, ...]:
     """Return the measurement files that Tilescope brings along, each named after its device."""
-    return tuple(
-        sorted((Path(__file__).resolve().parent.parent / "resources" / "measurements").glob("*.json"))
-    )
+    return tuple(sorted((ROOT / "resources" / "measurements").glob("*.json")))
 
 
 def save(measurement: Measurement, path: str | Path) -> None:

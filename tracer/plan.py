@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, TypedDict, cast, get_args
 
+from .. import ROOT
 from ..kernels import catalogue
 from ..kernels.catalogue import Argument, CatalogueError, Plan, Scenario, Value, Values, did_you_mean
 from .imports import digest_beside
@@ -14,7 +15,6 @@ from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Sched
 
 Kind = Literal["lockstep", "sequential", "random"]
 Resident = int | Literal["all"]
-PACKAGE = Path(__file__).resolve().parent.parent
 LOCKSTEP = Schedule()
 Keep = Literal["some", "all"]
 KEEP_SOME, KEEP_ALL = Limits(), Limits(accesses=100_000_000)
@@ -133,7 +133,7 @@ def _module_file(module: str) -> Path:
     package, *rest = module.split(".")
     if package != __name__.split(".")[0] or not rest or not all(part.isidentifier() for part in rest):
         raise PlanError(f"{module!r} is no module of Tilescope; write file.py:function.")
-    return PACKAGE.joinpath(*rest).with_suffix(".py")
+    return ROOT.joinpath(*rest).with_suffix(".py")
 
 
 def parse_spec(text: str) -> tuple[Scenario, dict[str, Value], Options]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib.resources import files
 from itertools import pairwise
-from pathlib import Path
 from typing import Final
 
 import msgspec
 import numpy as np
 
+from .. import ROOT, resources
 from ..kernels import catalogue
 from .atomic_write import write_atomically
 from .client import Worker
@@ -25,7 +26,7 @@ from .plan import launch_of
 from .requests import requests_of
 
 SECTOR: Final = 32  # bytes
-FILE: Final = Path(__file__).resolve().parent.parent / "resources" / "traffic.json"
+FILE: Final = "traffic.json"  # of the resources
 APART: Final = ("input", "a", "b")  # parameters that say what the elements are, not which are accessed
 SMALL: Final = 5_000_000  # floating-point operations up to which a launch is traced whole
 
@@ -51,7 +52,7 @@ def traffic_of(row: Row) -> Traffic | None:
 
 @cache
 def _known() -> Mapping[object, Traffic]:
-    rows = msgspec.json.decode(FILE.read_bytes(), type=list[Traffic])
+    rows = msgspec.json.decode(files(resources).joinpath(FILE).read_bytes(), type=list[Traffic])
     return {_key(row.scenario, row.parameters): row for row in rows}
 
 
@@ -130,7 +131,7 @@ def main() -> None:
     """Count the traffic of all recorded measurements and write the file."""
     rows = [row for path in recorded() for row in load(path).rows]
     text = msgspec.json.format(msgspec.json.encode(count_all(rows)), indent=1)
-    write_atomically(FILE, text + b"\n")
+    write_atomically(ROOT / "resources" / FILE, text + b"\n")
 
 
 if __name__ == "__main__":

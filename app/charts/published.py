@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 
 import msgspec
 
+from ... import resources
 from ...tracer.measurement import Kind, Row
 from .figure import Published
 from .wording import time_text
-
-FILE = Path(__file__).resolve().parent.parent.parent / "resources" / "published.json"
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,7 +29,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def entries() -> tuple[Entry, ...]:
     """Return all published figures."""
-    return msgspec.json.decode(FILE.read_bytes(), type=tuple[Entry, ...])
+    text = files(resources).joinpath("published.json").read_bytes()
+    return msgspec.json.decode(text, type=tuple[Entry, ...])
 
 
 def published_for(row: Row, kind: Kind) -> tuple[Published, ...]:
