@@ -21,7 +21,8 @@ from ..tracer.memory import Memory, memory_of
 from ..tracer.requests import Requests, requests_of
 from ..tracer.storage import TraceFileError, load
 from ..tracer.trace import Trace
-from ..tracer.types_findings import Operation, float64_findings
+from ..tracer.type_inference_client import Operation
+from ..tracer.types_findings import float64_findings
 
 
 @dataclass(frozen=True)

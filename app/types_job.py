@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from ..tracer.launch import Launch
-from ..tracer.types_findings import Operation, TypeInference, may_have_operations, question_of
+from ..tracer.type_inference_client import Operation, TypeInference, may_have_operations, question_of
 from .jobs import LEAVING, Task
 from .session import Session
 

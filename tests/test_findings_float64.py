@@ -8,7 +8,8 @@ from launching import Array, Scalar, launch, trace
 from test_findings_waste import text
 from tilescope.tracer.findings import findings_of, place_of
 from tilescope.tracer.requests import requests_of
-from tilescope.tracer.types_findings import TypeInference, told_of
+from tilescope.tracer.type_inference_client import TypeInference
+from tilescope.tracer.types_findings import told_of
 
 IN, OUT = Array((4096,)), Array((256,))
 

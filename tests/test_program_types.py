@@ -9,7 +9,7 @@ import pytest
 from launching import launch
 from test_programs import HEAD, script, tilescope
 from tilescope.tracer.launch import OTHER, Array, Scalar
-from tilescope.tracer.types_findings import TypeInference, may_have_operations, question_of
+from tilescope.tracer.type_inference_client import TypeInference, may_have_operations, question_of
 
 __all__ = ["script"]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import shutil
-import subprocess
-import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -15,14 +13,14 @@ from pathlib import Path
 import msgspec
 
 from .events import Done, Event, Failed, Job, Output, Progress, Slow
+from .json_process import JsonProcess, StartError, module_command
 from .launch import Launch, encode
 from .pace import duration_text
 from .scratch import new_folder
 from .storage import TraceFileError, load
 from .trace import Trace
 
-COMMAND = (sys.executable, "-P", "-m", "tilescope.tracer.worker")
-Process = subprocess.Popen[bytes]
+COMMAND = module_command("tilescope.tracer.worker")
 
 
 class WorkerError(Exception):
@@ -47,8 +45,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._folder = new_folder()
-        self._log = self._folder / "errors.txt"
-        self._alive: list[Process] = []  # at most one, shared with the finalizer
+        self._alive: list[JsonProcess] = []  # at most one, shared with the finalizer
         self._jobs = itertools.count(1)
         self._turn = threading.Lock()  # held by the run under way
         self._state = threading.Lock()  # guards what follows, and _alive
@@ -77,6 +74,7 @@ class Worker:
         with self._turn:
             with self._process() as process:
                 end = self._converse(self._events(process, launch, patience), process, progress, output)
+                process.forget_errors()
             return _result(launch, end)
 
     def cancel(self) -> None:
@@ -99,7 +97,7 @@ class Worker:
             process.kill()
 
     @contextlib.contextmanager
-    def _process(self) -> Iterator[Process]:
+    def _process(self) -> Iterator[JsonProcess]:
         """Lend the process to a run; after one that was left halfway the next run gets a new process."""
         with self._state:
             if self._closed:
@@ -116,20 +114,20 @@ class Worker:
             if self._doomed:
                 self.start()
 
-    def _started(self) -> Process:
+    def _started(self) -> JsonProcess:
         for process in list(self._alive):
             if self._doomed or process.poll() is not None:
                 self._alive.remove(process)
-                _end(process)
+                process.end()
         self._doomed = False
         if not self._alive:
-            self._alive.append(_spawn(self._log))
+            self._alive.append(_spawn(self._folder))
         return self._alive[0]
 
     def _converse(
         self,
         events: Iterator[Event],
-        process: Process,
+        process: JsonProcess,
         progress: Callable[[int, int], None] | None,
         output: Callable[[str], None] | None,
     ) -> Done | Failed | Slow:
@@ -140,35 +138,19 @@ class Worker:
                 output(event.text)
             elif isinstance(event, Done | Failed | Slow):
                 return event
-        process.wait()
+        death = process.death()
         if self._doomed:
             raise Cancelled
-        end = f"The tracing process ended unexpectedly ({self._death(process)})"
+        end = f"The tracing process ended unexpectedly ({death})"
         raise WorkerError(f"{end}; the next run starts a new one.")
 
-    def _events(self, process: Process, launch: Launch, patience: float | None) -> Iterator[Event]:
+    def _events(self, process: JsonProcess, launch: Launch, patience: float | None) -> Iterator[Event]:
         """Yield what the worker says about a launch, up to its end if it ends."""
-        assert process.stdin is not None and process.stdout is not None
         number = next(self._jobs)
         out = self._folder / f"{number}.trace"
-        job = Job(number, msgspec.Raw(encode(launch).encode()), str(out), patience)
-        try:
-            process.stdin.write(msgspec.json.encode(job) + b"\n")
-            process.stdin.flush()
-        except OSError:
-            return  # it has ended already
-        for line in process.stdout:
-            if line.endswith(b"\n"):
-                yield msgspec.json.decode(line, type=Event)
-
-    def _death(self, process: Process) -> str:
-        """Return how the process ended: the signal, or the exit code and the last line of its errors."""
-        if process.returncode < 0:
-            killed = process.returncode == -9  # Linux ends processes so when memory runs out
-            return f"signal {-process.returncode}" + ", perhaps for want of memory" * killed
-        lines = self._log.read_text(errors="replace").split("\n")
-        last = next((line for line in reversed(lines) if line.strip()), "no message")
-        return f"exit code {process.returncode}: {last[:200]}"
+        process.send(Job(number, msgspec.Raw(encode(launch).encode()), str(out), patience))
+        for line in process.lines():
+            yield msgspec.json.decode(line, type=Event)
 
 
 def _result(launch: Launch, end: Done | Failed | Slow) -> Trace:
@@ -185,37 +167,16 @@ def _result(launch: Launch, end: Done | Failed | Slow) -> Trace:
             Path(end.path).unlink(missing_ok=True)
 
 
-def _spawn(log: Path) -> Process:
+def _spawn(folder: Path) -> JsonProcess:
+    with contextlib.suppress(OSError):  # the start says what is wrong with the folder
+        folder.mkdir(0o700, exist_ok=True)  # a system may tidy its folder of temporary files
     try:
-        log.parent.mkdir(0o700, exist_ok=True)  # a system may tidy its folder of temporary files
-        with log.open("wb") as errors:
-            return subprocess.Popen(
-                [*COMMAND, str(log.parent)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                start_new_session=True,  # Ctrl+C in the terminal is for the window alone
-                creationflags=_flags(),
-            )
-    except OSError as error:
-        raise WorkerError(f"The tracing process can't be started ({error}); close other programs.") from error
+        return JsonProcess("tracing process", [*COMMAND, str(folder)], folder)
+    except StartError as error:
+        raise WorkerError(str(error)) from error
 
 
-def _flags() -> int:
-    if sys.platform == "win32":
-        return subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
-    return 0
-
-
-def _end(process: Process) -> None:
-    process.kill()
-    process.wait()
-    for pipe in filter(None, (process.stdin, process.stdout)):
-        with contextlib.suppress(OSError):  # what was not sent is not needed
-            pipe.close()
-
-
-def _tidy(alive: list[Process], folder: Path) -> None:
+def _tidy(alive: list[JsonProcess], folder: Path) -> None:
     for process in alive:
-        _end(process)
+        process.end()
     shutil.rmtree(folder, ignore_errors=True)

@@ -12,7 +12,8 @@ from .race_findings import race_findings
 from .races import races_of
 from .requests import Requests
 from .trace import Trace
-from .types_findings import Operation, float64_findings
+from .type_inference_client import Operation
+from .types_findings import float64_findings
 from .unwritten import unwritten_findings
 from .waste import waste_findings
 from .wrapped import wrapped_findings

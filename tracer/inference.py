@@ -7,7 +7,7 @@ kernel's file only the functions are taken (see isolation): nothing of a user's 
 
 from __future__ import annotations
 
-import sys
+import os
 import warnings
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -18,8 +18,9 @@ import numpy as np
 
 from .float64_origins import CONSTANT, causes, is_double, operands, operator_name
 from .isolation import isolated
+from .json_streams import private_streams, sender
 from .launch import Array, Launch, Scalar
-from .types_findings import Operation
+from .type_inference_client import Operation
 
 NARROWED = ("add", "sub", "mul", "truediv")
 SINGLE = ("float32", "float16")
@@ -29,9 +30,11 @@ CAPABILITY = (7, 5)  # types don't depend on it
 
 def main() -> None:
     """Answer for some launches."""
+    os.environ.pop("NUMBA_ENABLE_CUDASIM", None)  # numba looks only once, when it is imported
     warnings.simplefilter("ignore")
-    launches = msgspec.json.decode(sys.stdin.read(), type=list[Launch])
-    print(msgspec.json.encode([_answer(launch) for launch in launches]).decode())
+    source, target = private_streams()
+    launches = msgspec.json.decode(source.read(), type=list[Launch])
+    sender(target)([_answer(launch) for launch in launches])
 
 
 def _answer(launch: Launch) -> list[Operation]:

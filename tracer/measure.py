@@ -7,13 +7,13 @@ started it starts another for the rows that are left.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 from .ceilings import ceilings_of
 from .gpu import Gpu, first_line, open_gpu
+from .json_streams import private_streams, sender
 from .measure_events import Event, Lost, Measured, Opened, Request, Sampling, Started
 from .measurement import Ceilings, Kind, MeasurementError, Result, Row, Timing
 from .results import checked
@@ -37,16 +37,10 @@ def main() -> None:
     os.environ.update(
         NUMBA_ENABLE_CUDASIM="0", NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS="0", NUMBA_CUDA_WARN_ON_IMPLICIT_COPY="0"
     )
-    request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a kernel or a library prints is no event
-
-    def send(event: Event) -> None:
-        out.write(msgspec.json.encode(event) + b"\n")
-        out.flush()
-
+    source, target = private_streams()
+    request = msgspec.json.decode(source.read(), type=Request)
     gpu, reason = _gpu_for(request)
-    serve(request, send, gpu, reason)
+    serve(request, sender(target), gpu, reason)
 
 
 def _gpu_for(request: Request) -> tuple[Gpu | None, str]:

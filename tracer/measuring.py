@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -15,13 +13,14 @@ from pathlib import Path
 
 import msgspec
 
-from .. import __version__
+from .. import ROOT, __version__
 from .client import Cancelled
+from .json_process import JsonProcess, StartError, module_command
 from .measure_events import Event, Measured, Opened, Request, Sampling, Started
 from .measurement import Host, Measurement, MeasurementError, Method, Row
 from .rows import Ask, row_of
 
-COMMAND = (sys.executable, "-P", "-m", "tilescope.tracer.measure")
+COMMAND = module_command("tilescope.tracer.measure")
 PACKAGES = ("numpy", "numba", "numba-cuda", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc")
 NOTES = (
     "Kernel times lie between two CUDA events on a stream that is held until all is queued, less what two "
@@ -39,7 +38,7 @@ class Measuring:
 
     def __init__(self, asks: Sequence[Ask], precision: float = 0.01, time_limit: float = 1.0) -> None:
         self.asks, self.precision, self.time_limit = list(asks), precision, time_limit
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: JsonProcess | None = None
         self._lock = threading.Lock()
         self._cancelled = False
         self._death = ""
@@ -103,26 +102,16 @@ class Measuring:
 
     def _events(self, request: Request) -> Iterator[Event]:
         """Yield what a new process says about a request, to its end."""
-        with tempfile.TemporaryFile() as errors:
-            with self._lock:
-                if self._cancelled:
-                    raise Cancelled
-                self._process = process = _spawn(errors.fileno())
-            assert process.stdin is not None and process.stdout is not None
-            try:
-                process.stdin.write(msgspec.json.encode(request))
-                process.stdin.close()
-                for line in process.stdout:
-                    yield msgspec.json.decode(line, type=Event)
-            except BrokenPipeError:
-                pass  # it has ended; why stands in its errors
-            finally:
-                process.kill()
-                process.wait()
-                process.stdout.close()
-                errors.seek(0)
-                lines = [line for line in errors.read().decode(errors="replace").splitlines() if line.strip()]
-                self._death = lines[-1][:200] if lines else f"exit code {process.returncode}"
+        with self._lock:
+            if self._cancelled:
+                raise Cancelled
+            self._process = process = _spawn()
+        with process:
+            process.send(request)
+            process.end_input()
+            for line in process.lines():
+                yield msgspec.json.decode(line, type=Event)
+            self._death = process.death()
 
     def _measurement(self, opened: Opened, rows: Sequence[Row]) -> Measurement:
         return Measurement(
@@ -143,18 +132,11 @@ def label(ask: Ask) -> str:
     return f"{ask.scenario}:{values}" + (f"/{ask.baseline}" if ask.baseline else "")
 
 
-def _spawn(errors: int) -> subprocess.Popen[bytes]:
-    flags = 0
-    if sys.platform == "win32":
-        flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+def _spawn() -> JsonProcess:
     try:
-        return subprocess.Popen(
-            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, creationflags=flags
-        )
-    except OSError as error:
-        raise MeasurementError(
-            f"The measuring process can't be started ({error}); close other programs."
-        ) from error
+        return JsonProcess("measuring process", COMMAND)
+    except StartError as error:
+        raise MeasurementError(str(error)) from error
 
 
 def versions() -> dict[str, str]:
@@ -173,16 +155,15 @@ def _revision() -> str:
     given = os.environ.get("TILESCOPE_REVISION")
     if given is not None:
         return given
-    folder = Path(__file__).resolve().parent.parent
-    if not (folder / ".git").exists():
+    if not (ROOT / ".git").exists():
         return ""
-    commit = _git(folder, "rev-parse", "HEAD")
-    return commit + "+" * bool(commit and _git(folder, "status", "--porcelain", "--untracked-files=no"))
+    commit = _git("rev-parse", "HEAD")
+    return commit + "+" * bool(commit and _git("status", "--porcelain", "--untracked-files=no"))
 
 
-def _git(folder: Path, *words: str) -> str:
+def _git(*words: str) -> str:
     try:
-        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.strip()

@@ -16,12 +16,12 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from importlib import import_module
 from typing import IO
 
 import msgspec
 
 from .events import Done, Event, Failed, Job, Output, Progress, Ready, Slow
+from .json_streams import private_streams, sender
 from .launch import Launch, decode
 from .loading import LoadError
 from .pace import Pace, TooSlow
@@ -68,8 +68,8 @@ def plain(text: str) -> str:
 def main() -> None:
     """Serve jobs until the input closes."""
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # numba looks only once, when it is imported
-    source, target = _private_streams()
-    send = _sender(target)
+    source, target = private_streams()
+    send = sender(target, _leave)
     sys.stdout = sys.stderr = printed = Printed(send)
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(source, jobs), daemon=True).start()
@@ -78,29 +78,6 @@ def main() -> None:
         end = answer(msgspec.json.decode(jobs.get(), type=Job), engine, send)
         printed.flush()
         send(end)
-
-
-def _private_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Return the process's input and output; a kernel's module finds the null device and stderr there."""
-    source, target = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return source, target
-
-
-def _sender(target: IO[bytes]) -> Send:
-    encoder = msgspec.json.Encoder()
-
-    def send(event: Event) -> None:
-        try:
-            target.write(encoder.encode(event) + b"\n")
-            target.flush()
-        except OSError:
-            _leave()
-
-    return send
 
 
 def _listen(source: IO[bytes], jobs: queue.SimpleQueue[bytes]) -> None:
@@ -124,7 +101,8 @@ def _warm_engine(send: Send) -> Engine:
 
     try:
         install()
-        import_module(f"{__package__}.compiled.run")
+        from .compiled import run as _compiled  # noqa: F401  # takes a second, which a launch need not wait for
+
         send(Ready())
     except UnsupportedSimulator:
         pass  # `run` says so again, where somebody listens

@@ -1,0 +1,91 @@
+"""A process that is spoken to in JSON: what it says arrives, how it ended is told, and nothing of it is left."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tilescope.tracer.json_process import JsonProcess, StartError
+
+ECHO = """
+from tilescope.tracer.json_streams import private_streams, sender
+source, target = private_streams()
+send = sender(target)
+for line in source:
+    print("not for you")
+    send([line.decode().strip()])
+"""
+
+
+def python(code: str) -> JsonProcess:
+    return JsonProcess("odd process", (sys.executable, "-P", "-c", code))
+
+
+def test_messages_come_back_in_order_and_prints_do_not_mix_with_them():
+    with python(ECHO) as process:
+        for message in ({"a": 1}, [2, "ä"]):
+            process.send(message)
+        process.end_input()
+        said = [msgspec.json.decode(line) for line in process.lines()]
+        assert said == [['{"a":1}'], ['[2,"ä"]']]
+        assert process.death() == "exit code 0: not for you"
+
+
+@pytest.mark.parametrize(
+    ("code", "death"),
+    [
+        ("raise SystemExit(3)", "exit code 3"),
+        ("raise SystemExit('one\\n\\ntwo\\n \\n')", "exit code 1: two"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", "signal 15"),
+        (
+            "import os, sys; print('why', file=sys.stderr, flush=True); os.kill(os.getpid(), 9)",
+            "signal 9, perhaps for want of memory: why",
+        ),
+        (
+            "import sys; sys.stdout.write('half a line'); raise SystemExit('x' * 300)",
+            "exit code 1: " + "x" * 200,
+        ),
+    ],
+)
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_its_death_is_told_in_words(code: str, death: str):
+    with python(code) as process:
+        process.send("to somebody who does not listen")
+        assert list(process.lines()) == []
+        assert process.death() == death
+
+
+def test_what_was_told_before_explains_no_death():
+    said = "import sys; print('old', file=sys.stderr, flush=True); print('[]', flush=True); input()"
+    with python(said) as process:
+        assert next(process.lines()) == b"[]\n"
+        process.forget_errors()
+        process.send(0)
+        assert process.death() == "exit code 0"
+
+
+def test_one_that_can_not_be_started_is_a_sentence_with_its_name(tmp_path: Path):
+    with pytest.raises(
+        StartError, match=r"^The odd process can't be started \(.*missing.*\); close other programs\.$"
+    ):
+        JsonProcess("odd process", (str(tmp_path / "missing"),))
+    with pytest.raises(StartError, match="odd process"):
+        JsonProcess("odd process", (sys.executable,), tmp_path / "no such folder")
+
+
+def test_at_the_end_it_is_gone(tmp_path: Path):
+    with python("input()") as process:
+        assert process.poll() is None
+    assert process.poll() not in (None, 0)
+    process.end()
+    process.kill()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sessions")
+def test_ctrl_c_in_the_terminal_does_not_reach_it():
+    with python("import os; print(os.getsid(0) == os.getpid(), flush=True)") as process:
+        assert list(process.lines()) == [b"True\n"]
