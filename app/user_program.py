@@ -10,6 +10,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QProcess, QTimer, Signal
 
+from ..tracer.json_process import cause_of_death
+
 TRACEBACK_LINE = re.compile(r'\s*File "(.*)", line (\d+)')  # in a traceback
 SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's simulator names a thread
 SAVED = 200  # milliseconds after which an editor has surely written the whole file
@@ -71,16 +73,24 @@ class UserProgram(QObject):
         folder = self._folder / str(self.runs)
         process = self._process = QProcess(self)
         process.setWorkingDirectory(str(self.path.parent))
-        process.finished.connect(lambda status: self._take(process, folder, status))
-        process.errorOccurred.connect(lambda _: self._take(process, folder, -1))
+        process.finished.connect(lambda *_: self._take(process, folder))
+        process.errorOccurred.connect(lambda error: self._miss(process, error))
         process.start(sys.executable, ["-m", "tilescope", "run", "--out", str(folder), str(self.path)])
 
-    def _take(self, process: QProcess, folder: Path, status: int) -> None:
+    def _miss(self, process: QProcess, error: QProcess.ProcessError) -> None:
+        if process is self._process and error == QProcess.ProcessError.FailedToStart:
+            self._process = None
+            why = process.errorString()
+            self.failed.emit(f"The program {self.path.name} can't be started ({why}); close other programs.")
+
+    def _take(self, process: QProcess, folder: Path) -> None:
         if process is not self._process:
             return  # it was ended for another
         self._process = None
+        crashed = process.exitStatus() == QProcess.ExitStatus.CrashExit
+        status = -process.exitCode() if crashed else process.exitCode()
         told = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()
-        why = f"The program {self.path.name} ended with status {status}: {self._last_words(told)}."
+        why = f"The program {self.path.name} ended with {cause_of_death(status)}: {self._last_words(told)}."
         traces = sorted(folder.glob("*.npz"))
         if traces:
             self.recorded.emit(traces)
