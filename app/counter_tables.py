@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..tracer.array_types import Ints
 from ..tracer.coalescing import SECTOR
 from ..tracer.counters import NAMES, totals_by
 from ..tracer.finding import block_text, line_text
@@ -13,7 +13,6 @@ from .session import Session
 from .views.wording import count_text, mark_of
 
 BY = ("line", "buffer", "block")
-Ints = NDArray[np.int64]
 
 
 def parts_of(session: Session, by: str) -> tuple[list[str], Ints]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .pieces import Mask, places_of
-from .runs import Ints
+from .array_types import Ints, Mask
+from .pieces import places_of
 from .structure import kernel_file, loops_around, returns_before
 from .trace import Site, Trace
 

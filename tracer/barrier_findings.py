@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .absences import Absences, first_sites
+from .array_types import Ints
 from .finding import Finding, block_text, counted, line_text, place_text
 from .grid_barriers import grid_epochs
 from .pieces import places_of
 from .requests import Requests
-from .runs import Ints
 from .structure import suites_at
 from .trace import OF_GRID, Trace
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .array_types import Ints, Mask
 from .requests import Requests
-from .runs import Ints, places_in_run, run_starts, stable_order
+from .runs import places_in_run, run_starts, stable_order
 from .trace import WARP, Buffer, Op, Trace
-
-Bools = NDArray[np.bool_]
 
 
 class Meetings(NamedTuple):
@@ -53,7 +51,7 @@ class Additions:
     request: Ints
     moment: Ints
     together: Ints
-    survives: Bools
+    survives: Mask
     most: Meetings
     _change: tuple[Ints, Ints]  # moments, and how many additions are in the values from each of them on
 
@@ -127,7 +125,7 @@ def _loads_before(trace: Trace, rows: Ints, cell: Ints) -> Ints:
     return found
 
 
-def _depths(rows: Ints, cell: Ints, known: Ints, adds: Bools) -> tuple[Ints, Ints]:
+def _depths(rows: Ints, cell: Ints, known: Ints, adds: Mask) -> tuple[Ints, Ints]:
     """Return how many additions are in the value that each write leaves, and the write that it rests on.
 
     rows ascend; known: up to which row each write knew its cell. A write that is no addition rests on nothing,
@@ -146,7 +144,7 @@ def _depths(rows: Ints, cell: Ints, known: Ints, adds: Bools) -> tuple[Ints, Int
     return depth[:-1], before
 
 
-def _reached(ends: Ints, before: Ints) -> Bools:
+def _reached(ends: Ints, before: Ints) -> Mask:
     """Return which writes the values of these ends rest on, themselves among them."""
     reached, jump = np.zeros(len(before), bool), before
     reached[ends] = True

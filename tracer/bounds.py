@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .array_types import Ints
 from .finding import Finding, block_text, counted, element_text, line_text, place_text
 from .requests import Requests
-from .runs import Ints
 from .trace import Buffer, Op, Trace
 
 VERBS = {Op.LOAD: ("read", "reads"), Op.STORE: ("write", "writes")}

@@ -6,9 +6,10 @@ import heapq
 
 import numpy as np
 
+from .array_types import Ints
 from .grid_barriers import grid_epochs, has_grid_barriers
 from .ordering import Sequence
-from .runs import Ints, offsets, places_in_run, run_starts
+from .runs import offsets, places_in_run, run_starts
 from .trace import Trace
 
 

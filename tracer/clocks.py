@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from .runs import Ints
+from .array_types import Ints
 from .trace import FENCE, OF_GRID, Op
 
 UNKNOWN = -1

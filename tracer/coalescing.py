@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .runs import Ints, run_starts
+from .array_types import Ints
+from .runs import run_starts
 from .trace import Op, Trace
 
 SECTOR = 32

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .array_types import Ints
 from .coalescing import BANKS, passes_of
 from .finding import Finding, counted
 from .least import Least
 from .requests import Requests
-from .runs import Ints
 from .site_costs import FEW, Costs, carry_text, finding_of, is_regular, per_site, rows_of
 from .trace import Buffer, Op, Trace
 

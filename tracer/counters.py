@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .array_types import Ints
 from .requests import Requests
-from .runs import Ints
 from .trace import Op, Trace
 
 # Global traffic is counted in requests, sectors of 32 bytes and bytes asked for, shared in instructions and

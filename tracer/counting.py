@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.scenario import Scenario
+from .array_types import Ints
 from .binning import Additions, additions_of, counted_apart, counted_into
 from .launch import Scalar, decode
 from .memory import Memory
 from .requests import Requests
-from .runs import Ints
 from .trace import Op, Trace
 
 SAMPLES = 20_000  # that the edges of the bins are tried on

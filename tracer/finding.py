@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .runs import AnyInts
+from .array_types import AnyInts
 from .trace import Buffer, Dim3, Trace, unravel
 
 KINDS = (

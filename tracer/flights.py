@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .runs import AnyInts, Ints
+from .array_types import AnyInts, Ints
 from .trace import Op, Trace
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .runs import Ints
+from .array_types import Ints
 from .trace import OF_GRID, Trace
 
 

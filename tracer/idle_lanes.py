@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .array_types import Ints, Mask
 from .finding import Finding, line_text
-from .pieces import Mask, places_of
+from .pieces import places_of
 from .requests import Requests
-from .runs import Ints, offsets, places_in_run, run_starts, stable_order
+from .runs import offsets, places_in_run, run_starts, stable_order
 from .site_costs import SHARE, finding_of
 from .trace import WARP, Op, Trace
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .array_types import Ints
 from .coalescing import BANKS, SECTOR, WORD
 from .requests import Requests
-from .runs import Ints, offsets, run_starts
+from .runs import offsets, run_starts
 from .trace import WARP, Op, Trace
 
 CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to stay in a processor's cache

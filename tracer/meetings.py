@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .pieces import Mask, Touches
-from .runs import AnyInts, Ints
+from .array_types import AnyInts, Ints, Mask
+from .pieces import Touches
 from .trace import Op, Trace
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .array_types import Ints
 from .flights import Destinations
 from .requests import Requests
-from .runs import Ints, offsets
+from .runs import offsets
 from .trace import Op, Trace, poison
 from .track import Cells, Timed, Track
 

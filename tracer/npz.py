@@ -10,7 +10,6 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-Columns = dict[str, NDArray[Any]]
 LARGE = 1 << 20  # bytes from which on a column is mapped
 MAGIC = b"\x93NUMPY\x01\x00"
 # NumPy writes exactly this; nothing is evaluated, and there is no room for a pickle.

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .array_types import Ints, Mask
 from .clocks import UNKNOWN, Clock, Clocks, flag_of
 from .meetings import Race, differ
 from .order_events import BARRIER, FENCING, MEETING, events_of, has_fences
-from .pieces import Mask, Touches, places_of
-from .runs import Ints
+from .pieces import Touches, places_of
 from .trace import FENCE_BLOCK, WARP, Op, Trace
 
 LIMIT = 50_000  # accesses that are looked at

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .array_types import Ints
 from .regular import Matrices, matrices_of, small
-from .runs import Ints, offsets, places_in_run, run_numbers, run_starts, stable_order
+from .runs import offsets, places_in_run, run_numbers, run_starts, stable_order
 from .trace import WARP, Trace
 
 # Accesses handled at once: few enough to stay in a processor's cache.

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .runs import AnyInts, Ints, run_starts
+from .array_types import AnyInts, Ints, Mask
+from .runs import run_starts
 from .trace import Trace
 
-Mask = NDArray[np.bool_]
 PART = 1 << 18  # accesses looked at at once: few enough to stay in a processor's cache
 SPARE = 1 << 16  # entries that a table may have beyond those that its keys could fill four times over
 

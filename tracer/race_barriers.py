@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .array_types import Ints
 from .finding import line_text
 from .meetings import Race
-from .runs import Ints
 from .structure import Suite, returns_before, suites_at
 from .trace import WARP, Op, Trace
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from .array_types import AnyInts, Ints
 from .finding import line_text
 from .meetings import Race
 from .order_events import locations_of
-from .runs import AnyInts, Ints
 from .trace import FENCE, FENCE_BLOCK, WARP, Op, Trace
 
 

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .absences import Absences
+from .array_types import Ints, Mask
 from .grid_barriers import grid_epochs, has_grid_barriers
 from .meetings import Race, Scene, contested, merged, races_in
 from .ordered_races import ordered_races, orders_otherwise
-from .pieces import Mask, Touches, dense, groups_of, places_of
-from .runs import Ints
+from .pieces import Touches, dense, groups_of, places_of
 from .suspects import suspects_of
 from .trace import FENCE_BLOCK, WARP, Op, Trace
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .array_types import Columns, narrow
 from .positions import position, result_unused
 from .trace import BARRIER, OF_BLOCK, Barriers, Buffer, Op, Outside, Site
 from .warp import Came, Faults, Meeting, lanes
@@ -17,7 +18,6 @@ CHUNK = 1 << 14
 FIELDS = 6  # of an entry in the log: context, buffer * 4 + op, code, instruction, index, value
 HELD = 1 << 24  # accesses of blocks under way that wait to be counted, where none is kept
 COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "value")
-Columns = dict[str, NDArray[Any]]
 _DATES = (np.datetime64, np.timedelta64)
 
 
@@ -280,9 +280,3 @@ def _concatenate(chunks: list[Columns]) -> Columns:
 def widest(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
     """Return the dtype that holds the values of all of these (64-bit integers beside floats as float64)."""
     return np.result_type(*dtypes) if dtypes else np.dtype(np.float32)
-
-
-def narrow(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column of non-negative integers in the smallest unsigned dtype that holds it."""
-    top = int(column.max()) if len(column) else 0
-    return column.astype(np.min_scalar_type(top), copy=False)

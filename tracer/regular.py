@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .runs import Ints, offsets, run_starts
+from .array_types import Ints
+from .runs import offsets, run_starts
 from .trace import WARP, Trace
 
 

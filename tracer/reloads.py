@@ -9,11 +9,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .array_types import Ints
 from .finding import Finding, line_text
 from .least import Least, plain_global
 from .pieces import dense, parts_of, places_of
 from .requests import Requests
-from .runs import Ints, run_starts
+from .runs import run_starts
 from .site_costs import SHARE, finding_of, in_source
 from .trace import WARP, Op, Trace
 

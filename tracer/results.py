@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from ..kernels.catalogue import find
 from . import launch as launches
+from .array_types import Columns, narrow
 from .counters import totals_of
 from .loading import filled
-from .recorder import Columns, Recorder, narrow
+from .recorder import Recorder
 from .requests import requests_of
 from .trace import Barriers, Check, Trace
 

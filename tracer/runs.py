@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-AnyInts = NDArray[np.integer[Any]]
+from .array_types import AnyInts, Ints
 
 
 def stable_order(key: AnyInts) -> Ints:

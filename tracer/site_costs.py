@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .array_types import AnyInts, Ints, Mask
 from .finding import Finding, line_text
-from .pieces import PART, Mask
+from .pieces import PART
 from .requests import Requests
-from .runs import AnyInts, Ints
 from .trace import Trace
 
 FEW, MANY = 1.25, 2.0  # times what it should cost: from here on a site is told; a warning

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import npz
+from .array_types import Columns, narrow
 from .atomic_write import atomic_file
-from .npz import Columns
 from .trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, Outside, Site, Trace
 from .validate import BARRIERS, COLUMNS, LARGEST, LONGEST, OUTSIDE, check
 
@@ -147,11 +147,6 @@ def _members(trace: Trace, packed: bool) -> Columns:
         columns["value"] = trace.value
     initial = {f"initial.{number}": content for number, content in trace.initial.items()}
     return {"meta": _meta(trace, packed)} | (_pack(columns) if packed else columns) | initial
-
-
-def narrow(column: NDArray[Any]) -> NDArray[Any]:
-    """Return whole numbers from 0 up in the smallest unsigned dtype that holds them."""
-    return column.astype(np.min_scalar_type(int(column.max(initial=0))), copy=False)
 
 
 def _meta(trace: Trace, packed: bool) -> NDArray[np.uint8]:

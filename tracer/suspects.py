@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .array_types import Ints, Mask
 from .meetings import contested
-from .pieces import PART, SPARE, Mask, Touches, dense, joined, parts_of, places_of, touches_of
-from .runs import Ints
+from .pieces import PART, SPARE, Touches, dense, joined, parts_of, places_of, touches_of
 from .trace import Op, Trace
 
 

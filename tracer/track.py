@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .runs import AnyInts, Ints, run_starts, stable_order
+from .array_types import AnyInts, Ints
+from .runs import run_starts, stable_order
 from .trace import Buffer
 
 SPACING = 1 << 15

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .array_types import Ints
 from .coalescing import SECTOR
 from .finding import Finding
 from .least import Least, plain_global
 from .requests import Requests
-from .runs import Ints
 from .site_costs import SHARE, Costs, carry_text, finding_of, in_source, is_regular, per_site, rows_of
 from .trace import Buffer, Trace
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .array_types import Ints, Mask
 from .finding import Finding, access_element, counted, line_text, thread_text
 from .grid_barriers import grid_epochs
 from .meetings import Writers
-from .pieces import Mask, Touches, dense, groups_of, parts_of, places_of, touches_of
+from .pieces import Touches, dense, groups_of, parts_of, places_of, touches_of
 from .requests import Requests
-from .runs import Ints
 from .structure import called
 from .trace import Op, Trace, poison
 

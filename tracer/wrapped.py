@@ -11,9 +11,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from .array_types import Ints
 from .finding import Finding, access_element, counted, line_text, thread_text
 from .requests import Requests
-from .runs import Ints
 from .structure import column_of, tree_of
 from .trace import WARP, Buffer, Op, Site, Trace
 

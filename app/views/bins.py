@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...tracer.array_types import Ints, Mask
 from ...tracer.binning import Additions
 from ...tracer.counting import Counting
 from ...tracer.trace import WARP, Op
@@ -17,8 +17,6 @@ from . import cells
 from .descriptions import caption as warp_text
 from .wording import block_text, buffer_text, count_text, listed, plural
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 NAMED = 3  # bins that a sentence names before it counts the others
 
 
@@ -29,12 +27,12 @@ class Adding(NamedTuple):
     lane: Ints  # (n,), 0 to 31
     block: Ints  # (n,), linear number
     thread: Ints  # (n,), linear number in its block
-    own: Bools  # (n,), whether it is of the selected warp
-    chosen: Bools  # (n,), whether it is the selected thread
+    own: Mask  # (n,), whether it is of the selected warp
+    chosen: Mask  # (n,), whether it is the selected thread
     together: Ints  # (n,), lanes of its request that add to the same bin
 
 
-def chosen_of(adding: Adding, chosen: Bools) -> Adding:
+def chosen_of(adding: Adding, chosen: Mask) -> Adding:
     """Return some of the threads that are adding."""
     columns = [np.asarray(column)[chosen] for column in adding]
     return Adding._make(columns)

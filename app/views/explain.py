@@ -10,10 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from ...tracer.array_types import Ints
 from ...tracer.requests import KINDS
 from ..session import Selection, Session
 from ..theme import Theme
-from .tracks import BlockTrack, Ints, accesses_of, block_track
+from .tracks import BlockTrack, accesses_of, block_track
 from .view import View
 from .wording import (
     EXACT,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ...tracer.array_types import Floats
+
 BEND = 0.14  # how far an arc leaves the straight line, as a share of its length
 
 

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...tracer.array_types import Ints
 from ...tracer.memory import Memory
 from ...tracer.requests import Requests
 from ...tracer.runs import run_starts
 from ...tracer.trace import Trace
 from . import marks
-from .sheet import Ints, Sheet
+from .sheet import Sheet
 
 MOST_EDGES = (
     1500  # lines of an outline: of more, a box around them all is drawn, which is all that can be seen

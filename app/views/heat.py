@@ -8,10 +8,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tracer.array_types import Ints
 from ...tracer.least import once_each, wasted_of
 from ..session import Selection, Session
 
-Ints = NDArray[np.int64]
 Line = tuple[str, int]
 HEATS = {
     "wasted": "wasted sectors",

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
+from ...tracer.array_types import Ints
 from ...tracer.runs import places_in_run, run_starts
 from ..theme import Theme, contrasting
-from .bins import Adding, Bars, Ints
+from .bins import Adding, Bars
 from .box import Box
 from .colour_scales import HEAT
 from .drawing import (

@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tracer.array_types import Ints
 from ...tracer.coalescing import BANKS, SECTOR, WORD
 from ...tracer.requests import KINDS
 from ...tracer.trace import WARP, Buffer, Op
 from ..session import Session
 
-Ints = NDArray[np.int64]
 LINE = 128  # bytes: four sectors that the cache keeps together
 
 

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tracer.array_types import Ints
 from .cells import OUTSIDE, POISON, UNREAD, Codes, shrunk
 from .frames import Part
-from .sheet import Ints, Sheet
+from .sheet import Sheet
 
 
 class Few(NamedTuple):

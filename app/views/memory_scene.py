@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tracer.array_types import Ints, Mask
 from ...tracer.memory import INTO_SHARED, NOWHERE
 from ...tracer.requests import KINDS
 from ...tracer.trace import WARP, Op
@@ -20,9 +21,8 @@ from .heat import HEATS, element_heat, heat_moments
 from .large import Few
 from .layout import roles_of
 from .place import BufferPlace
-from .sheet import Ints, Sheet
+from .sheet import Sheet
 
-Bools = NDArray[np.bool_]
 Tops = tuple[tuple[tuple[str, str], int], ...]  # ((measure, space), count that gets the last colour)
 COLOUR_BY = ("auto", "value", "reads", *HEATS)
 
@@ -43,8 +43,8 @@ class Flight(NamedTuple):
     kind: str  # of the requests, as in KINDS
     start: NDArray[np.float64]  # (n, 2), pixels
     end: NDArray[np.float64]  # (n, 2), pixels
-    own: Bools  # (n,), which are of the selected warp
-    chosen: Bools  # (n,), which are of the selected thread
+    own: Mask  # (n,), which are of the selected warp
+    chosen: Mask  # (n,), which are of the selected thread
 
 
 class Group(NamedTuple):
@@ -80,7 +80,7 @@ class Scene:
         """Return the buffers that the launch reads."""
         return self._buffers_with(self.session.requests.op != Op.STORE)
 
-    def _buffers_with(self, wanted: Bools) -> frozenset[int]:
+    def _buffers_with(self, wanted: Mask) -> frozenset[int]:
         return frozenset(np.unique(self.session.requests.buffer[wanted]).tolist())
 
     def measure(self, buffer: int, colour_by: str) -> str:
@@ -224,11 +224,11 @@ class Scene:
         shown: Ints = rows[((space != "shared") | block) & ((space != "local") | (block & thread))]
         return shown
 
-    def own(self, rows: Ints, selection: Selection) -> Bools:
+    def own(self, rows: Ints, selection: Selection) -> Mask:
         """Return which accesses are those of the selected thread's warp."""
         trace = self.session.trace
         warp = trace.thread[rows] // WARP == selection.thread // WARP
-        own: Bools = warp & (trace.block[rows] == selection.block)
+        own: Mask = warp & (trace.block[rows] == selection.block)
         return own
 
     def marks(self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]) -> list[Mark]:

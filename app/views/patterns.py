@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QImage, QPixmap
 
+from ...tracer.array_types import Mask
 from ...tracer.requests import KINDS
 from ..theme import Theme
 
 Pixels = NDArray[np.uint32]
-Mask = NDArray[np.bool_]
 WAITING = "waiting"
 # The looks in the order of their codes in a picture: 0 is nothing, then the kinds, then waiting.
 LOOKS = ("", *KINDS, WAITING)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tracer.array_types import Ints
 from .box import Box
-from .sheet import Ints, Sheet
+from .sheet import Sheet
 
 LARGEST_CELL = 64.0
 FLAT = 3.5  # lines of text: what has few rows (or columns) gets higher ones up to this, so that they can be told apart

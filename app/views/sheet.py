@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tracer.array_types import Ints
 from ...tracer.trace import Buffer
 
 GAP = 1  # empty cells between two slices beside each other
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tracer.array_types import Ints
 from ...tracer.counting import Counting
 from ...tracer.measurement import median
 from ...tracer.outcomes import Measured, Spread
 from ..session import Session
 from .wording import buffer_text, count_text, plural
 
-Ints = NDArray[np.int64]
 HARDWARE = (
     "Why so regular: all threads start within less time than a load from global memory takes, so all have loaded "
     "0 before the first of them stores."

@@ -9,13 +9,14 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from ...tracer.array_types import Ints
 from ...tracer.trace import WARP, Op
 from ..session import Selection, Session
 from ..theme import Theme
 from .dress import ink_palette, sheet
 from .patterns import WAITING, mixed, swatch
 from .picker import Picker
-from .tracks import BlockTrack, Ints, State, WarpTrack, block_track, doing, thread_accesses, warp_track
+from .tracks import BlockTrack, State, WarpTrack, block_track, doing, thread_accesses, warp_track
 from .view import View
 from .wording import access_kind, access_text, element_text, outside_text, phase_text
 

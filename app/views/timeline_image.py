@@ -9,10 +9,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tracer.array_types import Ints
 from ..session import Session
 from ..theme import Theme
 from .patterns import LOOKS, WAITING, Pixels, cell, hatch, mixed
-from .tracks import BlockTrack, Ints
+from .tracks import BlockTrack
 
 Codes = NDArray[np.uint8]
 WAIT = LOOKS.index(WAITING)

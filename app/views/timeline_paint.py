@@ -10,12 +10,13 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPixmap, QPolygonF
 
+from ...tracer.array_types import Ints
 from ..session import Session
 from ..theme import Theme
 from .patterns import Pixels, image
 from .ticks import whole_step
 from .timeline_image import Codes, rows_pixels, strip_pixels
-from .tracks import BlockTrack, Ints
+from .tracks import BlockTrack
 from .wording import block_text, count_text, phase_text, plural
 
 Range = tuple[float, float]  # the moments at the left and the right edge

@@ -7,10 +7,11 @@ from typing import Literal
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 
+from ...tracer.array_types import Ints
 from ...tracer.requests import KINDS
 from ..session import Session
 from .timeline_paint import Picture, TimelineLayout
-from .tracks import BlockTrack, Ints, block_track, doing, warp_track
+from .tracks import BlockTrack, block_track, doing, warp_track
 from .wording import block_text, buffer_text, phase_text, plural
 
 Part = Literal["strip", "bands", "rows", "axis", "names"]

@@ -8,11 +8,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tracer.array_types import Ints
 from ...tracer.requests import Requests
 from ...tracer.trace import WARP, Trace
 from ..session import Session
 
-Ints = NDArray[np.int64]
 State = Literal["absent", "before", "request", "waiting", "idle", "after"]
 
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ...tracer.array_types import Ints
 from ...tracer.trace import WARP
 from ..flow import FlowLayout
 from ..session import Selection, Session
@@ -27,7 +28,7 @@ from .dress import ink_palette
 from .heat import waste_of
 from .lanes import Lanes, idle_lanes, lanes_of
 from .patterns import swatch
-from .tracks import BlockTrack, Ints, WarpTrack, block_track, doing, warp_track
+from .tracks import BlockTrack, WarpTrack, block_track, doing, warp_track
 from .view import View
 from .warp_picture import WarpPicture
 from .wording import EXACT

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..recorder import narrow
+from ..array_types import Ints, narrow
 from ..trace import Barriers
 from .columns import Growing
 
-Ints = NDArray[np.int64]
 SOME = 1 << 16
 NAMES = ("block", "thread", "phase", "where", "when", "reach")
 

@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ..array_types import Ints
 from ..trace import OF_BLOCK, Dim3, unravel
 from ..warp import ALL
 from .memory import Memory
 from .recording import RowRecorder
 from .state import Why, Word
-from .waiting import Ints, Meetings, Tables, vote
+from .waiting import Meetings, Tables, vote
 
 SIZE, BEGIN, RESUME = range(3)
 

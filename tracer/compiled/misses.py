@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..recorder import narrow
+from ..array_types import narrow
 from ..trace import Outside
 
 

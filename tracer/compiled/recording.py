@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..recorder import CHUNK, Columns, Recorder, TooLarge
+from ..array_types import Columns, Ints
+from ..recorder import CHUNK, Recorder, TooLarge
 from ..trace import OF_BLOCK, WARP, Barriers, Op, Outside
-from .arrivals import Arrivals, Ints
+from .arrivals import Arrivals
 from .columns import Growing
 from .drain import COLUMNS, TYPES, spread, values_of
 from .misses import outside_of

@@ -11,10 +11,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ..array_types import Columns
 from ..execution import Run
 from ..launch import Array, Launch
 from ..loading import arrays_of, constants_of, content_of, load_kernel
-from ..recorder import Columns, TooLarge
+from ..recorder import TooLarge
 from ..results import finish, totals_of_columns
 from ..scheduler import resident_blocks
 from ..storage import TraceFileError

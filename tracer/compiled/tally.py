@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..array_types import Columns
 from ..counters import GROUPS, MEASURES
-from ..recorder import Columns
 from ..runs import run_starts
 from ..trace import SPACES, WARP, Buffer, Op
 from .cached import cached

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from ..array_types import Ints
 from ..trace import WARP
 from ..warp import ALL, Came, lanes
 from .state import Why
-
-Ints = NDArray[np.int64]
 
 
 class Tables:
