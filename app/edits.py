@@ -10,8 +10,7 @@ from typing import cast
 import msgspec
 
 from ..kernels.catalogue import CatalogueError, Parameter, Scenario, settle
-from ..tracer.launch import Schedule
-from ..tracer.plan import Kind
+from ..tracer.launch import Schedule, ScheduleKind
 from .bookmark import Setup
 from .setup_text import option_texts, parse_blocks, parse_resident, parse_seed, summary
 
@@ -58,7 +57,7 @@ def _with_options(setup: Setup, options: Texts) -> Setup:
     return msgspec.structs.replace(
         setup,
         rerun=bool(setup.file),
-        schedule=Schedule(cast(Kind, said["schedule"]), parse_seed(said["seed"])),
+        schedule=Schedule(cast(ScheduleKind, said["schedule"]), parse_seed(said["seed"])),
         resident=parse_resident(said["resident"]) if "resident" in options else setup.resident,
         blocks=parse_blocks(said["blocks"]) if "blocks" in options else setup.blocks,
     )

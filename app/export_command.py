@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..kernels.catalogue import CatalogueError, find
-from ..tracer.measurement import KINDS, load
+from ..tracer.measurement import TIMING_KINDS, load
 from .chart_files import SUFFIXES, Page, write_figure
 from .charts.build import build
 from .charts.choose import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, Subject
@@ -87,7 +87,7 @@ def _parser() -> Parser:
     parser = Parser(
         prog="tilescope export timings",
         description="Draw measured times: the recorded ones, or those of a file that tilescope measure wrote.",
-        epilog=f"Kinds of time: {'; '.join(f'{kind}: {text}' for kind, text in KINDS.items())}.",
+        epilog=f"Kinds of time: {'; '.join(f'{kind}: {text}' for kind, text in TIMING_KINDS.items())}.",
     )
     parser.add_argument(
         "scenario",
@@ -98,7 +98,9 @@ def _parser() -> Parser:
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help=", ".join(SUFFIXES))
     parser.add_argument("--chart", choices=CHARTS, default="bars")
-    parser.add_argument("--kind", choices=tuple(KINDS), default="kernel-warm", help="of time (kernel-warm)")
+    parser.add_argument(
+        "--kind", choices=tuple(TIMING_KINDS), default="kernel-warm", help="of time (kernel-warm)"
+    )
     parser.add_argument(
         "--from", dest="source", action="append", default=[], metavar="FILE", help="a measurement"
     )

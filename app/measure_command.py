@@ -6,13 +6,21 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-from ..tracer.measurement import KINDS, Kind, Measurement, MeasurementError, Row, save
+from ..tracer.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
 from ..tracer.measuring import Measuring
 from ..tracer.rows import asks_of
 from .folders import data_folder
 from .parser import Parser, UsageError
 
-SHOWN: tuple[Kind, ...] = ("kernel-warm", "kernel-cold", "call", "with-copies", "launch", "cpu", "first-call")
+SHOWN: tuple[TimingKind, ...] = (
+    "kernel-warm",
+    "kernel-cold",
+    "call",
+    "with-copies",
+    "launch",
+    "cpu",
+    "first-call",
+)
 
 
 def measure(arguments: list[str]) -> int:
@@ -35,7 +43,7 @@ def measure(arguments: list[str]) -> int:
 
 
 def _parser() -> Parser:
-    kinds = "; ".join(f"{kind}: {text}" for kind, text in KINDS.items())
+    kinds = "; ".join(f"{kind}: {text}" for kind, text in TIMING_KINDS.items())
     parser = Parser(
         prog="tilescope measure",
         description="Time kernels on the GPU, each beside its CPU baselines, after checking them against NumPy.",
@@ -105,7 +113,7 @@ def _values(row: Row) -> str:
     return " ".join(f"{name}={value}" for name, value in row.parameters.items() if value != "")
 
 
-def _cell(row: Row, kind: Kind) -> str:
+def _cell(row: Row, kind: TimingKind) -> str:
     timing = row.timing(kind)
     if timing is None:
         return ""

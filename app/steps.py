@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tracer.requests import KINDS
+from ..tracer.requests import REQUEST_KINDS
 from .session import Selection, Session
 
 
@@ -98,5 +98,5 @@ def follow(session: Session, selection: Selection, moment: float) -> Selection:
 
 def first_load(session: Session) -> int:
     """Return the moment of the first load from global memory, or 1: a picture that shows something at once."""
-    loads = session.requests.moment[session.requests.kind == KINDS.index("global load")]
+    loads = session.requests.moment[session.requests.kind == REQUEST_KINDS.index("global load")]
     return int(loads[0]) if len(loads) else min(1, session.end)

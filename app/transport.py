@@ -10,7 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from ..tracer.requests import KINDS
+from ..tracer.requests import REQUEST_KINDS
 from .bookmark import Link
 from .controls import Chip, Combo, Themed, button, paint_icon
 from .flow import FlowLayout
@@ -123,7 +123,7 @@ class Transport(QFrame):
         """Say what the colours of these sessions mean, and keep room for the largest numbers of the position."""
         made = {kind for session in sessions for kind in set(session.requests.kind.tolist())}
         barriers = any(len(session.trace.barriers.step) for session in sessions)
-        self.legend.show_kinds([KINDS[kind] for kind in sorted(made)] + ["waiting"] * barriers)
+        self.legend.show_kinds([REQUEST_KINDS[kind] for kind in sorted(made)] + ["waiting"] * barriers)
         end = max((session.end for session in sessions), default=0)
         lasts = [place_text(int(s.trace.blocks[-1]), s.trace.grid) for s in sessions if len(s.trace.blocks)]
         last = max(lasts, key=len, default="")

@@ -18,7 +18,7 @@ from tilescope.tracer.requests import requests_of
 from tilescope.tracer.simulator import run
 from tilescope.tracer.trace import Op
 
-KINDS = ("lockstep", "sequential", "random")
+SCHEDULES = ("lockstep", "sequential", "random")
 SIZES = {"count": 700, "num_blocks": 3, "threads": 40, "bins": 17}
 # Some additions are atomic, some are a load and a store, and one block begins by clearing a bin.
 MIXED = """
@@ -88,7 +88,7 @@ class Replay:
         return most
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SCHEDULES)
 @pytest.mark.parametrize("name", ["histogram-global", "histogram-private"])
 def test_bins_grow_as_a_replay_has_them_and_end_as_numpy_counts(name, kind):
     made, requests = traced(name, kind, **SIZES)
@@ -103,7 +103,7 @@ def test_bins_grow_as_a_replay_has_them_and_end_as_numpy_counts(name, kind):
     assert memory.values(number, requests.end).tolist() == np.histogram(samples, 17, (-4, 4))[0].tolist()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SCHEDULES)
 @pytest.mark.parametrize("name", ["histogram-global", "histogram-private", "count-racing", "count-atomic"])
 def test_meetings_are_those_of_a_replay(name, kind):
     known = {p.name for p in find(name).parameters}
@@ -161,7 +161,7 @@ def survivors(made):
     return alive
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SCHEDULES)
 @pytest.mark.parametrize("seed", range(3))
 def test_atomics_and_stores_on_the_same_bins_lose_what_was_overwritten(tmp_path, kind, seed):
     made, requests = mixed(tmp_path, kind, seed)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from launching import Array, trace
-from tilescope.tracer.findings import KINDS, SEVERITIES, findings_of, place_of
+from tilescope.tracer.findings import FINDING_KINDS, SEVERITIES, findings_of, place_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.waste import waste_findings
 from traces import programs, trace_of
@@ -167,7 +167,7 @@ def test_every_finding_is_whole(tmp_path):
     assert {f.kind for f in found} == {"uncoalesced", "idle lanes", "block size"}
     requests = requests_of(ended)
     for finding in found:
-        assert finding.kind in KINDS and finding.severity in SEVERITIES
+        assert finding.kind in FINDING_KINDS and finding.severity in SEVERITIES
         assert finding.message[0].isdigit() and finding.message.endswith(f"; {finding.remedy}.")
         assert 0 <= finding.moment <= requests.end
         assert set(finding.example) <= set(finding.rows.tolist())

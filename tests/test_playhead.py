@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tilescope.app import steps
 from tilescope.app.playhead import Playhead, clock_of, link
 from tilescope.app.session import Selection
-from tilescope.tracer.requests import KINDS
+from tilescope.tracer.requests import REQUEST_KINDS
 
 
 def playing(end=100.0, speed=10.0, at=0.0):
@@ -148,7 +148,7 @@ def test_time_never_runs_back_in_any_pane(ends, one, other):
 def session(starts, ends, blocks=(0, 1, 2), loads=()):
     """A session whose blocks have these phases: row per block, moments start < m <= end."""
     spans = {"span_start": np.array(starts), "span_end": np.array(ends)}
-    kinds = np.full(len(loads), KINDS.index("global load"))
+    kinds = np.full(len(loads), REQUEST_KINDS.index("global load"))
     requests = SimpleNamespace(**spans, moment=np.array(loads, int), kind=kinds)
     return SimpleNamespace(
         requests=requests, trace=SimpleNamespace(blocks=np.array(blocks), threads=64), end=int(np.max(ends))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilescope.tracer import coalescing, ordering
-from tilescope.tracer.requests import KINDS, Requests, requests_of
+from tilescope.tracer.requests import REQUEST_KINDS, Requests, requests_of
 from tilescope.tracer.trace import Op, Trace
 from traces import BUFFERS, Programs, programs, run, trace_of
 
@@ -201,7 +201,7 @@ def test_every_column_says_what_its_accesses_do(programs: Programs, kind: str):
         assert (trace.thread[rows] // 32 == requests.warp[number]).all()
         space, op = BUFFERS[requests.buffer[number]].space, Op(requests.op[number])
         name = "atomic" if op >= Op.ATOMIC else f"{space} {op.name.lower()}"
-        assert KINDS[requests.kind[number]] == name
+        assert REQUEST_KINDS[requests.kind[number]] == name
         assert requests.sectors[number] == (sectors(trace, rows) if space == "global" else 0)
         assert requests.wavefronts[number] == (wavefronts(trace, rows) if space == "shared" else 0)
 

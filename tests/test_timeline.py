@@ -21,7 +21,7 @@ from tilescope.app.views.timeline import TimelineView
 from tilescope.app.views.timeline_image import lanes, strip_pixels
 from tilescope.app.views.timeline_paint import band_label
 from tilescope.app.views.tracks import block_track
-from tilescope.tracer.requests import KINDS
+from tilescope.tracer.requests import REQUEST_KINDS
 
 LEFT = Qt.MouseButton.LeftButton
 NO_KEYS = Qt.KeyboardModifier.NoModifier
@@ -100,7 +100,7 @@ def what_each_warp_does(session, block):
     looks, last = {}, {}
     for r in np.flatnonzero(requests.block == block):
         moment, warp = int(requests.moment[r]), int(requests.warp[r])
-        looks[moment, warp] = KINDS[requests.kind[r]]
+        looks[moment, warp] = REQUEST_KINDS[requests.kind[r]]
         last[warp, int(requests.phase[r])] = moment
     barriers = trace.barriers
     for row in np.flatnonzero(barriers.block == block):
@@ -135,7 +135,7 @@ def test_many_moments_in_a_pixel_keep_pure_colours():
     places = itertools.product(range(box.left(), box.right()), range(box.top(), box.bottom()))
     colours = {image.pixelColor(x, y).name().upper() for x, y in places}
     assert view.places.x(2) - view.places.x(1) < 1
-    made = {KIND_COLOURS[KINDS[k]] for k in np.unique(session.requests.kind)}
+    made = {KIND_COLOURS[REQUEST_KINDS[k]] for k in np.unique(session.requests.kind)}
     assert made <= colours
     kinds = {c for c in colours if QColor(c).hslSaturation() > 100}
     assert kinds <= made
@@ -238,7 +238,7 @@ def test_what_is_under_the_pointer_is_told_in_words(tmp_path):
     session = uneven(tmp_path)
     view = shown(session, 0, size=(1200, 90))
     requests = session.requests
-    atomic = next(r for r in range(len(requests)) if KINDS[requests.kind[r]] == "atomic")
+    atomic = next(r for r in range(len(requests)) if REQUEST_KINDS[requests.kind[r]] == "atomic")
     words = view.told(QPointF(rows_point(view, requests.moment[atomic] + 0.5, int(requests.warp[atomic]))))
     line = session.trace.sites[requests.site[atomic]].line
     assert (

@@ -14,7 +14,7 @@ from test_timeline import colours_of_cell, rows_point, shown
 from tilescope.app.session import Selection
 from tilescope.app.theme import KIND_COLOURS, Theme
 from tilescope.app.views.timeline_paint import name_lines
-from tilescope.tracer.requests import KINDS
+from tilescope.tracer.requests import REQUEST_KINDS
 from windows import opened
 
 
@@ -43,7 +43,7 @@ def test_rows_and_marks_of_32_warps_stay_readable(height, lines):
     view = shown(session, 0, Selection(0, 40), size=(1570, height))
     image, at = picture(view), view.places
     requests = session.requests
-    shared = next(r for r in range(len(requests)) if KINDS[requests.kind[r]] == "shared load")
+    shared = next(r for r in range(len(requests)) if REQUEST_KINDS[requests.kind[r]] == "shared load")
     left, right = (round(at.x(int(requests.moment[shared]) + more)) for more in (0, 1))
     box = [[image.pixelColor(x, y) for x in range(left + 3, right - 3)]
            for y in range(round(at.rows.top()), round(at.rows.bottom()))]  # fmt: skip

@@ -20,7 +20,7 @@ from tilescope.app.vocabulary import spoken, vocabulary
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.kernels.scenario import WORK_ITEM_WORDS
 from tilescope.tracer.cuda_c import source_of
-from tilescope.tracer.requests import KINDS
+from tilescope.tracer.requests import REQUEST_KINDS
 
 LIGHT = Theme.named("light")
 SIZES = {"m": 16, "k": 16, "n": 16, "tile": 8}
@@ -104,7 +104,7 @@ def test_below_a_kernel_in_cuda_c_stands_the_line_of_its_twin_where_the_warp_is(
         view.render_moment(float(requests.moment[request]), Selection())
         assert f"Numba, line {line}<" in view.twin.text()
         assert escape(lines[line - 1].strip()) in view.twin.text()
-        colour = LIGHT.colour(KINDS[requests.kind[request]])
+        colour = LIGHT.colour(REQUEST_KINDS[requests.kind[request]])
         assert f"solid {colour.name()}" in view.twin.styleSheet()
     view.render_moment(0, Selection())
     assert "no access now" in view.twin.text()

@@ -20,7 +20,7 @@ from tilescope.app.theme import Theme
 from tilescope.app.views.lanes import lanes_of
 from tilescope.app.views.lanes_text import figures, lane_text, piece_text, sentence
 from tilescope.app.views.warp import WarpView
-from tilescope.tracer.requests import KINDS
+from tilescope.tracer.requests import REQUEST_KINDS
 from tilescope.tracer.trace import Op
 from traces import programs, trace_of
 
@@ -49,7 +49,7 @@ def request_of(session, kind, name, warp=0, block=0):
     requests, trace = session.requests, session.trace
     named = [i for i, b in enumerate(trace.buffers) if b.name == name]
     mine = (requests.block == block) & (requests.warp == warp) & np.isin(requests.buffer, named)
-    return int(np.flatnonzero(mine & (requests.kind == KINDS.index(kind)))[0])
+    return int(np.flatnonzero(mine & (requests.kind == REQUEST_KINDS.index(kind)))[0])
 
 
 def told(session, request):

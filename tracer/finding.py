@@ -9,7 +9,7 @@ import numpy as np
 from .array_types import AnyInts
 from .trace import Buffer, Dim3, Trace, unravel
 
-KINDS = (
+FINDING_KINDS = (
     "race",
     "barrier",
     "bounds",
@@ -30,7 +30,7 @@ SEVERITIES = ("error", "warning", "note")
 class Finding:
     """Something worth telling.
 
-    kind: in KINDS; severity: in SEVERITIES. message: one sentence, number first, then cause, then `remedy`.
+    kind: in FINDING_KINDS; severity: in SEVERITIES. message: one sentence, number first, then cause, then `remedy`.
     count: that number. sites: places in trace.sites, the one to show first; none for the launch as a whole.
     rows: every access involved, ascending; example: a few of them to show first, of a race the two that meet.
     threads: (block, thread) of those to show. moment: where to jump to. place: (file, line) where no site
@@ -51,8 +51,8 @@ class Finding:
 
 
 def rank(severity: str, kind: str, moment: int) -> tuple[int, int, int]:
-    """Return what findings are sorted by: errors first, then by kind (as in KINDS) and moment."""
-    return SEVERITIES.index(severity), KINDS.index(kind), moment
+    """Return what findings are sorted by: errors first, then by kind (as in FINDING_KINDS) and moment."""
+    return SEVERITIES.index(severity), FINDING_KINDS.index(kind), moment
 
 
 def place_of(finding: Finding, trace: Trace) -> tuple[str, int]:

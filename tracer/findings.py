@@ -5,7 +5,7 @@ from __future__ import annotations
 from .absences import absences_of
 from .barrier_findings import barrier_findings
 from .bounds import bounds_findings
-from .finding import KINDS, SEVERITIES, Finding, place_of, rank
+from .finding import FINDING_KINDS, SEVERITIES, Finding, place_of, rank
 from .launch_findings import in_one_memory, launch_findings
 from .missing_lanes import missing_lanes_findings
 from .race_findings import race_findings
@@ -18,11 +18,11 @@ from .unwritten import unwritten_findings
 from .waste import waste_findings
 from .wrapped import wrapped_findings
 
-__all__ = ["KINDS", "SEVERITIES", "Finding", "findings_of", "place_of"]
+__all__ = ["FINDING_KINDS", "SEVERITIES", "Finding", "findings_of", "place_of"]
 
 
 def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, ...] = ()) -> list[Finding]:
-    """Return the findings of a trace, errors first, then by kind (as in KINDS) and moment.
+    """Return the findings of a trace, errors first, then by kind (as in FINDING_KINDS) and moment.
 
     operations: the float64 arithmetic that Numba's type inference found, see `types_findings`.
     """

@@ -9,6 +9,7 @@ import msgspec
 
 Dim3 = tuple[int, int, int]
 EngineName = Literal["compiled", "simulator"]
+ScheduleKind = Literal["lockstep", "sequential", "random"]
 OTHER = "object"
 Fill = Literal["random", "normal", "zeros", "ones", "twos", "threes", "fours", "arange", "empty", "file"]
 
@@ -46,7 +47,7 @@ class Scalar(msgspec.Struct, frozen=True, tag="scalar", omit_defaults=True):
 class Schedule(msgspec.Struct, frozen=True):
     """The order in which threads run: `lockstep`, `sequential`, or `random` with its seed."""
 
-    kind: Literal["lockstep", "sequential", "random"] = "lockstep"
+    kind: ScheduleKind = "lockstep"
     seed: int = 0
 
 

@@ -15,7 +15,7 @@ from .ceilings import ceilings_of
 from .gpu import Gpu, first_line, open_gpu
 from .json_streams import private_streams, sender
 from .measure_events import Event, Lost, Measured, Opened, Request, Sampling, Started
-from .measurement import Ceilings, Kind, MeasurementError, Result, Row, Timing
+from .measurement import Ceilings, MeasurementError, Result, Row, Timing, TimingKind
 from .results import checked
 from .rows import Ask, launch_of_ask, row_of, together
 from .sampling import Failure, Take, Until, sample
@@ -117,7 +117,7 @@ class Run:
 
     def _timed(self, subjects: dict[int, Subject]) -> bool:
         """Time the rows and return True; where one fails, end it, take it out and return False."""
-        takes: dict[tuple[int, Kind], Take] = {
+        takes: dict[tuple[int, TimingKind], Take] = {
             (place, kind): take for place, s in subjects.items() for kind, take in s.takes().items()
         }
         until = Until(self._request.precision, self._request.time_limit)

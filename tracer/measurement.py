@@ -18,9 +18,9 @@ FORMAT: Final = "tilescope measurement"
 VERSION: Final = 2
 LARGEST = 256_000_000  # bytes of a file
 
-Kind = Literal["first-call", "call", "kernel-cold", "kernel-warm", "with-copies", "launch", "cpu"]
+TimingKind = Literal["first-call", "call", "kernel-cold", "kernel-warm", "with-copies", "launch", "cpu"]
 Real = Literal["float32", "float64"]
-KINDS: dict[Kind, str] = {
+TIMING_KINDS: dict[TimingKind, str] = {
     "first-call": "first call, which compiles",
     "call": "later call on device data, host clock",
     "kernel-cold": "kernel alone, L2 cache flushed",
@@ -41,7 +41,7 @@ class Timing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     settled: the median is known to the method's precision; otherwise the time limit ended it.
     """
 
-    kind: Kind
+    kind: TimingKind
     microseconds: tuple[float, ...]
     settled: bool
 
@@ -91,7 +91,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     problem: str = ""
     outcomes: tuple[float, ...] = ()
 
-    def timing(self, kind: Kind) -> Timing | None:
+    def timing(self, kind: TimingKind) -> Timing | None:
         """Return the timing of a kind, None where it was not measured."""
         return next((timing for timing in self.timings if timing.kind == kind), None)
 

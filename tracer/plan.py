@@ -11,9 +11,8 @@ from .. import ROOT
 from ..kernels import catalogue
 from ..kernels.catalogue import Argument, CatalogueError, Plan, Scenario, Value, Values, did_you_mean
 from .imports import digest_beside
-from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Schedule
+from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Schedule, ScheduleKind
 
-Kind = Literal["lockstep", "sequential", "random"]
 Resident = int | Literal["all"]
 LOCKSTEP = Schedule()
 Keep = Literal["some", "all"]
@@ -172,9 +171,9 @@ def _options(name: str, given: dict[str, str]) -> Options:
     """Take the options out of `given`."""
     options = Options()
     kind, seed = given.pop("schedule", "lockstep"), given.pop("seed", "0")
-    if kind not in get_args(Kind):
+    if kind not in get_args(ScheduleKind):
         raise PlanError(f"schedule of {name} must be lockstep, sequential or random, not {kind!r}.")
-    options["schedule"] = Schedule(cast(Kind, kind), _number(seed, f"seed of {name}", 0))
+    options["schedule"] = Schedule(cast(ScheduleKind, kind), _number(seed, f"seed of {name}", 0))
     if resident := given.pop("resident", ""):
         options["resident"] = "all" if resident == "all" else _number(resident, f"resident of {name}", 1)
     if blocks := given.pop("blocks", ""):

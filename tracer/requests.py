@@ -17,7 +17,7 @@ from .runs import offsets, stable_order
 from .trace import WARP, Op, Trace
 
 # What a request is, as drawn and counted everywhere: `Requests.kind` is a place in this tuple.
-KINDS = (
+REQUEST_KINDS = (
     "global load",
     "global store",
     "shared load",
@@ -38,7 +38,7 @@ class Requests:
     is before the first. At each moment a running warp makes at most one request. State "at moment m" includes
     every request with moment <= m.
 
-    Per request: block, warp, phase, site, buffer, op, kind (in KINDS), moment, lanes (active ones, 1 to 32),
+    Per request: block, warp, phase, site, buffer, op, kind (in REQUEST_KINDS), moment, lanes (active ones, 1 to 32),
     sectors (distinct 32-byte pieces touched, in an atomic once for each access to the most contended address
     of a piece; 0 outside global memory), wavefronts (most distinct 4-byte words in one of 32 banks, at least
     two for 16-byte elements; 0 outside shared memory).
@@ -110,10 +110,10 @@ def _filled(trace: Trace, moment: Ints, request: NDArray[Any], order: NDArray[An
 
 
 def _kind(space: str, op: Op) -> int:
-    """Return the place in KINDS of what `op` does to memory of this space."""
+    """Return the place in REQUEST_KINDS of what `op` does to memory of this space."""
     if op >= Op.ATOMIC:
-        return KINDS.index("atomic")
-    return KINDS.index("constant load" if space == "constant" else f"{space} {op.name.lower()}")
+        return REQUEST_KINDS.index("atomic")
+    return REQUEST_KINDS.index("constant load" if space == "constant" else f"{space} {op.name.lower()}")
 
 
 def _spans(trace: Trace, block: Ints, phase: Ints, moment: Ints) -> tuple[Ints, Ints]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from .trace import Site, Trace
 
-KINDS = {ast.If: "branch", ast.For: "loop", ast.While: "loop", ast.FunctionDef: "function"}
+SUITE_KINDS = {ast.If: "branch", ast.For: "loop", ast.While: "loop", ast.FunctionDef: "function"}
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def _suites(source: str) -> tuple[Suite, ...]:
 
 def _of(node: ast.AST) -> Iterator[Suite]:
     """Return the suites of a statement; that of a loop begins with its head, which runs in every round."""
-    kind = KINDS.get(type(node), "")
+    kind = SUITE_KINDS.get(type(node), "")
     for number, name in enumerate(("body", "orelse", "finalbody")):
         body = getattr(node, name, None)
         if isinstance(node, ast.stmt) and isinstance(body, list) and body:

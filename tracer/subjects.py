@@ -15,7 +15,7 @@ from .cuda_c import CudaCKernel
 from .gpu import Gpu
 from .launch import Array, Launch
 from .loading import constants_of, filled, load_kernel
-from .measurement import Kind
+from .measurement import TimingKind
 from .rows import Ask, launch_of_ask
 from .sampling import Take
 
@@ -34,7 +34,7 @@ class Subject(Protocol):
     def results(self) -> dict[str, NDArray[Any]]:
         """Run it on fresh arrays and return what it leaves in them, by name."""
 
-    def takes(self) -> dict[Kind, Take]:
+    def takes(self) -> dict[TimingKind, Take]:
         """Return how to take a sample of each kind."""
 
     def outcomes(self) -> tuple[float, ...]:
@@ -81,7 +81,7 @@ class CpuSubject:
         self._run(*self._arguments)
         return _named_arrays(self._names, self._arguments)
 
-    def takes(self) -> dict[Kind, Take]:
+    def takes(self) -> dict[TimingKind, Take]:
         """Return the one kind that there is."""
         return {"cpu": lambda: _host_time(lambda: self._run(*self._arguments))}
 
@@ -119,7 +119,7 @@ class DeviceSubject:
         back = [a.copy_to_host() if hasattr(a, "copy_to_host") else a for a in self._device]
         return _named_arrays(self._names, back)
 
-    def takes(self) -> dict[Kind, Take]:
+    def takes(self) -> dict[TimingKind, Take]:
         """Return the kinds of a kernel."""
         gpu = self._gpu
         return {

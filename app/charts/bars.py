@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...tracer.measurement import Kind, Row
+from ...tracer.measurement import Row, TimingKind
 from .choose import Choice, Subject, slots_of, subject_named, timing_of, title_of
 from .figure import Axis, Bar, Bars, Datum, Mark
 from .published import published_for
@@ -41,7 +41,7 @@ def copies(rows: Rows, choice: Choice) -> Panels:
     return _timed(rows, choice, choice.kinds)
 
 
-def _timed(rows: Rows, choice: Choice, kinds: Sequence[Kind]) -> Panels:
+def _timed(rows: Rows, choice: Choice, kinds: Sequence[TimingKind]) -> Panels:
     slots = slots_of(choice.subjects)
     bars = [
         _bar(
@@ -66,7 +66,7 @@ def _marks(bars: Sequence[Bar]) -> tuple[tuple[Mark, str], ...]:
     return (*MEASURED, published) if any(bar.published for bar in bars) else MEASURED
 
 
-def _bar(measured: Measured, kind: Kind, slot: int, part: str, published: bool) -> Bar:
+def _bar(measured: Measured, kind: TimingKind, slot: int, part: str, published: bool) -> Bar:
     row, timing = measured.row, timing_of(measured.row, kind)
     assert timing is not None  # the rows were chosen for having it
     low, high = timing.interval()
@@ -76,7 +76,7 @@ def _bar(measured: Measured, kind: Kind, slot: int, part: str, published: bool) 
     return Bar(datum, part, timing.median, low, high, text, slot, timing.microseconds, marks)
 
 
-def datum_of(measured: Measured, kind: Kind) -> Datum:
+def datum_of(measured: Measured, kind: TimingKind) -> Datum:
     """Return what a number drawn for a row brings along."""
     row, timing = measured.row, timing_of(measured.row, kind)
     assert timing is not None  # the rows were chosen for having it
@@ -85,7 +85,7 @@ def datum_of(measured: Measured, kind: Kind) -> Datum:
     return Datum(key, row.title, origin, timing.kind, row.parameters, timing.microseconds, timing.settled)
 
 
-def _part(measured: Measured, apart: str, kinds: Sequence[Kind], kind: Kind) -> str:
+def _part(measured: Measured, apart: str, kinds: Sequence[TimingKind], kind: TimingKind) -> str:
     """Return what tells a bar from the others of its kernel: the kind of time, the blocks, the device."""
     parts = [SHORT[kind]] if len(kinds) > 1 and measured.row.timing("cpu") is None else []
     return " · ".join(filter(None, [*parts, apart]))
@@ -145,7 +145,7 @@ def _without_base(against: str, without: Sequence[str], is_measured: bool) -> tu
     return (told,) if without else ()
 
 
-def _ratio(measured: Measured, base: Measured, kind: Kind, slot: int, part: str) -> Bar:
+def _ratio(measured: Measured, base: Measured, kind: TimingKind, slot: int, part: str) -> Bar:
     mine, other = timing_of(measured.row, kind), timing_of(base.row, kind)
     assert mine is not None and other is not None  # the rows were chosen for having it
     (low, high), (base_low, base_high) = mine.interval(), other.interval()

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from ...kernels.catalogue import Scenario, find, scenarios
-from ...tracer.measurement import Kind, Row, Timing
+from ...tracer.measurement import Row, Timing, TimingKind
 from .sources import Measured, Source, rows_of
 from .wording import problem_of, real_of, shape_of, side_of
 
 ChartKind = Literal["bars", "ladder", "speedup", "scaling", "roofline", "calls", "copies"]
 CHARTS: tuple[ChartKind, ...] = get_args(ChartKind)
-KINDS_OF: dict[ChartKind, tuple[Kind, ...]] = {
+KINDS_OF: dict[ChartKind, tuple[TimingKind, ...]] = {
     "calls": ("first-call", "call", "kernel-warm"),
     "copies": ("with-copies", "call", "kernel-warm"),
 }
@@ -87,7 +87,7 @@ class Choice:
 
     chart: ChartKind = "bars"
     subjects: tuple[Subject, ...] = tuple(Subject(name) for name in DEFAULT_SUBJECTS)
-    kind: Kind = "kernel-warm"
+    kind: TimingKind = "kernel-warm"
     problem: str = ""
     shape: str = ""
     against: str = ""
@@ -95,7 +95,7 @@ class Choice:
     published: bool = True
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[TimingKind, ...]:
         """The kinds of time that the chart shows for each kernel."""
         return KINDS_OF.get(self.chart, (self.kind,))
 
@@ -112,7 +112,7 @@ def turned_to(choice: Choice, chart: ChartKind) -> Choice:
     return replace(choice, chart=chart, subjects=tuple(map(subject_named, LADDER)), problem="", shape="")
 
 
-def timing_of(row: Row, kind: Kind) -> Timing | None:
+def timing_of(row: Row, kind: TimingKind) -> Timing | None:
     """Return a row's timing of a kind; a program on the CPU has one kind but for its first call."""
     if row.timing("cpu") is not None and kind != "first-call":
         return row.timing("cpu")

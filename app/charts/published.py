@@ -8,7 +8,7 @@ from importlib.resources import files
 import msgspec
 
 from ... import resources
-from ...tracer.measurement import Kind, Row
+from ...tracer.measurement import Row, TimingKind
 from .figure import Published
 from .wording import time_text
 
@@ -22,7 +22,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scenario: str
     baseline: str
     parameters: dict[str, int | str]
-    kind: Kind
+    kind: TimingKind
     microseconds: float
 
 
@@ -33,7 +33,7 @@ def entries() -> tuple[Entry, ...]:
     return msgspec.json.decode(text, type=tuple[Entry, ...])
 
 
-def published_for(row: Row, kind: Kind) -> tuple[Published, ...]:
+def published_for(row: Row, kind: TimingKind) -> tuple[Published, ...]:
     """Return what was published for a row.
 
     The documents timed calls, and with what they call the kernel's time they mean a call on device data: such

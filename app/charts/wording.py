@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import floor, log10
 
-from ...tracer.measurement import KINDS, Kind, Real, Row
+from ...tracer.measurement import TIMING_KINDS, Real, Row, TimingKind
 
-SHORT: dict[Kind, str] = {
+SHORT: dict[TimingKind, str] = {
     "first-call": "first call",
     "call": "later call",
     "kernel-cold": "kernel, L2 cold",
@@ -19,7 +19,7 @@ EVENTS = (
     "CUDA events before and after the kernel, less what two of them alone read; all is queued before it "
     "begins, so that no time of the host is in it"
 )
-METHODS: dict[Kind, str] = {
+METHODS: dict[TimingKind, str] = {
     "first-call": "Host clock around the first call, which compiles.",
     "call": "Host clock around a call on device data, until the device is done.",
     "kernel-cold": f"{EVENTS}; L2 cache flushed before.",
@@ -31,9 +31,9 @@ METHODS: dict[Kind, str] = {
 UNITS = (("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3))
 
 
-def kind_text(kind: Kind) -> str:
+def kind_text(kind: TimingKind) -> str:
     """Return what a kind of time is."""
-    return KINDS[kind]
+    return TIMING_KINDS[kind]
 
 
 def unit_of(microseconds: float) -> tuple[str, float]:

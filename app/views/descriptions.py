@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...tracer.requests import KINDS
+from ...tracer.requests import REQUEST_KINDS
 from ...tracer.trace import WARP, Buffer, Op
 from ..session import Selection, Session
 from .wording import buffer_text, element_text, plural
@@ -35,7 +35,7 @@ def _request_text(session: Session, request: int, brief: bool) -> str:
     requests = session.requests
     rows = requests.order[requests.start[request] : requests.start[request + 1]]
     buffer = session.trace.buffers[int(requests.buffer[request])]
-    verb, where = VERBS[KINDS[int(requests.kind[request])].split()[-1]]
+    verb, where = VERBS[REQUEST_KINDS[int(requests.kind[request])].split()[-1]]
     elements = np.unique(session.trace.index[rows])
     count = plural(len(elements), "element")
     if session.is_program:  # whose arrays are all in the computer's memory

@@ -11,7 +11,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from ...tracer.array_types import Ints
-from ...tracer.requests import KINDS
+from ...tracer.requests import REQUEST_KINDS
 from ..session import Selection, Session
 from ..theme import Theme
 from .tracks import BlockTrack, accesses_of, block_track
@@ -183,7 +183,7 @@ def facts(session: Session, block: int, phase: int) -> list[Fact]:
     """Return what a block does in a phase, a fact per kind of request that it makes."""
     requests = session.requests
     mine = np.flatnonzero((requests.block == block) & (requests.phase == phase))
-    kinds = [(k, mine[requests.kind[mine] == KINDS.index(k)]) for k in DOES]
+    kinds = [(k, mine[requests.kind[mine] == REQUEST_KINDS.index(k)]) for k in DOES]
     return [_fact(session, kind, chosen) for kind, chosen in kinds if len(chosen)]
 
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ...tracer.findings import KINDS, SEVERITIES, Finding, place_of
+from ...tracer.findings import FINDING_KINDS, SEVERITIES, Finding, place_of
 from ..controls import Combo
 from ..flow import FlowLayout
 from ..session import Selection, Session
@@ -94,7 +94,7 @@ class FindingsView(View):
         super().load(session)
         kinds = Counter(found.kind for found in known_of(session))
         items: list[tuple[str, object]] = [("All kinds", "")]
-        items += [(f"{kind.capitalize()} {kinds[kind]}", kind) for kind in KINDS if kinds[kind]]
+        items += [(f"{kind.capitalize()} {kinds[kind]}", kind) for kind in FINDING_KINDS if kinds[kind]]
         chosen = self.kind.currentData()
         self.kind.offer(items, chosen if kinds[chosen] else "")
         self._show()

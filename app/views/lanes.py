@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...tracer.array_types import Ints
 from ...tracer.coalescing import BANKS, SECTOR, WORD
-from ...tracer.requests import KINDS
+from ...tracer.requests import REQUEST_KINDS
 from ...tracer.trace import WARP, Buffer, Op
 from ..session import Session
 
@@ -47,7 +47,7 @@ class Lanes:
     @property
     def kind(self) -> str:
         """The kind of request, "" without one."""
-        return KINDS[int(self.session.requests.kind[self.request])] if self.request >= 0 else ""
+        return REQUEST_KINDS[int(self.session.requests.kind[self.request])] if self.request >= 0 else ""
 
     @property
     def buffer(self) -> Buffer:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...tracer.array_types import Ints, Mask
 from ...tracer.memory import INTO_SHARED, NOWHERE
-from ...tracer.requests import KINDS
+from ...tracer.requests import REQUEST_KINDS
 from ...tracer.trace import WARP, Op
 from ..session import Selection, Session
 from . import cells, marks
@@ -237,14 +237,16 @@ class Scene:
         rows = self.shown(session.memory.accesses_at(moment), selection)
         kinds, own = session.requests.kind[session.requests.request[rows]], self.own(rows, selection)
         buffers = session.trace.buffer[rows].astype(np.int64)
-        keys = (own * len(KINDS) + kinds) * len(session.trace.buffers) + buffers
+        keys = (own * len(REQUEST_KINDS) + kinds) * len(session.trace.buffers) + buffers
         found = []
         for key in np.unique(keys).tolist():
             rest, buffer = divmod(key, len(session.trace.buffers))
             elements = self._elements(buffer, rows[keys == key])
             if buffer in places and len(elements):
                 cell = marks.distinct(*places[buffer].sheet.cells(elements))
-                found.append(Mark(buffer, KINDS[rest % len(KINDS)], rest >= len(KINDS), *cell))
+                found.append(
+                    Mark(buffer, REQUEST_KINDS[rest % len(REQUEST_KINDS)], rest >= len(REQUEST_KINDS), *cell)
+                )
         return found
 
     def _elements(self, buffer: int, rows: Ints) -> Ints:
@@ -265,7 +267,7 @@ class Scene:
         own = self.own(rows, selection)
         chosen = own & (session.trace.thread[rows] == selection.thread)
         drawn = np.isfinite(start[:, 0]) & np.isfinite(end[:, 0])
-        picks = [(KINDS[k], drawn & (kinds == k)) for k in np.unique(kinds).tolist()]
+        picks = [(REQUEST_KINDS[k], drawn & (kinds == k)) for k in np.unique(kinds).tolist()]
         return [Flight(k, start[m], end[m], own[m], chosen[m]) for k, m in picks if m.any()]
 
     def _points(

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QImage, QPixmap
 
 from ...tracer.array_types import Mask
-from ...tracer.requests import KINDS
+from ...tracer.requests import REQUEST_KINDS
 from ..theme import Theme
 
 Pixels = NDArray[np.uint32]
 WAITING = "waiting"
 # The looks in the order of their codes in a picture: 0 is nothing, then the kinds, then waiting.
-LOOKS = ("", *KINDS, WAITING)
+LOOKS = ("", *REQUEST_KINDS, WAITING)
 
 
 def cell(
@@ -30,7 +30,7 @@ def cell(
     pixels = np.full((height, width), base.rgb(), np.uint32)
     if look == WAITING:
         pixels[hatch(width, height, pitch)] = theme.colour(WAITING).rgb()
-    if look in KINDS and patterned:
+    if look in REQUEST_KINDS and patterned:
         _mark(pixels, base, look)
     return pixels
 

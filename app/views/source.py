@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from ...tracer.cuda_c import source_of
-from ...tracer.requests import KINDS
+from ...tracer.requests import REQUEST_KINDS
 from ...tracer.trace import WARP
 from ..session import Selection, Session
 from ..switch import Switch
@@ -163,7 +163,7 @@ class SourceView(View):
         assert self.session and self._tracks
         now = doing(*self._tracks, self.session.requests, self.moment)
         if now.state == "request":
-            return now.site, KINDS[self.session.requests.kind[now.request]]
+            return now.site, REQUEST_KINDS[self.session.requests.kind[now.request]]
         return (now.site, WAITING) if now.state == "waiting" else (-1, "")
 
     def _line_counts(self, moment: int) -> dict[tuple[str, int], int]:

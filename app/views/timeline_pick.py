@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 
 from ...tracer.array_types import Ints
-from ...tracer.requests import KINDS
+from ...tracer.requests import REQUEST_KINDS
 from ..session import Session
 from .timeline_paint import Picture, TimelineLayout
 from .tracks import BlockTrack, block_track, doing, warp_track
@@ -63,7 +63,10 @@ def told(picture: Picture, moment: float, warp: int) -> str:
     requests, trace = session.requests, session.trace
     buffer = buffer_text(trace.buffers[int(requests.buffer[now.request])])
     lanes, line = int(requests.lanes[now.request]), trace.sites[now.site].line
-    return head + f"{KINDS[requests.kind[now.request]]} of {buffer} by {plural(lanes, 'lane')}, line {line}"
+    return (
+        head
+        + f"{REQUEST_KINDS[requests.kind[now.request]]} of {buffer} by {plural(lanes, 'lane')}, line {line}"
+    )
 
 
 def told_of_warp(picture: Picture, at: TimelineLayout, y: float) -> str:

@@ -11,7 +11,7 @@ from ...kernels.catalogue import PhaseText, Scenario
 from ...kernels.scenario import Values
 from ...tracer.finding import block_text, element_place, place_text
 from ...tracer.finding import counted as plural
-from ...tracer.requests import KINDS
+from ...tracer.requests import REQUEST_KINDS
 from ...tracer.trace import Buffer, Check, Op, Trace
 from ..session import Session
 
@@ -86,8 +86,8 @@ def access_text(session: Session, row: int) -> str:
 
 
 def access_kind(session: Session, row: int) -> str:
-    """Return the kind (one of KINDS) of an access."""
-    return KINDS[session.requests.kind[session.requests.request[row]]]
+    """Return the kind (one of REQUEST_KINDS) of an access."""
+    return REQUEST_KINDS[session.requests.kind[session.requests.request[row]]]
 
 
 def outside_text(trace: Trace, chosen: NDArray[np.bool_]) -> str:
