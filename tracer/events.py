@@ -6,15 +6,12 @@ import msgspec
 
 
 class Job(msgspec.Struct, frozen=True):
-    """Trace this launch (see tracer.launch) and save it, uncompressed, as `out`.
+    """Trace a launch and save it, uncompressed."""
 
-    patience: seconds; where all blocks would take more, the launch is left for `Slow`. None waits for any.
-    """
-
-    job: int
-    launch: msgspec.Raw
-    out: str
-    patience: float | None = None
+    job: int  # its number, which the answers bear
+    launch: msgspec.Raw  # JSON, see tracer.launch
+    out: str  # path of the trace file
+    patience: float | None = None  # seconds; where all blocks would take more, the launch is left for `Slow`
 
 
 class Ready(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):

@@ -14,12 +14,12 @@ from .plan import launch_of
 
 
 class Read(msgspec.Struct, frozen=True):
-    """What was read of one launch: `values` are its scenario's parameters; reason: why some differ from the trace."""
+    """What was read of one launch."""
 
-    scenario: str
-    values: dict[str, int]
-    counters: dict[str, int]
-    reason: str
+    scenario: str  # the catalogue's name of it
+    values: dict[str, int]  # its parameters
+    counters: dict[str, int]  # amounts, by name
+    reason: str  # why some differ from the trace, "" where none does
 
 
 class Readings(msgspec.Struct, frozen=True):

@@ -20,17 +20,15 @@ class Array(msgspec.Struct, frozen=True, tag="array"):
     """An array argument.
 
     `fill` says where the elements come from: seeded random numbers, uniform or normal, all the same number,
-    0 1 2 ..., the poison
-    of uninitialised memory (`empty`), or a `.npy` file, whose `digest` (SHA-256) makes its content part
-    of the launch.
+    0 1 2 ..., the poison of uninitialised memory (`empty`), or a `.npy` file.
     """
 
     shape: tuple[int, ...]
     dtype: str = "float32"
     fill: Fill = "zeros"
-    seed: int = 0
-    path: str = ""
-    digest: str = ""
+    seed: int = 0  # of random numbers
+    path: str = ""  # of the `.npy` file
+    digest: str = ""  # SHA-256 of the file, which makes its content part of the launch
 
 
 class Scalar(msgspec.Struct, frozen=True, tag="scalar", omit_defaults=True):
@@ -63,32 +61,24 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Launch(msgspec.Struct, frozen=True):
-    """One kernel, its arguments, grid, block and shared memory, and how to schedule it.
+    """One kernel, what it is given, and how to run it."""
 
-    kernel: `module:function`, or `path/to/file.py:function`.
-    source: the text of that file; it is what runs, so an edited kernel is another launch.
-    constants: globals that the compiled kernel freezes (a string names a numba type, as "float64").
-    scenario: the catalogue's name of it, whose NumPy reference checks the result; empty for none.
-    resident: blocks that run at once; None is as many as fit 8,192 threads.
-    blocks: linear block numbers (x fastest) to run; None is all of them.
-    beside: a name for the texts of the modules that the file imports from its own folder.
-    engine: `compiled`, where the simulator runs what can't be compiled, or `simulator`.
-    """
-
-    kernel: str
-    source: str
-    arguments: tuple[Array | Scalar, ...]
-    grid: Dim3
-    block: Dim3
-    constants: dict[str, bool | int | float | str] = {}
-    shared_bytes: int = 0
-    scenario: str = ""
+    kernel: str  # `module:function`, or `path/to/file.py:function`
+    source: str  # the text of that file; it is what runs, so an edited kernel is another launch
+    arguments: tuple[Array | Scalar, ...]  # in the kernel's order
+    grid: Dim3  # blocks
+    block: Dim3  # threads
+    constants: dict[
+        str, bool | int | float | str
+    ] = {}  # globals that the kernel freezes; "float64": a numba type
+    shared_bytes: int = 0  # of dynamic shared memory, a block
+    scenario: str = ""  # the catalogue's name of it, whose NumPy reference checks the result; "" for none
     schedule: Schedule = Schedule()
-    resident: int | None = None
-    blocks: tuple[int, ...] | None = None
+    resident: int | None = None  # blocks that run at once; None is as many as fit 8,192 threads
+    blocks: tuple[int, ...] | None = None  # linear block numbers (x fastest) to run; None is all of them
     limits: Limits = Limits()
-    engine: EngineName = "simulator"
-    beside: str = ""
+    engine: EngineName = "simulator"  # "compiled": the simulator runs what can't be compiled
+    beside: str = ""  # a name for the texts of the modules that the file imports from its own folder
 
     def key(self) -> str:
         """Return a name for this launch: equal launches have equal keys (64 hexadecimal digits)."""

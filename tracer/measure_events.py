@@ -9,12 +9,12 @@ from .rows import Ask
 
 
 class Request(msgspec.Struct, frozen=True):
-    """The rows to be measured, how long, and whether the device's ceilings are wanted too."""
+    """What is to be measured, and how long."""
 
-    asks: tuple[Ask, ...]
-    precision: float = 0.01
-    time_limit: float = 1.0
-    ceilings: bool = True
+    asks: tuple[Ask, ...]  # the rows
+    precision: float = 0.01  # half a median's interval over the median, at which it is known well enough
+    time_limit: float = 1.0  # seconds for each timing
+    ceilings: bool = True  # whether the device's are wanted too
 
 
 class Opened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):

@@ -66,30 +66,26 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One kernel or program with one set of parameters.
+    """One kernel or program with one set of parameters."""
 
-    engine: what ran it. baseline: the name of the scenario's baseline, "" for its kernel. parameters: all of
-    them. bytes: of all arrays, once. flop: by the catalogue's formula (modelled). problem: one sentence about
-    why there are no timings, "" where there are. outcomes: of a wrong kernel with a single result, that
-    result in each of many launches.
-    """
-
-    scenario: str
-    title: str
-    baseline: str
-    engine: Literal["numba-cuda", "cuda-c", "python", "numba", "numpy"]
-    kernel: str
-    parameters: dict[str, int | str]
-    grid: Dim3
-    block: Dim3
-    shared_bytes: int
-    arrays: dict[str, tuple[tuple[int, ...], str]]
-    bytes: int
-    flop: int
+    scenario: str  # the catalogue's name of it
+    title: str  # the same for a reader
+    baseline: str  # the name of the scenario's baseline, "" for its kernel
+    engine: Literal["numba-cuda", "cuda-c", "python", "numba", "numpy"]  # what ran it
+    kernel: str  # `module:function`, or `file.cu:function`
+    parameters: dict[str, int | str]  # all of them
+    grid: Dim3  # blocks
+    block: Dim3  # threads
+    shared_bytes: int  # of dynamic shared memory, a block
+    arrays: dict[str, tuple[tuple[int, ...], str]]  # shape and dtype, by name
+    bytes: int  # of all arrays, once
+    flop: int  # by the catalogue's formula (modelled)
     result: Result | None = None
     timings: tuple[Timing, ...] = ()
-    problem: str = ""
-    outcomes: tuple[float, ...] = ()
+    problem: str = ""  # one sentence about why there are no timings, "" where there are
+    outcomes: tuple[
+        float, ...
+    ] = ()  # of a wrong kernel with a single result, that result in each of many launches
 
     def timing(self, kind: TimingKind) -> Timing | None:
         """Return the timing of a kind, None where it was not measured."""
@@ -104,38 +100,34 @@ class Clocks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Device(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The GPU. driver: version of the kernel driver, "" if unknown; cuda: what the driver supports."""
+    """The GPU."""
 
     name: str
-    compute_capability: tuple[int, int]
+    compute_capability: tuple[int, int]  # major, minor
     multiprocessors: int
     memory_bytes: int
     l2_bytes: int
-    driver: str
-    cuda: tuple[int, int]
-    clocks: Clocks | None
+    driver: str  # version of the kernel driver, "" if unknown
+    cuda: tuple[int, int]  # version that the driver supports: major, minor
+    clocks: Clocks | None  # None if unknown
 
 
 class Peak(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How fast the device computed in a dtype: in a large product of matrices, by cuBLAS or by a CUDA C kernel
-    of Tilescope's, or with all operands in registers. told: how, in words.
-    """
+    """How fast the device computed."""
 
     dtype: Real
-    by: Literal["cublas", "cuda-c", "registers"]
-    told: str
+    by: Literal["cublas", "cuda-c", "registers"]  # a large product of matrices, or all operands in registers
+    told: str  # how, in words
     gflop_per_s: float
 
 
 class Ceilings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the device reached: copying within its memory (read plus written), arithmetic, an empty kernel; and
-    what two events with nothing between them read, which is taken off every other time.
-    """
+    """What the device reached."""
 
-    copy_gb_per_s: float
-    peaks: tuple[Peak, ...]
+    copy_gb_per_s: float  # copying within its memory: read plus written
+    peaks: tuple[Peak, ...]  # arithmetic
     empty_kernel_us: float
-    two_events_us: float
+    two_events_us: float  # read with nothing between two events, and taken off every other time
 
     @property
     def rates(self) -> tuple[float, ...]:
@@ -160,15 +152,15 @@ class Method(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one run of `tilescope measure` found. date: ISO 8601, UTC. revision: of git, "" if unknown."""
+    """What one run of `tilescope measure` found."""
 
-    date: str
-    revision: str
-    device: Device | None
+    date: str  # ISO 8601, UTC
+    revision: str  # of git, + where files differ from it, "" if unknown
+    device: Device | None  # None where no row needed one
     host: Host
-    versions: dict[str, str]
+    versions: dict[str, str]  # of Tilescope, Python and packages, by name
     method: Method
-    ceilings: Ceilings | None
+    ceilings: Ceilings | None  # of the device
     rows: tuple[Row, ...]
 
     @property
@@ -180,8 +172,8 @@ class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: Literal["tilescope measurement"]
     version: Literal[2]
-    digest: str
-    measurement: msgspec.Raw
+    digest: str  # SHA-256 of `measurement`, in hexadecimal digits
+    measurement: msgspec.Raw  # JSON of a Measurement
 
 
 class _Head(msgspec.Struct, frozen=True):

@@ -25,15 +25,12 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Spread:
-    """What random schedules end with, seed by seed, as far as they are known, and what GPUs ended with.
+    """What random schedules end with, and what GPUs ended with."""
 
-    wanted: how many seeds there will be. problem: one sentence about why there are no more, else "".
-    """
-
-    totals: tuple[int, ...] = ()
-    wanted: int = SEEDS
+    totals: tuple[int, ...] = ()  # seed by seed, as far as they are known
+    wanted: int = SEEDS  # how many seeds there will be
     measured: tuple[Measured, ...] = ()
-    problem: str = ""
+    problem: str = ""  # one sentence about why there are no more, else ""
 
 
 def seeded(launch: Launch, seed: int) -> Launch:

@@ -28,10 +28,10 @@ class Options(TypedDict, total=False):
     """How to run a scenario, as `launch_of` takes it."""
 
     schedule: Schedule
-    resident: Resident
-    blocks: tuple[int, ...]
+    resident: Resident  # blocks that run at once
+    blocks: tuple[int, ...]  # linear numbers of those to run
     engine: EngineName
-    keep: Keep
+    keep: Keep  # whether all accesses are kept, also where they are many
 
 
 def launch_of(

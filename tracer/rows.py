@@ -16,15 +16,12 @@ from .plan import launch_of, parse_spec
 
 
 class Ask(msgspec.Struct, frozen=True):
-    """One row to be measured: a scenario's kernel, or one of its baselines, with all parameters.
+    """One row to be measured."""
 
-    first: its first call is measured too.
-    """
-
-    scenario: str
-    values: dict[str, int | str]
-    baseline: str = ""
-    first: bool = False
+    scenario: str  # the catalogue's name of it
+    values: dict[str, int | str]  # all of its parameters
+    baseline: str = ""  # the name of one of its baselines, "" for its kernel
+    first: bool = False  # whether its first call is measured too
 
     @property
     def needs_device(self) -> bool:

@@ -27,9 +27,9 @@ class Until:
 class _Series(Generic[Key]):
     key: Key
     take: Take
-    samples: list[float] = field(default_factory=list)
-    seconds: float = 0.0
-    settled: bool = False
+    samples: list[float] = field(default_factory=list)  # microseconds
+    seconds: float = 0.0  # that taking them took
+    settled: bool = False  # whether the median is known to the precision
     ended: bool = False
 
 

@@ -54,27 +54,27 @@ class _Unfit(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class _Meta:
-    """What a file says beside its columns. `packed`: see `_pack`."""
+    """What a file says beside its columns; what a Trace has under the same name means the same here."""
 
-    format: str
+    format: str  # FORMAT
     version: Literal[2]
-    packed: bool
-    buffers: tuple[Buffer, ...]
-    sites: tuple[Site, ...]
-    launch: str
-    kernel: str
-    grid: Dim3
-    block_dim: Dim3
-    schedule: str
-    resident: int
-    accesses: int
-    totals: dict[str, int]
-    notice: str
-    sources: dict[str, str]
-    error: KernelError | None
-    check: Check | None
-    made_by: str
-    outside: tuple[str, ...]
+    packed: bool  # whether the columns are as `_pack` leaves them
+    buffers: tuple[Buffer, ...]  # by their numbers
+    sites: tuple[Site, ...]  # by their numbers
+    launch: str  # JSON, see tracer.launch
+    kernel: str  # its name
+    grid: Dim3  # blocks
+    block_dim: Dim3  # threads
+    schedule: str  # "lockstep", or "random" with its seed
+    resident: int  # blocks that ran at once
+    accesses: int  # made, kept or not
+    totals: dict[str, int]  # counters of the whole launch where rows are missing, else empty
+    notice: str  # one sentence about what is missing, or ""
+    sources: dict[str, str]  # texts of the sites' files, by path
+    error: KernelError | None  # that ended the launch
+    check: Check | None  # against the reference, where there is one
+    made_by: str  # what ran it, and why
+    outside: tuple[str, ...]  # Outside.text
     missing: tuple[MissingLanes, ...]
 
 

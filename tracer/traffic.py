@@ -32,12 +32,12 @@ SMALL: Final = 5_000_000  # floating-point operations up to which a launch is tr
 
 
 class Traffic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The global sectors of one launch. blocks: how many were traced, alike where not all of them."""
+    """The global sectors of one launch."""
 
-    scenario: str
-    parameters: dict[str, int | str]
+    scenario: str  # the catalogue's name of it
+    parameters: dict[str, int | str]  # but those in APART
     sectors: int
-    blocks: int
+    blocks: int  # that were traced; the others do as these
 
     @property
     def bytes(self) -> int:

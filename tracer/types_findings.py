@@ -25,9 +25,9 @@ class Told(NamedTuple):
     """What is said of the float64 operations of a line."""
 
     file: str
-    line: int
-    number: int
-    message: str
+    line: int  # from 1
+    number: int  # of operations
+    message: str  # one sentence, which ends with the remedy
     remedy: str
 
 

@@ -14,16 +14,16 @@ from .wording import time_text
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A published time, by the host's clock. document: its number; gpu: "" for a program on the CPU."""
+    """A published time."""
 
-    document: str
-    title: str
-    gpu: str
-    scenario: str
-    baseline: str
+    document: str  # its number
+    title: str  # the document's
+    gpu: str  # "" for a program on the CPU
+    scenario: str  # the catalogue's name of it
+    baseline: str  # the name of the scenario's baseline, "" for its kernel
     parameters: dict[str, int | str]
     kind: TimingKind
-    microseconds: float
+    microseconds: float  # by the host's clock
 
 
 @cache
