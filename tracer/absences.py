@@ -14,17 +14,13 @@ from .trace import Site, Trace
 
 @dataclass(frozen=True, eq=False)
 class Absences:
-    """Threads that did not come to a barrier to which others of their block came, an entry each.
+    """Threads that did not come to a barrier to which others of their block came, an entry each."""
 
-    place: of the block in trace.blocks; phase: the one that this barrier ended; site: the barrier's;
-    ran_on: whether the thread ran past the barrier, rather than that it returned before it.
-    """
-
-    place: Ints
-    thread: Ints
-    phase: Ints
-    site: Ints
-    ran_on: Mask
+    place: Ints  # of the block in trace.blocks
+    thread: Ints  # linear number in its block
+    phase: Ints  # the one that this barrier ended
+    site: Ints  # the barrier's
+    ran_on: Mask  # whether the thread ran past the barrier, rather than that it returned before it
 
 
 def absences_of(trace: Trace) -> Absences:

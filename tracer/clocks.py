@@ -66,16 +66,14 @@ class Known:
 
 @dataclass(eq=False)
 class Clock:
-    """What one thread knows before what it does next.
+    """What one thread knows before what it does next."""
 
-    fenced: what it may release, by whether a fence reaches beyond the block. pending: what it read with an atomic
-    and no fence or barrier has made sure of yet.
-    """
-
-    thread: int
+    thread: int  # counted through all blocks that ran
     known: Known
-    phase: int = 0
-    meeting: int = UNKNOWN
+    phase: int = 0  # of its block
+    meeting: int = UNKNOWN  # the number of the meeting of lanes that it came to last, until that has told it
+    # By whether a fence reaches beyond the block: what may be released; what was read with an atomic and no fence or
+    # barrier has made sure of yet.
     fenced: dict[bool, Known] = field(default_factory=dict)
     pending: dict[bool, Known] = field(default_factory=dict)
 

@@ -28,26 +28,19 @@ SEVERITIES = ("error", "warning", "note")
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """Something worth telling.
+    """Something worth telling."""
 
-    kind: in FINDING_KINDS; severity: in SEVERITIES. message: one sentence, number first, then cause, then `remedy`.
-    count: that number. sites: places in trace.sites, the one to show first; none for the launch as a whole.
-    rows: every access involved, ascending; example: a few of them to show first, of a race the two that meet.
-    threads: (block, thread) of those to show. moment: where to jump to. place: (file, line) where no site
-    is on that line, else None.
-    """
-
-    kind: str
-    severity: str
-    message: str
+    kind: str  # in FINDING_KINDS
+    severity: str  # in SEVERITIES
+    message: str  # one sentence: number first, then cause, then `remedy`
     remedy: str
-    count: int
-    sites: tuple[int, ...]
-    rows: AnyInts
-    example: tuple[int, ...]
-    threads: tuple[tuple[int, int], ...]
-    moment: int
-    place: tuple[str, int] | None = None
+    count: int  # the number in `message`
+    sites: tuple[int, ...]  # numbers in trace.sites, the one to show first; none for the launch as a whole
+    rows: AnyInts  # of the trace: every access involved, ascending
+    example: tuple[int, ...]  # a few of `rows` to show first, of a race the two that meet
+    threads: tuple[tuple[int, int], ...]  # (block, thread) of those to show, linear numbers
+    moment: int  # where to jump to
+    place: tuple[str, int] | None = None  # (file, line) where no site is on that line, else None
 
 
 def rank(severity: str, kind: str, moment: int) -> tuple[int, int, int]:

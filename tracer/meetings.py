@@ -18,29 +18,24 @@ from .trace import Op, Trace
 class Scene:
     """Touches that may meet: those with an equal `key` (below `size`) and different `who` are in no order."""
 
-    scope: str
+    scope: str  # see Race
     touches: Touches
-    key: Ints
-    size: int
-    who: Ints
+    key: Ints  # per touch
+    size: int  # above every key
+    who: Ints  # per touch: lane, warp or block
 
 
 @dataclass(frozen=True, eq=False)
 class Race:
-    """What two sites do to one buffer in no order.
+    """What two sites do to one buffer in no order."""
 
-    scope: who meets: "warp" (lanes of one), "block" (warps of one) or "grid" (blocks). first, second: the
-    accesses to show, in the order in which this launch made them. rows: all accesses of both sites to the
-    elements on which they meet, while they meet. harmful: False if all of them write the same value.
-    """
-
-    buffer: int
-    sites: tuple[int, int]
-    scope: str
-    first: int
-    second: int
-    rows: Ints
-    harmful: bool
+    buffer: int  # number in trace.buffers
+    sites: tuple[int, int]  # numbers in trace.sites, ascending
+    scope: str  # who meets: "warp" (lanes of one), "block" (warps of one) or "grid" (blocks)
+    first: int  # row of the trace: of the two accesses to show the one that this launch made first
+    second: int  # row of the other
+    rows: Ints  # all accesses of both sites to the elements on which they meet, while they meet
+    harmful: bool  # False if all of them write the same value
 
 
 class Writers:
@@ -109,14 +104,14 @@ def races_in(trace: Trace, scene: Scene) -> Iterator[Race]:
 
 @dataclass(frozen=True, eq=False)
 class _Party:
-    """The touches of a scene that do one thing (`op`) to one buffer at one site."""
+    """The touches of a scene that do one thing to one buffer at one site."""
 
-    buffer: int
-    site: int
-    op: int
-    rows: Ints
-    key: Ints
-    who: Ints
+    buffer: int  # number in trace.buffers
+    site: int  # number in trace.sites
+    op: int  # an Op
+    rows: Ints  # of the trace, one per touch
+    key: Ints  # see Scene
+    who: Ints  # see Scene
 
 
 def _parties(trace: Trace, scene: Scene) -> list[_Party]:

@@ -18,18 +18,14 @@ BARRIER, MEETING, FENCING, ACCESS = range(4)
 
 
 class Event(NamedTuple):
-    """What a thread (counted through all blocks that ran) does in a phase, just before the row `at` or in it.
+    """What a thread does."""
 
-    what: the reach of a barrier or a fence, the number of a meeting, the op of an access; more: of a barrier of
-    the grid how many came before, of an atomic its location, else -1.
-    """
-
-    kind: int
-    at: int
-    thread: int
-    phase: int
-    what: int
-    more: int
+    kind: int  # BARRIER, MEETING, FENCING or ACCESS
+    at: int  # row of the trace: that of an access, else the first row that comes after
+    thread: int  # counted through all blocks that ran
+    phase: int  # of its block
+    what: int  # the reach of a barrier or a fence, the number of a meeting, the op of an access
+    more: int  # of a barrier of the grid how many came before, of an atomic its location, else -1
 
 
 def has_fences(trace: Trace) -> bool:

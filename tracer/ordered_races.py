@@ -45,32 +45,26 @@ def _lanes_there(trace: Trace) -> Ints:
 
 
 class _Pair(NamedTuple):
-    """Two accesses that nothing orders, the earlier first, and the key of what they meet on.
+    """Two accesses that nothing orders."""
 
-    tries: how often a worse one was looked for.
-    """
-
-    first: int
-    second: int
-    key: int
-    tries: int = 0
+    first: int  # row of the earlier one
+    second: int  # row of the later one
+    key: int  # of what they meet on
+    tries: int = 0  # how often a worse one was looked for
 
 
 @dataclass(eq=False)
 class _Watched:
-    """The accesses to look at, by row: what they touch, and what was found.
+    """The accesses to look at, and what was found."""
 
-    keys: of each row what it touches, equal where two may meet; stray: rows that are not held against their own
-    block; where: the location of each atomic; last: by key, and by party and
-    stored value, the last row of each thread.
-    """
-
-    keys: dict[int, list[int]]
-    stray: set[int]
-    where: dict[int, int] = field(default_factory=dict)
+    keys: dict[int, list[int]]  # of each row what it touches, equal where two may meet
+    stray: set[int]  # rows that are not held against their own block
+    where: dict[int, int] = field(default_factory=dict)  # the location of each atomic, by row
+    # By key, and by party and stored value, the last row of each thread.
     last: dict[int, dict[tuple[int, Any], dict[int, int]]] = field(default_factory=lambda: defaultdict(dict))
+    # By two parties, the earlier access's first, and by key.
     pairs: dict[tuple[int, int], dict[int, _Pair]] = field(default_factory=lambda: defaultdict(dict))
-    raced: set[int] = field(default_factory=set)
+    raced: set[int] = field(default_factory=set)  # keys of pairs
 
 
 def ordered_races(trace: Trace, touches: Touches, key: Ints, stray: Mask) -> list[Race]:

@@ -17,18 +17,14 @@ Place = tuple[int, int]  # of an access in the source: its line, and 0 for a loa
 
 @dataclass(frozen=True)
 class Gap:
-    """The way of a thread from one access to another on which a barrier is missing.
+    """The way of a thread from one access to another on which a barrier is missing."""
 
-    upper, lower: where they are in the source; upper_site, lower_site: their sites. again: the way leads from the
-    lower round a loop to the upper. suites: those that the barrier would lie in, the outermost first.
-    """
-
-    upper: Place
+    upper: Place  # where the access is that stands first in the source
     lower: Place
-    upper_site: int
+    upper_site: int  # number in trace.sites
     lower_site: int
-    again: bool
-    suites: tuple[Suite, ...]
+    again: bool  # the way leads from the lower round a loop to the upper
+    suites: tuple[Suite, ...]  # those that the barrier would lie in, the outermost first
 
     def lies_in(self, other: Gap) -> bool:
         """Return whether whoever goes the other way goes this one too, or just this one."""

@@ -65,7 +65,7 @@ class _Meta:
     kernel: str  # its name
     grid: Dim3  # blocks
     block_dim: Dim3  # threads
-    schedule: str  # "lockstep", or "random" with its seed
+    schedule: str  # its kind
     resident: int  # blocks that ran at once
     accesses: int  # made, kept or not
     totals: dict[str, int]  # counters of the whole launch where rows are missing, else empty

@@ -14,16 +14,13 @@ SUITE_KINDS = {ast.If: "branch", ast.For: "loop", ast.While: "loop", ast.Functio
 
 @dataclass(frozen=True)
 class Suite:
-    """Statements that run one after the other, from line `first` to line `last`, under the statement on `line`.
+    """Statements that run one after the other under another statement."""
 
-    kind: "branch", "loop", "function", or "" for other statements; number: 0 for the body, 1 for what `else` leads.
-    """
-
-    kind: str
-    line: int
-    number: int
-    first: int
-    last: int
+    kind: str  # of that statement: "branch", "loop", "function", or "" for others
+    line: int  # of that statement, from 1
+    number: int  # 0 for the body, 1 for what `else` leads, 2 for what `finally` does
+    first: int  # line of the first of them, of the body of a loop that of its head
+    last: int  # line on which the last of them ends
 
 
 @lru_cache(maxsize=16)
