@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .. import __version__
 from .parser import Parser, UsageError
+from .text_table import aligned
 
 SPEC = "as matmul-tiled:m=64,tile=16 (tilescope list names them all), or one trace file"
 COMMANDS = """commands:
@@ -183,9 +184,11 @@ def _list(arguments: list[str]) -> int:
     parser.parse_args(arguments)
     from ..kernels.catalogue import scenarios
 
-    for scenario in scenarios():
-        names = ",".join(parameter.name for parameter in scenario.parameters)
-        print(f"{scenario.name:<24} {scenario.title} ({names})")
+    rows = [
+        [scenario.name, f"{scenario.title} ({','.join(p.name for p in scenario.parameters)})"]
+        for scenario in scenarios()
+    ]
+    print("\n".join(aligned(rows, "<", widths=(24,), gap=" ")))
     return 0
 
 
@@ -197,9 +200,8 @@ def _counters(arguments: list[str]) -> int:
         "--by", choices=("line", "buffer", "block"), help="a table of each, a row for each line ..."
     )
     chosen = parser.parse_args(arguments)
-    from .counter_tables import table_by
     from .first_bookmark import DEFAULT_PAIR
-    from .report import counters_table, sessions
+    from .report import counters_table, sessions, table_by
 
     specs = chosen.scenario or DEFAULT_PAIR
     _check(specs)

@@ -11,6 +11,7 @@ from ..tracer.measuring import Measuring
 from ..tracer.rows import asks_of
 from .folders import data_folder
 from .parser import Parser, UsageError
+from .text_table import aligned
 
 SHOWN: tuple[TimingKind, ...] = (
     "kernel-warm",
@@ -94,19 +95,17 @@ def _clear() -> None:
 def table(measurement: Measurement) -> str:
     """Return the medians in microseconds, a line for each row."""
     kinds = [kind for kind in SHOWN if any(row.timing(kind) for row in measurement.rows)]
-    widths = [max(len(kind), 12) for kind in kinds]
-    names = [f"{row.title} [{_values(row)}]" for row in measurement.rows]
-    first = max(map(len, names), default=0)
-    lines = [f"{measurement.origin}; medians in microseconds, ~ where not known to 1 %"]
-    lines.append(
-        " ".join([" " * first, *(kind.rjust(w) for kind, w in zip(kinds, widths, strict=True))]).rstrip()
-    )
-    for name, row in zip(names, measurement.rows, strict=True):
-        cells = [_cell(row, kind).rjust(w) for kind, w in zip(kinds, widths, strict=True)]
-        lines.append(
-            " ".join([name.ljust(first), *cells]).rstrip() + (f"  {row.problem}" if row.problem else "")
-        )
-    return "\n".join(lines)
+    rows = [["", *kinds]]
+    rows += [
+        [f"{row.title} [{_values(row)}]", *(_cell(row, kind) for kind in kinds)] for row in measurement.rows
+    ]
+    head, *lines = aligned(rows, widths=(None, *(max(len(kind), 12) for kind in kinds)), gap=" ")
+    lines = [
+        line + (f"  {row.problem}" if row.problem else "")
+        for line, row in zip(lines, measurement.rows, strict=True)
+    ]
+    title = f"{measurement.origin}; medians in microseconds, ~ where not known to 1 %"
+    return "\n".join([title, head, *lines])
 
 
 def _values(row: Row) -> str:

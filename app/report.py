@@ -1,4 +1,4 @@
-"""Sessions and their counters without a window: what `tilescope counters` and `tilescope frames` print."""
+"""Sessions without a window, and tables of their counters: of launches side by side, or by line, buffer or block."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from ..tracer.cache import TraceCache
 from ..tracer.client import TakesLong, Worker
-from ..tracer.counters import NAMES
+from ..tracer.coalescing import SECTOR
+from ..tracer.counters import NAMES, totals_by
+from ..tracer.finding import block_text, line_text
+from ..tracer.hardware import read_of, readings
 from ..tracer.launch import Limits
 from ..tracer.pace import Pace, duration_text, left_text
 from ..tracer.plan import launch_of, parse_spec
-from .counter_tables import readings_text
 from .folders import cache_folder
 from .parser import UsageError
 from .session import Session, build_session, session_of_file
-from .views.wording import EXACT, PART, check_text, count_text, operands, part_text, times_text
+from .text_table import aligned
+from .views.wording import EXACT, PART, check_text, count_text, mark_of, operands, part_text, times_text
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
-Row = tuple[str, list[str]]
+BY = ("line", "buffer", "block")
+Ints = NDArray[np.int64]
 
 
 def sessions(specs: Iterable[str], *, wait: bool = False) -> list[Session]:
@@ -85,17 +91,17 @@ def _progress(title: str) -> Callable[[int, int], None] | None:
 
 def counters_table(compared: list[Session]) -> str:
     """Return the counters of whole launches, a column per session; each number carries its mark."""
-    rows = [("", [session.title for session in compared]), *_counter_rows(compared), *_read_rows(compared)]
-    rows.append(("result", [check_text(session.trace)[0] for session in compared]))
+    rows = [["", *(session.title for session in compared)], *_counter_rows(compared), *_read_rows(compared)]
+    rows.append(["result", *(check_text(session.trace)[0] for session in compared)])
     notes = [f"{s.title}: {part_text(s.trace)}" for s in compared if part_text(s.trace)]
     notes += [line for session in compared for line in readings_text(session)]
-    return "\n".join([*_aligned(rows), *notes])
+    return "\n".join([*aligned(rows), *notes])
 
 
-def _counter_rows(compared: list[Session]) -> list[Row]:
+def _counter_rows(compared: list[Session]) -> list[list[str]]:
     """Return the counters that are not 0 for all."""
     used = [name for name in NAMES if any(session.counters.total[name] for session in compared)]
-    return [(name.replace("_", " "), [_total(session, name) for session in compared]) for name in used]
+    return [[name.replace("_", " "), *(_total(session, name) for session in compared)] for name in used]
 
 
 def _total(session: Session, name: str) -> str:
@@ -105,7 +111,7 @@ def _total(session: Session, name: str) -> str:
     return f"{count_text(session.counters.total[name])} {mark}"
 
 
-def _read_rows(compared: list[Session]) -> list[Row]:
+def _read_rows(compared: list[Session]) -> list[list[str]]:
     """Return how often an element of each operand was read on average."""
     reads = [
         {name: _mean_reads(session, buffer) for buffer, name in operands(session)}
@@ -114,7 +120,7 @@ def _read_rows(compared: list[Session]) -> list[Row]:
         for session in compared
     ]
     names = dict.fromkeys(name for of_session in reads for name in of_session)
-    return [(f"mean reads of {name}", [of_session.get(name, "") for of_session in reads]) for name in names]
+    return [[f"mean reads of {name}", *(of_session.get(name, "") for of_session in reads)] for name in names]
 
 
 def _mean_reads(session: Session, buffer: int) -> str:
@@ -122,13 +128,60 @@ def _mean_reads(session: Session, buffer: int) -> str:
     return f"{times_text(session.counters.mean_reads(buffer, session.end))} {mark}"
 
 
-def _aligned(rows: list[Row]) -> list[str]:
-    """Return lines with the first column to the left and the others to the right."""
-    first = max(len(label) for label, _ in rows)
-    widths = [max(len(cells[i]) for _, cells in rows) for i in range(len(rows[0][1]))]
-    return [
-        "  ".join(
-            [label.ljust(first), *(cell.rjust(w) for cell, w in zip(cells, widths, strict=True))]
-        ).rstrip()
-        for label, cells in rows
+def parts_of(session: Session, by: str) -> tuple[list[str], Ints]:
+    """Return the names of the lines, buffers or blocks of a launch, and of each request which of them it is of."""
+    trace, requests = session.trace, session.requests
+    if by == "buffer":
+        return [f"{b.name} ({b.space})" for b in trace.buffers], requests.buffer
+    if by == "block":
+        blocks = [block_text(trace, block) for block in trace.blocks.tolist()]
+        return blocks, np.searchsorted(trace.blocks, requests.block)
+    texts = [line_text(trace, site) for site in range(len(trace.sites))]
+    lines = sorted(set(texts), key=texts.index)
+    number = np.array([lines.index(text) for text in texts], np.int64)
+    return lines, number[requests.site]
+
+
+def table_by(session: Session, by: str) -> str:
+    """Return the counters of each line, buffer or block that are not 0, one a line, under the title and the mark."""
+    names, part = parts_of(session, by)
+    found = totals_by(session.trace, session.requests, part, len(names))
+    told = [[(c, int(found[c][number])) for c in NAMES if found[c][number]] for number in range(len(names))]
+    if by == "buffer":
+        told = [[*rows, *_elements(session, number)] for number, rows in enumerate(told)]
+    rows = [
+        [name if not row else "", counter.replace("_", " "), count_text(amount)]
+        for name, counters in zip(names, told, strict=True)
+        for row, (counter, amount) in enumerate(counters)
     ]
+    widths = (max(map(len, names), default=0), 26, 13)
+    return "\n".join([f"{session.title}, by {by} ({mark_of(session.trace)})", *aligned(rows, "<<>", widths)])
+
+
+def _elements(session: Session, buffer: int) -> list[tuple[str, int]]:
+    """Return how many elements of a buffer were touched and, in global memory, bytes asked for and moved."""
+    trace, requests = session.trace, session.requests
+    distinct = len(np.unique(trace.index[trace.buffer == buffer]))
+    if trace.buffers[buffer].space != "global":
+        return [("distinct elements", distinct)]
+    found = totals_by(trace, requests, np.where(requests.buffer == buffer, 0, 1), 2)
+    asked, sectors = (
+        sum(int(n[0]) for name, n in found.items() if name.startswith("global") and name.endswith(measure))
+        for measure in ("bytes", "sectors")
+    )
+    return [("distinct elements", distinct), ("bytes asked for", asked), ("bytes moved", SECTOR * sectors)]
+
+
+def readings_text(session: Session) -> list[str]:
+    """Return a line for each counter that a GPU's differs from, with the reason, and one where all are equal."""
+    read = read_of(session.launch)
+    if read is None or session.trace.error is not None:
+        return []
+    known, device = session.counters.total, readings().device
+    lines = [
+        f"{session.title}: {count_text(read.counters[name])} {name.replace('_', ' ')} measured on an {device}, "
+        f"{count_text(known[name])} exact: {read.reason}."
+        for name in NAMES
+        if name in read.counters and read.counters[name] != known[name]
+    ]
+    return lines or [f"{session.title}: every counter above but bytes is what was measured on an {device}."]

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions import matmul
-from tilescope.app.counter_tables import BY, parts_of, readings_text, table_by
-from tilescope.app.report import counters_table
+from tilescope.app.report import BY, counters_table, parts_of, readings_text, table_by
 from tilescope.app.session import build_session
 from tilescope.tracer.counters import NAMES, totals_by
 from tilescope.tracer.hardware import read_of, readings

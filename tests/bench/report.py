@@ -15,6 +15,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from tilescope.app.text_table import aligned
+
 HERE = Path(__file__).parent
 ROUNDS = 3
 
@@ -29,6 +31,11 @@ def output(name: str, *words: str, home: str) -> Any:
     return json.loads(done.stdout)
 
 
+def show(label: str, number: str, rest: str) -> None:
+    """Print one row as soon as it is measured."""
+    print("  " + aligned([[label, number, rest]], "<><", (36, 8), " ")[0])
+
+
 def engines(home: str) -> None:
     """Print the traced tiled 64-cube against Numba's own simulator, each a process of its own, in turn."""
     rows = [
@@ -41,20 +48,17 @@ def engines(home: str) -> None:
     ]
     plain = median(row[0] for row in rows)
     print(f"tiled 64 x 64 x 64, median of {ROUNDS} rounds in turn")
-    print(f"  Numba's simulator, recording nothing {plain:8.2f} s")
+    show("Numba's simulator, recording nothing", f"{plain:.2f}", "s")
     for place, kind, least in ((1, "lockstep", 5), (2, "sequential", 12)):
         seconds = median(row[place]["seconds"] for row in rows)
-        print(
-            f"  traced, {kind:<28} {seconds:8.2f} s   {plain / seconds:5.1f} times faster (at least {least})"
-        )
+        faster = f"{plain / seconds:5.1f} times faster (at least {least})"
+        show(f"traced, {kind}", f"{seconds:.2f}", f"s   {faster}")
     found = output("engine", "analyse", home=home)
     count = f"{found['accesses']:,} accesses (0.3 for a million)"
-    print(f"  requests, counters, findings of all  {found['seconds']:8.2f} s   {count}")
+    show("requests, counters, findings of all", f"{found['seconds']:.2f}", f"s   {count}")
     last = rows[-1][1]
-    print(f"  requests, sectors, moments of it     {last['requests']:8.2f} s   {last['accesses']:,} accesses")
-    print(
-        f"  bytes an access                      {last['memory']:8.1f} in memory (24), {last['disk']:.2f} on disk (3)"
-    )
+    show("requests, sectors, moments of it", f"{last['requests']:.2f}", f"s   {last['accesses']:,} accesses")
+    show("bytes an access", f"{last['memory']:.1f}", f"in memory (24), {last['disk']:.2f} on disk (3)")
 
 
 def compiled(home: str, *, quick: bool) -> None:
@@ -62,14 +66,12 @@ def compiled(home: str, *, quick: bool) -> None:
     rows = [(output("numba_simulator", home=home), output("compiled", home=home)) for _ in range(ROUNDS)]
     plain, ours = (median(column) for column in zip(*((a, b["seconds"]) for a, b in rows), strict=True))
     print(f"compiled engine, tiled product, everything recorded; median of {ROUNDS} rounds in turn")
-    print(f"  64-cube: Numba's simulator           {plain:8.3f} s   recording nothing")
-    print(
-        f"  64-cube: compiled                    {ours:8.3f} s   {plain / ours:5.0f} times faster (at least 300)"
-    )
+    show("64-cube: Numba's simulator", f"{plain:.3f}", "s   recording nothing")
+    show("64-cube: compiled", f"{ours:.3f}", f"s   {plain / ours:5.0f} times faster (at least 300)")
     _size("256-cube", output("compiled", "256", "256", "256", home=home), "(40)")
     for kind in ("cold", "cached"):
         first = output("compiled", "--start", kind, home=home)["seconds"]
-        print(f"  first 64-cube of a process, {kind:<8} {first:8.3f} s")
+        show(f"first 64-cube of a process, {kind}", f"{first:.3f}", "s")
     _size("256 x 512 x 256", output("compiled", "256", "512", "256", "--repeat", "1", home=home))
     if not quick:
         found = output("compiled", "1024", "1024", "1024", "--summary", "--repeat", "1", home=home)
@@ -78,10 +80,9 @@ def compiled(home: str, *, quick: bool) -> None:
 
 
 def _size(name: str, found: dict[str, float], asked: str = "") -> None:
-    print(
-        f"  {name:<36} {found['seconds']:8.3f} s   {found['ns']:.1f} ns an access {asked}".rstrip()
-        + f", {found['accesses']:,} accesses, peak {found['megabytes']:.0f} MB"
-    )
+    speed = f"{found['ns']:.1f} ns an access {asked}".rstrip()
+    size = f"{found['accesses']:,} accesses, peak {found['megabytes']:.0f} MB"
+    show(name, f"{found['seconds']:.3f}", f"s   {speed}, {size}")
 
 
 def _accepted() -> None:
@@ -95,30 +96,25 @@ def _accepted() -> None:
         print("  kernels of numba-cuda's tests: none, since numba-cuda, filecheck or psutil is not installed")
         return
     other = count - refused - kernels.get("same", 0)
-    print(
-        f"  kernels of numba-cuda's tests        {count - refused:8} of {count} compiled "
-        f"({1 - refused / max(1, count):.0%}), {refused} left to the simulator, {other} traced otherwise"
-    )
+    share = f"of {count} compiled ({1 - refused / max(1, count):.0%})"
+    others = f"{refused} left to the simulator, {other} traced otherwise"
+    show("kernels of numba-cuda's tests", str(count - refused), f"{share}, {others}")
 
 
 def windows(home: str) -> None:
     """Print how soon the window is there and moves, without and with the traces cached, and what a scrub costs."""
     starts = [output("window", "start", str(time.time()), home=home) for _ in range(1 + ROUNDS)]
     print("the window, 1600 x 900")
-    print(
-        f"  start to window                      {median(s['window'] for s in starts):8.2f} s   (under 1.5)"
-    )
-    print(
-        f"  start to first animated frame        {starts[0]['animated']:8.2f} s   (under 6), nothing cached"
-    )
-    cached = median(s["animated"] for s in starts[1:])
-    print(f"  start to first animated frame        {cached:8.2f} s   (under 2.5), traces cached")
+    show("start to window", f"{median(s['window'] for s in starts):.2f}", "s   (under 1.5)")
+    first, *others = (s["animated"] for s in starts)
+    show("start to first animated frame", f"{first:.2f}", "s   (under 6), nothing cached")
+    show("start to first animated frame", f"{median(others):.2f}", "s   (under 2.5), traces cached")
     for step, text in ((7, "dragging, 7 moments a frame"), (0, "jumping anywhere")):
         found = output("window", "scrub", str(step), home=home)
-        print(
-            f"  moment to pixels, {text:<27}{found['median']:6.1f} ms median, {found['p95']:.1f} ms for 95 of 100 "
-            f"(16), {found['worst']:.1f} ms worst, peak {found['megabytes']:.0f} MB"
-        )
+        slower = f"{found['p95']:.1f} ms for 95 of 100 (16), {found['worst']:.1f} ms worst"
+        rest = f" ms median, {slower}, peak {found['megabytes']:.0f} MB"
+        row = [f"moment to pixels, {text}", f"{found['median']:.1f}", rest]
+        print("  " + aligned([row], "<><", (45, 6), "")[0])
 
 
 def changes(home: str) -> None:
@@ -128,10 +124,9 @@ def changes(home: str) -> None:
     for kind, asked in (("compiled", "0.3"), ("new", "2")):
         times = found[kind]
         text = "kernels compiled" if kind == "compiled" else "kernels not compiled yet"
-        print(
-            f"  {text:<36} {median(times):8.3f} s median, {max(times):.3f} s worst (under {asked}); "
-            f"the window stood still for {1000 * found[f'{kind} still']:.0f} ms at most"
-        )
+        worst = f"{max(times):.3f} s worst (under {asked})"
+        still = f"the window stood still for {1000 * found[f'{kind} still']:.0f} ms at most"
+        show(text, f"{median(times):.3f}", f"s median, {worst}; {still}")
 
 
 if __name__ == "__main__":
