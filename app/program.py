@@ -9,6 +9,8 @@ import runpy
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import util
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -18,6 +20,39 @@ _LEADING = (__file__, runpy.__file__, "<frozen runpy>")  # files whose frames le
 
 class ProgramError(Exception):
     """A program that can't be run; the text is one sentence."""
+
+
+@dataclass(frozen=True)
+class ProgramToRun:
+    """A script, package or module of the user's, and the words that it finds in `sys.argv`."""
+
+    name: str  # the path of a script, folder or archive, or a module's dotted name
+    arguments: list[str]
+    is_module: bool
+
+    def find(self) -> None:
+        """Raise ProgramError where there is no such script or module."""
+        path = Path(self.name)
+        if self.is_module:
+            sys.path[0] = str(Path.cwd())
+        elif path.is_dir() and not (path / "__main__.py").is_file():
+            raise ProgramError(f"there is no __main__.py in {self.name}.")
+        known = _module_exists(self.name) if self.is_module else path.exists()
+        if not known:
+            raise ProgramError(f"there is no {'module' if self.is_module else 'script'} {self.name}.")
+
+    def run(self) -> int:
+        """Run it and return its exit status."""
+        package = not self.is_module and is_package(self.name)
+        chosen = run_package if package else run_module if self.is_module else run_script
+        return chosen(self.name, self.arguments)
+
+
+def _module_exists(name: str) -> bool:
+    try:
+        return util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def run_script(path: str, arguments: list[str]) -> int:

@@ -8,59 +8,25 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from importlib import util
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from .parser import Parser, UsageError
-from .program import ProgramError, is_package, run_module, run_package, run_script
+from .program import ProgramToRun
 from .program_findings import Arithmetic, Checked, in_order, summary
 from .verdict import Children, Verdict, leaving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..tracer.program import Options
+    from ..tracer.program import RecordingOptions
     from ..tracer.trace import Trace
 
 VALUED = ("--engine", "--schedule", "--seed", "--resident", "--blocks", "--out", "--json", "--format")
 
 
-@dataclass(frozen=True)
-class Program:
-    """What to run: a script's path or a module's name, and its arguments."""
-
-    name: str
-    arguments: list[str]
-    is_module: bool
-
-    def find(self) -> None:
-        """Raise ProgramError where there is no such script or module."""
-        path = Path(self.name)
-        if self.is_module:
-            sys.path[0] = str(Path.cwd())
-        elif path.is_dir() and not (path / "__main__.py").is_file():
-            raise ProgramError(f"there is no __main__.py in {self.name}.")
-        known = _module_exists(self.name) if self.is_module else path.exists()
-        if not known:
-            raise ProgramError(f"there is no {'module' if self.is_module else 'script'} {self.name}.")
-
-    def run(self) -> int:
-        """Run it and return its exit status."""
-        package = not self.is_module and is_package(self.name)
-        chosen = run_package if package else run_module if self.is_module else run_script
-        return chosen(self.name, self.arguments)
-
-
-def _module_exists(name: str) -> bool:
-    try:
-        return util.find_spec(name) is not None
-    except (ImportError, ValueError):
-        return False
-
-
-def split(words: Sequence[str]) -> tuple[list[str], Program]:
+def split(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
     """Return (our options, the program): everything from the script on belongs to the program.
 
     Raises UsageError where no program is named.
@@ -69,12 +35,12 @@ def split(words: Sequence[str]) -> tuple[list[str], Program]:
     while place < len(words):
         word = words[place]
         if word == "-m" and place + 1 < len(words):
-            return list(words[:place]), Program(words[place + 1], list(words[place + 2 :]), True)
+            return list(words[:place]), ProgramToRun(words[place + 1], list(words[place + 2 :]), True)
         if not word.startswith("-"):
-            return list(words[:place]), Program(word, list(words[place + 1 :]), False)
+            return list(words[:place]), ProgramToRun(word, list(words[place + 1 :]), False)
         place += 2 if word in VALUED else 1
     if "-h" in words or "--help" in words:
-        return ["--help"], Program("", [], False)
+        return ["--help"], ProgramToRun("", [], False)
     raise UsageError("no program is named; give a script, or -m and a module.")
 
 
@@ -109,12 +75,12 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(sorted({int(part) for part in parts}))
 
 
-def _options(chosen: argparse.Namespace) -> Options:
+def _options(chosen: argparse.Namespace) -> RecordingOptions:
     from ..tracer.launch import Schedule
-    from ..tracer.program import Options
+    from ..tracer.program import RecordingOptions
 
     schedule = Schedule(chosen.schedule, chosen.seed)
-    return Options(schedule, chosen.resident, chosen.blocks, engine=chosen.engine)
+    return RecordingOptions(schedule, chosen.resident, chosen.blocks, engine=chosen.engine)
 
 
 def run(words: list[str]) -> int:
@@ -140,7 +106,7 @@ def run(words: list[str]) -> int:
                 _open_window(keeper.saved[0])
 
 
-def _record(options: Options, recorded: Callable[[Trace, float], None]) -> Children:
+def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None]) -> Children:
     from ..tracer.program import record_launches
 
     own, children = os.getpid(), Children()
@@ -237,7 +203,7 @@ def check(words: list[str]) -> int:
     options_of_check = replace(_options(chosen), raise_outside=False, take_last=checked.take_last)
     children = _record(options_of_check, checked.take)
     with _output_to_stderr() as output:
-        verdict = Verdict(checked, children, program, chosen.format, output)
+        verdict = Verdict(checked, children, program.name, chosen.format, output)
         with leaving(lambda status: verdict.tell(status) if os.getpid() == own else status):
             status = program.run()
         return verdict.tell(status) if os.getpid() == own else status  # of a forked child its parent tells

@@ -15,8 +15,6 @@ from .program_findings import Checked, print_findings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .programs import Program
-
 UNRECORDED = "tilescope: kernels were launched in child processes too; those launches are not recorded."
 
 
@@ -37,15 +35,16 @@ class Children:
 
 
 class Verdict:
-    """What is said of a program once it has ended."""
+    """What is said of a program, and the exit status that follows.
 
-    def __init__(
-        self, checked: Checked, children: Children, program: Program, form: str, output: TextIO
-    ) -> None:
+    name: of the program, as the user gave it: lines are told of files named in the same way, from the root on or
+    not, since an annotation is shown beside the file that it names.
+    """
+
+    def __init__(self, checked: Checked, children: Children, name: str, form: str, output: TextIO) -> None:
         self.checked, self.children = checked, children
         self._form, self._output = form, output
-        # Lines are told of files as they were named, which an annotation is shown beside.
-        self._folder = None if Path(program.name).is_absolute() else Path.cwd()
+        self._folder = None if Path(name).is_absolute() else Path.cwd()
 
     def tell(self, status: int) -> int:
         """Print what was found in a program that ended with this status; return the exit status of `check`."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, 
 
 
 @dataclass(frozen=True)
-class Options:
+class RecordingOptions:
     """How the launches of a program are scheduled, which of their blocks run, and where recording stops.
 
     engine: None is the compiled one for kernels that make many accesses, and the simulator for those that are done
@@ -34,8 +34,8 @@ class Options:
     """
 
     schedule: Schedule = field(default_factory=Schedule)
-    resident: int | None = None
-    blocks: tuple[int, ...] | None = None
+    resident: int | None = None  # blocks at once; None is as many as fit 8,192 threads
+    blocks: tuple[int, ...] | None = None  # numbers of the blocks that run; None is all
     limits: Limits = field(default_factory=Limits)
     engine: EngineName | None = None
     raise_outside: bool = True
@@ -46,7 +46,7 @@ NUMBERS = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|complex(64|128)")
 Recorded = Callable[["Trace", float], None]
 
 
-def record_launches(options: Options, recorded: Recorded) -> None:
+def record_launches(options: RecordingOptions, recorded: Recorded) -> None:
     """Make this process's kernels run under the tracer, as soon as the program imports numba.cuda.
 
     `recorded(trace, seconds)` is called after each launch, with the wall time of the launch call, before an
@@ -92,7 +92,7 @@ class _Loader(importlib.abc.Loader):
         return getattr(self._loader, name)
 
 
-def _wrap_launches(options: Options, recorded: Recorded) -> None:
+def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     """Stand around the simulator's launch call."""
     from . import simulator
     from .attempts import Attempts
@@ -114,10 +114,10 @@ def _wrap_launches(options: Options, recorded: Recorded) -> None:
         start = time.perf_counter()
         names = tuple(inspect.signature(kernel.fn).parameters)
         attempts = Attempts()
-        perform = {"simulator": attempts.simulate, "compiled": attempts.compile, None: attempts.choose}
-        run = perform[options.engine]
-        chosen = attempts.and_the_last(run) if options.take_last else run
-        with simulator.recording_of(made, names, perform=chosen):
+        engines = {"simulator": attempts.simulate, "compiled": attempts.compile, None: attempts.choose}
+        engine = engines[options.engine]
+        perform = attempts.and_the_last(engine) if options.take_last else engine
+        with simulator.recording_of(made, names, perform=perform):
             result = launch_call(kernel, *arguments)
         if options.take_last and attempts.last is not None:
             options.take_last(attempts.last)
@@ -129,7 +129,7 @@ def _wrap_launches(options: Options, recorded: Recorded) -> None:
     kernel_class.__call__ = call
 
 
-def _raise(trace: Trace, raised: BaseException | None, options: Options) -> None:
+def _raise(trace: Trace, raised: BaseException | None, options: RecordingOptions) -> None:
     """Raise in the program what its kernel raised, or did outside its arrays."""
     if raised is not None and trace.error is not None:
         raise _as_the_simulator_says(raised, trace.error)
@@ -158,7 +158,7 @@ def _first_outside(trace: Trace) -> str:
     return f"tid={list(thread)} ctaid={list(block)}: {outside.text[0]} is outside its array"
 
 
-def _launch_of(kernel: Any, arguments: tuple[Any, ...], options: Options) -> Launch:
+def _launch_of(kernel: Any, arguments: tuple[Any, ...], options: RecordingOptions) -> Launch:
     """Describe a call as a launch: what it was, though not enough to run it again."""
     return Launch(
         kernel=f"{inspect.getsourcefile(kernel.fn) or '?'}:{kernel.fn.__name__}",

@@ -24,7 +24,7 @@ import numpy as np
 from numba_cuda_tests import modules
 
 from tilescope.tracer.launch import Schedule
-from tilescope.tracer.program import Options, record_launches
+from tilescope.tracer.program import RecordingOptions, record_launches
 
 MARK = "@@compiled "
 SECONDS = 300
@@ -81,7 +81,7 @@ def child(module: str) -> None:
     """Run one module's tests."""
     import unittest
 
-    record_launches(Options(schedule=Schedule("sequential")), lambda trace, seconds: None)
+    record_launches(RecordingOptions(schedule=Schedule("sequential")), lambda trace, seconds: None)
     import numba.cuda  # noqa: F401  # record_launches waits for it
 
     compare_every_launch()
