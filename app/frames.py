@@ -1,11 +1,17 @@
-"""The telling moments of a comparison, for pictures of it: the start, each of the first phases, the end."""
+"""`tilescope frames`: pictures of the telling moments of a comparison: the start, each of the first phases, the end."""
 
 from __future__ import annotations
 
 import re
+from argparse import Namespace
 from dataclasses import dataclass
+from pathlib import Path
 
+from .first_bookmark import DEFAULT_PAIR
+from .parser import Parser, UsageError, add_look, add_scenarios, check_scenarios
+from .report import counters_table, sessions
 from .session import Session
+from .snapshot import snapshot
 from .steps import block_span, phase_span
 from .views.wording import phase_text
 
@@ -18,6 +24,38 @@ class Frame:
 
     moment: int
     name: str
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the scenarios, the folder, and the look of the pictures."""
+    parser.description = "Draw the telling moments as pictures and print the counters."
+    add_scenarios(parser, "*")
+    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="where the pictures go")
+    add_look(parser)
+
+
+def execute(chosen: Namespace) -> int:
+    """Draw the pictures, named in their order, and print their names and the counters."""
+    specs = chosen.scenario or DEFAULT_PAIR
+    check_scenarios(specs)
+    folder = _folder(chosen.output)
+    compared = sessions(specs)
+    look = (chosen.theme, chosen.size, chosen.scale, chosen.text_size)
+    for number, frame in enumerate(frames_of(compared[-1])):
+        path = folder / f"{number:02}-{frame.name}.png"
+        snapshot(specs, str(path), frame.moment, None, *look)
+        print(path)
+    print(counters_table(compared))
+    return 0
+
+
+def _folder(name: str) -> Path:
+    folder = Path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the folder {name} cannot be made: {error.strerror or error}.") from error
+    return folder
 
 
 def frames_of(session: Session) -> list[Frame]:

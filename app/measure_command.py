@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from datetime import datetime
 from pathlib import Path
 
@@ -24,32 +25,13 @@ SHOWN: tuple[TimingKind, ...] = (
 )
 
 
-def measure(arguments: list[str]) -> int:
-    """Measure what the arguments name, write the file and print a table; return the exit status.
-
-    Raises MeasurementError, CatalogueError and UsageError, whose text is a sentence for the user.
-    """
-    chosen = _parser().parse_args(arguments)
-    if not 0.01 <= chosen.time_limit <= 3600:
-        raise UsageError(f"--time-limit must be 0.01 to 3600 seconds, not {chosen.time_limit:g}.")
-    path = Path(chosen.json) if chosen.json else _default_path()
-    _check_folder(path, make=not chosen.json)
-    measuring = Measuring(asks_of(chosen.scenario), time_limit=chosen.time_limit)
-    measurement = measuring.run(_progress)
-    _clear()
-    save(measurement, path)
-    print(table(measurement))
-    print(f"saved as {path}")
-    return 0
-
-
-def _parser() -> Parser:
-    kinds = "; ".join(f"{kind}: {text}" for kind, text in TIMING_KINDS.items())
-    parser = Parser(
-        prog="tilescope measure",
-        description="Time kernels on the GPU, each beside its CPU baselines, after checking them against NumPy.",
-        epilog=f"Kinds of time: {kinds}. TILESCOPE_REVISION names the revision outside a git checkout.",
+def add_arguments(parser: Parser) -> None:
+    """Add the scenarios, the file, and how long to measure."""
+    parser.description = (
+        "Time kernels on the GPU, each beside its CPU baselines, after checking them against NumPy."
     )
+    kinds = "; ".join(f"{kind}: {text}" for kind, text in TIMING_KINDS.items())
+    parser.epilog = f"Kinds of time: {kinds}. TILESCOPE_REVISION names the revision outside a git checkout."
     parser.add_argument(
         "scenario",
         nargs="*",
@@ -64,7 +46,24 @@ def _parser() -> Parser:
         metavar="S",
         help="seconds for each timing of a row, of which a kernel has five (1)",
     )
-    return parser
+
+
+def execute(chosen: Namespace) -> int:
+    """Measure what is chosen, write the file and print a table.
+
+    Raises MeasurementError, CatalogueError and UsageError, whose text is a sentence for the user.
+    """
+    if not 0.01 <= chosen.time_limit <= 3600:
+        raise UsageError(f"--time-limit must be 0.01 to 3600 seconds, not {chosen.time_limit:g}.")
+    path = Path(chosen.json) if chosen.json else _default_path()
+    _check_folder(path, make=not chosen.json)
+    measuring = Measuring(asks_of(chosen.scenario), time_limit=chosen.time_limit)
+    measurement = measuring.run(_progress)
+    _clear()
+    save(measurement, path)
+    print(table(measurement))
+    print(f"saved as {path}")
+    return 0
 
 
 def _default_path() -> Path:

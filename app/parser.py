@@ -1,18 +1,118 @@
-"""What the commands share: a parser that leaves the last word on an error to `main`."""
+"""What commands share of the command line: the parser, types of arguments, scenarios, and the look of pictures."""
 
 from __future__ import annotations
 
-import argparse
-from typing import NoReturn
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal, NoReturn
 
 
 class UsageError(Exception):
     """A command line that can't be followed; the text is one sentence."""
 
 
-class Parser(argparse.ArgumentParser):
+class Parser(ArgumentParser):
     """A parser that leaves the last word on an error to `main`."""
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""
         raise UsageError(f"{message}; see {self.prog} --help.")
+
+
+def whole_number(text: str) -> int:
+    """Return a whole number from 0 on."""
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise ArgumentTypeError(f"must be a whole number from 0 on, not {text!r}")
+    return int(text)
+
+
+def positive_number(text: str) -> int:
+    """Return a whole number from 1 on."""
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
+    return int(text)
+
+
+def number_between(low: float, high: float) -> Callable[[str], float]:
+    """Return the type of numbers from `low` to `high`."""
+
+    def number(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise ArgumentTypeError(f"must be a number from {low} to {high}, not {text!r}")
+        return value
+
+    return number
+
+
+def block_numbers(text: str) -> tuple[int, ...]:
+    """Return the numbers in `0,5` or `0+5`, in their order and each once."""
+    parts = text.replace("+", ",").split(",")
+    if not all(part.isascii() and part.isdigit() for part in parts):
+        raise ArgumentTypeError(f"must be block numbers as 0,5, not {text!r}")
+    return tuple(sorted({int(part) for part in parts}))
+
+
+def picture_size(most: int) -> Callable[[str], tuple[int, int]]:
+    """Return the type of WIDTHxHEIGHT, each 320 to `most`."""
+
+    def size(text: str) -> tuple[int, int]:
+        width, _, height = text.partition("x")
+        if not all(
+            part.isascii() and part.isdigit() and 320 <= int(part) <= most for part in (width, height)
+        ):
+            raise ArgumentTypeError(f"must be WIDTHxHEIGHT, each 320 to {most}, not {text!r}")
+        return int(width), int(height)
+
+    return size
+
+
+def add_scenarios(parser: Parser, number: Literal["*", "+"]) -> None:
+    """Add `scenario`: one or two, or a trace file; check_scenarios looks at them."""
+    text = "as matmul-tiled:m=64,tile=16 (tilescope list names them all), or one trace file"
+    parser.add_argument("scenario", nargs=number, help=text)
+
+
+def check_scenarios(specs: Sequence[str]) -> None:
+    """Raise UsageError, CatalogueError or PlanError for what can't be shown: a file, or one or two scenarios."""
+    if _is_file(specs):
+        return
+    from ..tracer.plan import launch_of, parse_spec
+
+    if len(specs) > 2:
+        raise UsageError(f"two scenarios are compared, not {len(specs)}.")
+    for spec in specs:
+        scenario, values, options = parse_spec(spec)
+        launch_of(scenario, values, **options)
+
+
+def _is_file(specs: Sequence[str]) -> bool:
+    """Return whether a trace file is named; raises UsageError where it is missing or not alone."""
+    files = [spec for spec in specs if spec.endswith(".npz") or Path(spec).is_file()]
+    if files and len(specs) > 1:
+        raise UsageError(f"the trace file {files[0]} is opened alone; leave the other words out.")
+    if files and not Path(files[0]).is_file():
+        raise UsageError(f"there is no file {files[0]}; check its name and folder.")
+    return bool(files)
+
+
+def add_look(parser: Parser) -> None:
+    """Add what pictures of the window look like: `theme`, `size` in points, `scale` and `text_size`."""
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    parser.add_argument(
+        "--size", type=picture_size(8192), default=(1600, 900), metavar="1600x900", help="of the window"
+    )
+    parser.add_argument(
+        "--scale", type=number_between(0.5, 4), default=1.0, metavar="2", help="pixels a point, 0.5 to 4"
+    )
+    parser.add_argument(
+        "--text-size",
+        type=number_between(0.8, 2),
+        default=1.0,
+        metavar="1.0",
+        help="0.8 to 2 times the normal",
+    )

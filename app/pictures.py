@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,13 @@ if TYPE_CHECKING:
 
 class PictureError(Exception):
     """A picture that cannot be made or written; the text is one sentence for the user."""
+
+
+def draw_without_screen() -> None:
+    """Have Qt, which has not started yet, draw on a platform without a screen where Linux has none."""
+    screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if sys.platform.startswith("linux") and not screen:
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 
 def picture_of(widget: QWidget, scale: float) -> QImage:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .parser import Parser, UsageError
+from .parser import Parser, UsageError, block_numbers, positive_number
 from .program import ProgramToRun
 from .program_findings import Arithmetic, Checked, in_order, summary
 from .verdict import Children, Verdict, leaving
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from ..tracer.trace import Trace
 
 VALUED = ("--engine", "--schedule", "--seed", "--resident", "--blocks", "--out", "--json", "--format")
+
+
+def parse(parser: Parser, words: Sequence[str]) -> Namespace:
+    """Return the options and, as `program`, what to run: from the script on all words are the program's."""
+    options, program = split(words)
+    chosen = parser.parse_args(options)
+    chosen.program = program
+    return chosen
 
 
 def split(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
@@ -44,12 +52,12 @@ def split(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
     raise UsageError("no program is named; give a script, or -m and a module.")
 
 
-def _parser(name: str, description: str) -> Parser:
-    parser = Parser(
-        prog=f"tilescope {name}",
-        usage=f"tilescope {name} [OPTIONS] SCRIPT [ARGUMENTS ...]\n       tilescope {name} [OPTIONS] -m MODULE ...",
-        description=description,
+def _add_arguments(parser: Parser, description: str) -> None:
+    """Add what `run` and `check` both take."""
+    parser.usage = (
+        f"{parser.prog} [OPTIONS] SCRIPT [ARGUMENTS ...]\n       {parser.prog} [OPTIONS] -m MODULE ..."
     )
+    parser.description = description
     parser.add_argument(
         "--engine",
         choices=("compiled", "simulator"),
@@ -57,25 +65,11 @@ def _parser(name: str, description: str) -> Parser:
     )
     parser.add_argument("--schedule", choices=("lockstep", "sequential", "random"), default="lockstep")
     parser.add_argument("--seed", type=int, default=0, help="of the random schedule")
-    parser.add_argument("--resident", type=_positive, metavar="N", help="blocks that run at once")
-    parser.add_argument("--blocks", type=_numbers, metavar="0,5", help="run these blocks alone")
-    return parser
+    parser.add_argument("--resident", type=positive_number, metavar="N", help="blocks that run at once")
+    parser.add_argument("--blocks", type=block_numbers, metavar="0,5", help="run these blocks alone")
 
 
-def _positive(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
-    return int(text)
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    parts = text.replace("+", ",").split(",")
-    if not all(part.isascii() and part.isdigit() for part in parts):
-        raise argparse.ArgumentTypeError(f"must be block numbers as 0,5, not {text!r}")
-    return tuple(sorted({int(part) for part in parts}))
-
-
-def _options(chosen: argparse.Namespace) -> RecordingOptions:
+def _options(chosen: Namespace) -> RecordingOptions:
     from ..tracer.launch import Schedule
     from ..tracer.program import RecordingOptions
 
@@ -83,15 +77,18 @@ def _options(chosen: argparse.Namespace) -> RecordingOptions:
     return RecordingOptions(schedule, chosen.resident, chosen.blocks, engine=chosen.engine)
 
 
-def run(words: list[str]) -> int:
-    """Run a program under the tracer and save the trace of every launch; return the program's exit status."""
-    parser = _parser("run", "Run a program as python would, and record every kernel that it launches.")
+def add_run_arguments(parser: Parser) -> None:
+    """Add the options of `run`."""
+    _add_arguments(parser, "Run a program as python would, and record every kernel that it launches.")
     parser.add_argument("--out", default="tilescope-traces", metavar="DIR", help="where the traces go")
     parser.add_argument("--json", metavar="FILE", help="write one line of JSON for each launch")
     parser.add_argument("--quiet", action="store_true", help="save no traces")
     parser.add_argument("--open", action="store_true", help="open the window on the first trace afterwards")
-    options, program = split(words)
-    chosen = parser.parse_args(options)
+
+
+def execute_run(chosen: Namespace) -> int:
+    """Run a program under the tracer and save the trace of every launch; return the program's exit status."""
+    program: ProgramToRun = chosen.program
     program.find()
     keeper = Keeper(None if chosen.quiet else Path(chosen.out), chosen.json)
     children = _record(_options(chosen), keeper.keep)
@@ -187,16 +184,19 @@ class Keeper:
             print(f"tilescope: {launches} recorded in {self.folder}", file=sys.stderr)
 
 
-def check(words: list[str]) -> int:
+def add_check_arguments(parser: Parser) -> None:
+    """Add the options of `check`."""
+    _add_arguments(parser, "Run a program and print what its kernels do wrong: races, barriers, bounds.")
+    parser.add_argument("--format", choices=("text", "json", "github"), default="text")
+
+
+def execute_check(chosen: Namespace) -> int:
     """Run a program under the tracer and print its findings.
 
     Returns 0 where none is an error, 1 where some are, 2 where the program could not be run to its end or launched
     no kernel. What the program prints goes to standard error, so that standard output holds the findings alone.
     """
-    parser = _parser("check", "Run a program and print what its kernels do wrong: races, barriers, bounds.")
-    parser.add_argument("--format", choices=("text", "json", "github"), default="text")
-    options, program = split(words)
-    chosen = parser.parse_args(options)
+    program: ProgramToRun = chosen.program
     program.find()
     checked, own = Checked(), os.getpid()
     # A GPU goes on after an access outside an array, so later launches are checked too.

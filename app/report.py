@@ -1,8 +1,9 @@
-"""Sessions without a window, and tables of their counters: of launches side by side, or by line, buffer or block."""
+"""`tilescope counters`: sessions without a window, and their counters as tables, also by line, buffer or block."""
 
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -19,8 +20,9 @@ from ..tracer.hardware import read_of, readings
 from ..tracer.launch import Limits
 from ..tracer.pace import Pace, duration_text, left_text
 from ..tracer.plan import launch_of, parse_spec
+from .first_bookmark import DEFAULT_PAIR
 from .folders import cache_folder
-from .parser import UsageError
+from .parser import Parser, UsageError, add_scenarios, check_scenarios
 from .session import Session, build_session, session_of_file
 from .text_table import aligned
 from .views.wording import EXACT, PART, check_text, count_text, mark_of, operands, part_text, times_text
@@ -28,6 +30,24 @@ from .views.wording import EXACT, PART, check_text, count_text, mark_of, operand
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
 BY = ("line", "buffer", "block")
 Ints = NDArray[np.int64]
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the scenarios and what is counted of them."""
+    parser.description = "Trace and print the counters as a table."
+    add_scenarios(parser, "*")
+    parser.add_argument("--yes", action="store_true", help="wait for launches that take long, without asking")
+    parser.add_argument("--by", choices=BY, help="a table of each, a row for each line ...")
+
+
+def execute(chosen: Namespace) -> int:
+    """Print the counters of scenarios side by side, or a table of each."""
+    specs = chosen.scenario or DEFAULT_PAIR
+    check_scenarios(specs)
+    compared = sessions(specs, wait=chosen.yes)
+    tables = [table_by(s, chosen.by) for s in compared] if chosen.by else [counters_table(compared)]
+    print("\n\n".join(tables))
+    return 0
 
 
 def sessions(specs: Iterable[str], *, wait: bool = False) -> list[Session]:

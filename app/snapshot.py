@@ -1,9 +1,9 @@
-"""The window as a picture, drawn without a screen."""
+"""`tilescope snapshot`: the window as a picture, drawn without a screen."""
 
 from __future__ import annotations
 
 import os
-import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from ..tracer.client import Worker
-from .pictures import PictureError, picture_of, write_png
+from .bookmark import Bookmark
+from .parser import Parser, add_look, add_scenarios, check_scenarios, whole_number
+from .pictures import PictureError, draw_without_screen, picture_of, write_png
 
 if TYPE_CHECKING:
     from .arrivals import StartMoment
@@ -19,6 +21,28 @@ if TYPE_CHECKING:
     from .main_window import MainWindow
 
 Size = tuple[int, int]
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the scenarios, the picture, its moment and its look."""
+    parser.description = "Draw the window as a picture, without a screen."
+    add_scenarios(parser, "+")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE.png", help="the picture to write")
+    when = parser.add_mutually_exclusive_group()
+    when.add_argument(
+        "--moment", type=whole_number, metavar="N", help="of the last scenario; beyond the end is the end"
+    )
+    when.add_argument("--phase", type=whole_number, metavar="N", help="of the last scenario, counted from 0")
+    add_look(parser)
+
+
+def execute(chosen: Namespace) -> int:
+    """Write the picture and print its name."""
+    check_scenarios(chosen.scenario)
+    look = (chosen.theme, chosen.size, chosen.scale, chosen.text_size)
+    snapshot(chosen.scenario, chosen.output, chosen.moment, chosen.phase, *look)
+    print(chosen.output)
+    return 0
 
 
 def snapshot(
@@ -59,9 +83,7 @@ def _prepare(scale: float) -> None:
 
     if QCoreApplication.instance() is not None:
         return
-    screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    if sys.platform.startswith("linux") and not screen:
-        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    draw_without_screen()
     os.environ["QT_SCALE_FACTOR"] = str(scale)
 
 

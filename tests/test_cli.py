@@ -16,6 +16,7 @@ import pytest
 
 from tilescope import __version__
 from tilescope.app.cli import main
+from tilescope.app.commands import COMMANDS
 from tilescope.kernels.catalogue import names
 from tilescope.tracer.client import Worker
 from tilescope.tracer.plan import launch_of, parse_spec
@@ -42,10 +43,8 @@ def refusal(capsys, *arguments):
     return err
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["list"], ["snapshot", "--help"], ["list", "--x"]]
-)
-def test_words_alone_load_neither_qt_nor_numba(arguments):
+def loaded_by(arguments):
+    """Return what a process has imported once it ran a command line."""
     code = (
         "import json, sys, tilescope.app.cli as cli\n"
         f"try: cli.main({arguments!r})\n"
@@ -55,12 +54,28 @@ def test_words_alone_load_neither_qt_nor_numba(arguments):
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
     assert "tilescope" in loaded
-    assert not loaded & {"PySide6", "numba", "pyqtgraph"}
+    return loaded
+
+
+HELPS = [[*command.name.split(), "--help"] for command in COMMANDS]
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--x"], *HELPS], ids=" ".join)
+def test_words_alone_load_neither_qt_nor_numba(arguments):
+    assert not loaded_by(arguments) & {"PySide6", "numba", "pyqtgraph"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["run", "--help"], ["check", "--help"]], ids=" ".join
+)
+def test_words_that_need_no_catalogue_load_nothing_slow(arguments):
+    assert not loaded_by(arguments) & {"PySide6", "numba", "pyqtgraph", "numpy", "msgspec"}
 
 
 def test_help_names_every_command_and_version_is_the_packages():
-    text = tilescope("--help").stdout
-    assert all(f"tilescope {command}" in text for command in ("list", "counters", "snapshot", "frames"))
+    text = tilescope("--help", env=os.environ | {"COLUMNS": "100"}).stdout
+    for command in COMMANDS:
+        assert re.search(rf"^ +{command.name} +{re.escape(command.help)}$", text, re.MULTILINE)
     assert tilescope("--version").stdout == f"tilescope {__version__}\n"
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from measured import DEVICE, ask, measurement
-from tilescope.app.measure_command import measure, table
+from tilescope.app.commands import named, parser_of
+from tilescope.app.measure_command import table
 from tilescope.kernels.catalogue import CatalogueError, find, names, settle
 from tilescope.tracer.client import Cancelled
 from tilescope.tracer.cuda_c import function_of, source_of
@@ -243,6 +244,11 @@ def test_a_cancelled_measurement_says_so():
 
 
 # --- the command
+
+
+def measure(words):
+    command, rest = named(["measure", *words])
+    return command.load().execute(parser_of(command).parse_args(rest))
 
 
 def test_the_command_measures_programs_without_a_device(tmp_path, capsys):

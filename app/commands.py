@@ -1,0 +1,157 @@
+"""The table of the commands, from which their parsers come and what `tilescope --help` lists.
+
+The file of a command is imported once the command is named, so that no other waits for what only some need.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .parser import Parser, UsageError
+
+
+def _parse(parser: Parser, words: Sequence[str]) -> Namespace:
+    return parser.parse_args(words)
+
+
+class Implementation(NamedTuple):
+    """What the file of a command gives."""
+
+    add_arguments: Callable[[Parser], None]  # and the description that --help shows
+    execute: Callable[[Namespace], int]  # returns the exit status
+    parse: Callable[[Parser, Sequence[str]], Namespace] = _parse  # of the words after the command's name
+
+
+@dataclass(frozen=True)
+class Command:
+    """One of the commands."""
+
+    name: str  # a word, or two as in `export timings`; "" where the window is opened
+    help: str  # what it is for, on one line
+    load: Callable[[], Implementation]  # imports its file
+
+
+def _list() -> Implementation:
+    from . import list_scenarios
+
+    return Implementation(list_scenarios.add_arguments, list_scenarios.execute)
+
+
+def _counters() -> Implementation:
+    from . import report
+
+    return Implementation(report.add_arguments, report.execute)
+
+
+def _snapshot() -> Implementation:
+    from . import snapshot
+
+    return Implementation(snapshot.add_arguments, snapshot.execute)
+
+
+def _open() -> Implementation:
+    from . import open_window
+
+    return Implementation(open_window.add_arguments, open_window.execute)
+
+
+def _run() -> Implementation:
+    from . import programs
+
+    return Implementation(programs.add_run_arguments, programs.execute_run, programs.parse)
+
+
+def _check() -> Implementation:
+    from . import programs
+
+    return Implementation(programs.add_check_arguments, programs.execute_check, programs.parse)
+
+
+def _frames() -> Implementation:
+    from . import frames
+
+    return Implementation(frames.add_arguments, frames.execute)
+
+
+def _measure() -> Implementation:
+    from . import measure_command
+
+    return Implementation(measure_command.add_arguments, measure_command.execute)
+
+
+def _export() -> Implementation:
+    from . import export_command
+
+    return Implementation(export_command.add_arguments, export_command.execute)
+
+
+def _window() -> Implementation:
+    from . import open_window
+
+    return Implementation(open_window.add_window_arguments, open_window.show_window)
+
+
+COMMANDS = (
+    Command("list", "the scenarios, one a line", _list),
+    Command("counters", "what they ask of memory, as a table", _counters),
+    Command("snapshot", "the window as a picture, without a screen", _snapshot),
+    Command("open", "the launches of a program of yours, in the window", _open),
+    Command("run", "a program of yours, every launch recorded", _run),
+    Command("check", "what its kernels do wrong; for a course's CI", _check),
+    Command("frames", "telling moments as pictures, and the counters", _frames),
+    Command("measure", "their times on a GPU, beside programs on the CPU", _measure),
+    Command("export timings", "measured times as a chart, or its numbers", _export),
+)
+WINDOW = Command("", "", _window)
+
+USAGE = "tilescope [-h] [--version] [FILE | SCENARIO ...]\n       tilescope COMMAND [ARGUMENT ...]"
+DESCRIPTION = """See what a CUDA kernel does to memory. Without an argument the window shows what it showed last,
+at first a naive beside a tiled matrix multiplication."""
+EPILOG = """SCENARIO is a name with parameters, options or neither: matmul-tiled:m=100,tile=32,dtype=float64,a=my.npy
+or matmul-tiled:schedule=random,seed=3,resident=4,blocks=0+5. tilescope COMMAND --help says more."""
+
+
+def named(arguments: list[str]) -> tuple[Command, list[str]]:
+    """Return the command that a command line begins with and the words after it; with none, WINDOW and all words."""
+    for command in COMMANDS:
+        name = command.name.split()
+        if arguments[: len(name)] == name:
+            return command, arguments[len(name) :]
+    if arguments[:1] == ["export"]:
+        raise UsageError("say what to export: tilescope export timings -o FILE; see its --help.")
+    return WINDOW, arguments
+
+
+def parser_of(command: Command) -> Parser:
+    """Return the parser of a command, with its arguments, which imports its file.
+
+    It is given the words after the command's name. The parser of the whole line is given none: where a command
+    could stand it would take no scenario, and it would look for options of its own among the words of a program.
+    """
+    parser = _WindowParser(prog="tilescope") if command is WINDOW else _command_line()[1][command.name]
+    command.load().add_arguments(parser)
+    return parser
+
+
+class _WindowParser(Parser):
+    """The parser of a line without a command: its help is that of the whole line."""
+
+    def format_help(self) -> str:
+        return _command_line()[0].format_help()
+
+
+def _command_line() -> tuple[Parser, dict[str, Parser]]:
+    """Return the parser of the whole line and those of the commands, by name, without their arguments."""
+    line = Parser(
+        prog="tilescope",
+        usage=USAGE,
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    _window().add_arguments(line)
+    parsers = line.add_subparsers(prog="tilescope", title="commands", metavar="COMMAND [ARGUMENT ...]")
+    return line, {command.name: parsers.add_parser(command.name, help=command.help) for command in COMMANDS}

@@ -1,0 +1,24 @@
+"""`tilescope list`: the scenarios of the catalogue."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from ..kernels.catalogue import scenarios
+from .parser import Parser
+from .text_table import aligned
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what --help says; there are no arguments."""
+    parser.description = "Print one scenario per line, its name first."
+
+
+def execute(_: Namespace) -> int:
+    """Print the scenarios, each with its title and the names of its parameters."""
+    rows = [
+        [scenario.name, f"{scenario.title} ({','.join(p.name for p in scenario.parameters)})"]
+        for scenario in scenarios()
+    ]
+    print("\n".join(aligned(rows, "<", widths=(24,), gap=" ")))
+    return 0

@@ -1,0 +1,56 @@
+"""`tilescope` with no command, and `tilescope open`: the window."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from .. import __version__
+from .parser import Parser, UsageError, check_scenarios
+
+
+def add_window_arguments(parser: Parser) -> None:
+    """Add what may follow `tilescope` where no command does."""
+    parser.add_argument("--version", action="version", version=f"tilescope {__version__}")
+    parser.add_argument(
+        "what", nargs="*", metavar="FILE | SCENARIO", help="a trace file, or up to two scenarios"
+    )
+
+
+def show_window(chosen: Namespace) -> int:
+    """Show the window on a trace file or on scenarios, without either as it was last."""
+    return _show(chosen.what)
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the file of `tilescope open`."""
+    parser.description = (
+        "Open the window on a trace file, or on the launches of a Python file, which is run again whenever it is "
+        "saved."
+    )
+    parser.add_argument("file", metavar="FILE.py | FILE.npz")
+
+
+def execute(chosen: Namespace) -> int:
+    """Show the window on a file; raises UsageError where there is none."""
+    if not Path(chosen.file).is_file():
+        raise UsageError(f"there is no file {chosen.file}; check its name and folder.")
+    return _show([], chosen.file) if chosen.file.endswith(".py") else _show([chosen.file])
+
+
+def _show(specs: Sequence[str], program: str = "") -> int:
+    check_scenarios(specs)
+    if not _has_display():
+        raise UsageError("there is no display; tilescope frames -o FOLDER draws pictures without one.")
+    from .window import run_window
+
+    return run_window(specs, program)
+
+
+def _has_display() -> bool:
+    """Return whether Qt will find a screen, so far as the environment says; without one it ends the process."""
+    named = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+    return named or sys.platform != "linux"
