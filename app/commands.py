@@ -1,4 +1,4 @@
-"""The table of the commands, from which their parsers come and what `tilescope --help` lists.
+"""The table of the commands, from which their parsers, `tilescope --help`, the completion and README's list come.
 
 The file of a command is imported once the command is named, so that no other waits for what only some need.
 """
@@ -88,6 +88,17 @@ def _export() -> Implementation:
     return Implementation(export_command.add_arguments, export_command.execute)
 
 
+def _completion() -> Implementation:
+    from . import completion
+
+    def execute(chosen: Namespace) -> int:
+        commands = [completion.Completed(c.name, c.help, parser_of(c)) for c in (WINDOW, *COMMANDS)]
+        print(completion.script(chosen.shell, commands))
+        return 0
+
+    return Implementation(completion.add_arguments, execute)
+
+
 def _window() -> Implementation:
     from . import open_window
 
@@ -104,6 +115,7 @@ COMMANDS = (
     Command("frames", "telling moments as pictures, and the counters", _frames),
     Command("measure", "their times on a GPU, beside programs on the CPU", _measure),
     Command("export timings", "measured times as a chart, or its numbers", _export),
+    Command("completion", "a script with which a shell completes all this", _completion),
 )
 WINDOW = Command("", "", _window)
 

@@ -60,7 +60,9 @@ def loaded_by(arguments):
 HELPS = [[*command.name.split(), "--help"] for command in COMMANDS]
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["list", "--x"], *HELPS], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["list"], ["list", "--x"], ["completion", "zsh"], *HELPS], ids=" ".join
+)
 def test_words_alone_load_neither_qt_nor_numba(arguments):
     assert not loaded_by(arguments) & {"PySide6", "numba", "pyqtgraph"}
 

@@ -1,0 +1,125 @@
+"""One table of commands: what it says, README, --help and the completion scripts say too."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tilescope.app.cli import main
+from tilescope.app.commands import COMMANDS, WINDOW, named, parser_of
+from tilescope.app.completion import SHELLS
+from tilescope.app.programs import VALUED
+from tilescope.kernels.catalogue import names
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+SECTION = README.partition("## Commands\n\n")[2].partition("\n\n")[0]
+# A line of code that begins with the command, and what is said of it two spaces or more to the right.
+LINE = re.compile(r"^ +(?:- run: )?tilescope\b ?(.*?)(?:  +(.*))?$", re.MULTILINE)
+
+
+def options_of(command):
+    """Return {an option's string: its action}."""
+    return {string: a for a in parser_of(command)._actions for string in a.option_strings}
+
+
+# --- README
+
+
+def test_readme_names_exactly_the_commands_in_the_words_of_the_table():
+    said = {}
+    for line, text in LINE.findall(SECTION):
+        said.setdefault(named(shlex.split(line))[0].name, text)
+    assert list(said) == [WINDOW.name, *(command.name for command in COMMANDS)]
+    assert [said[command.name] for command in COMMANDS] == [command.help for command in COMMANDS]
+
+
+@pytest.mark.parametrize("line", sorted({line for line, _ in LINE.findall(README)}))
+def test_every_command_line_in_readme_is_one(line):
+    command, words = named(shlex.split(line))
+    assert command.load().parse(parser_of(command), words)
+
+
+def test_every_option_in_readme_is_one():
+    known = {option for command in (WINDOW, *COMMANDS) for option in options_of(command)}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) <= known
+
+
+# --- the words of a program
+
+
+def test_options_before_a_script_take_a_value_where_their_parsers_say_so():
+    run, check = (options_of(named([name])[0]) for name in ("run", "check"))
+    assert {option for option, action in {**run, **check}.items() if action.nargs != 0} == set(VALUED)
+
+
+# --- completion
+
+
+@pytest.fixture
+def script(capsys):
+    """Return what a shell reads."""
+
+    def printed(shell):
+        assert main(["completion", shell]) == 0
+        return capsys.readouterr().out
+
+    return printed
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_script_has_every_command_option_choice_and_scenario(shell, script):
+    found = set(re.findall(r"[\w-]+", script(shell)))
+    bare = len("--") if shell == "fish" else 0  # which has options without their dashes
+    for command in (WINDOW, *COMMANDS):
+        assert {*command.name.split(), *names()} <= found
+        for option, action in options_of(command).items():
+            assert option[bare:] in found or option[1:] in found
+            assert {*map(str, action.choices or ())} <= found
+
+
+def test_fish_says_what_commands_are_for(script):
+    text = script("fish").replace("\\'", "'")
+    assert all(f"-a {c.name.split()[0]} -d '{c.help}'\n" in text for c in COMMANDS)
+
+
+@pytest.mark.parametrize("shell", [shell for shell in SHELLS if shutil.which(shell)])
+def test_a_script_is_one_to_its_shell(shell, script, tmp_path):
+    (tmp_path / "script").write_text(script(shell))
+    done = subprocess.run([shell, "-n", tmp_path / "script"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+COMPLETED = {
+    "comp": {"completion"},
+    "snap": {"snapshot"},
+    "matmul-tiled-": {name for name in names() if name.startswith("matmul-tiled-")},
+    "--v": {"--version"},
+    "counters --": {"--by", "--yes", "--help"},
+    "counters --by ": {"line", "buffer", "block"},
+    "counters --by line matmul-naive-row": {"matmul-naive-row-on-x"},
+    "counters matmul-tiled : m": set(),  # as bash takes `matmul-tiled:m` apart
+    "matmul-tiled matmul-naive-c": {"matmul-naive-col-on-x"},
+    "export ": {"timings"},
+    "export timings --axis ": {"auto", "linear", "log"},
+    "export timings -o ": set(),  # files
+    "run --sch": {"--schedule"},
+    "run --schedule r": {"random"},
+    "run mine.py --sch": set(),
+    "run -m mine --sch": set(),
+    "completion ": set(SHELLS),
+}
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="without bash")
+def test_bash_completes_the_last_word_and_leaves_files_and_a_programs_words_to_itself(script, tmp_path):
+    ask = 'COMP_WORDS=(tilescope "$@"); COMP_CWORD=$#; _tilescope; echo "${COMPREPLY[@]}"; }'
+    lines = [f"ask {' '.join(map(shlex.quote, line.split(' ')))}" for line in COMPLETED]
+    (tmp_path / "script").write_text("\n".join([script("bash"), f"ask() {{ {ask}", *lines]))
+    done = subprocess.run(["bash", tmp_path / "script"], capture_output=True, text=True, check=True)
+    answers = [set(line.split()) for line in done.stdout.splitlines()]
+    assert dict(zip(COMPLETED, answers, strict=True)) == COMPLETED
