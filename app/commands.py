@@ -27,8 +27,6 @@ class Implementation(NamedTuple):
 
 @dataclass(frozen=True)
 class Command:
-    """One of the commands."""
-
     name: str  # a word, or two as in `export timings`; "" where the window is opened
     help: str  # what it is for, on one line
     load: Callable[[], Implementation]  # imports its file

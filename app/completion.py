@@ -44,7 +44,6 @@ class Completed(NamedTuple):
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add the shell."""
     parser.description = (
         "Print a script with which a shell completes commands, options, choices and scenarios. Bash looks for it in "
         "~/.local/share/bash-completion/completions/tilescope, zsh in the file _tilescope of a folder of its fpath, "

@@ -19,7 +19,6 @@ from .vocabulary import WORDS
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add the scenarios, the chart, and where its times come from."""
     parser.description = (
         "Draw measured times: the recorded ones, or those of a file that tilescope measure wrote."
     )

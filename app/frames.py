@@ -19,7 +19,7 @@ PHASES = 4  # of the first block that are shown one by one; the later ones repea
 
 
 @dataclass(frozen=True)
-class Frame:
+class KeyMoment:
     """A moment and a name for its picture, fit for a file: `compute-tile-0`."""
 
     moment: int
@@ -27,7 +27,6 @@ class Frame:
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add the scenarios, the folder, and the look of the pictures."""
     parser.description = "Draw the telling moments as pictures and print the counters."
     add_scenarios(parser, "*")
     parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="where the pictures go")
@@ -41,9 +40,9 @@ def execute(chosen: Namespace) -> int:
     folder = _folder(chosen.output)
     compared = sessions(specs)
     look = (chosen.theme, chosen.size, chosen.scale, chosen.text_size)
-    for number, frame in enumerate(frames_of(compared[-1])):
-        path = folder / f"{number:02}-{frame.name}.png"
-        snapshot(specs, str(path), frame.moment, None, *look)
+    for number, key in enumerate(key_moments(compared[-1])):
+        path = folder / f"{number:02}-{key.name}.png"
+        snapshot(specs, str(path), key.moment, None, *look)
         print(path)
     print(counters_table(compared))
     return 0
@@ -58,22 +57,26 @@ def _folder(name: str) -> Path:
     return folder
 
 
-def frames_of(session: Session) -> list[Frame]:
+def key_moments(session: Session) -> list[KeyMoment]:
     """Return the telling moments of a session in their order, no moment twice."""
     block = int(session.trace.blocks[0]) if len(session.trace.blocks) else 0
-    frames = [Frame(0, "start"), *_phases(session, block)]
-    frames += [Frame(block_span(session, block)[1], "first-block-done"), Frame(session.end // 2, "half-way")]
-    frames.append(Frame(session.end, "end"))
-    first = {frame.moment: frame for frame in reversed(frames)}
+    found = [
+        KeyMoment(0, "start"),
+        *_phases(session, block),
+        KeyMoment(block_span(session, block)[1], "first-block-done"),
+        KeyMoment(session.end // 2, "half-way"),
+        KeyMoment(session.end, "end"),
+    ]
+    first = {key.moment: key for key in reversed(found)}
     return [first[moment] for moment in sorted(first)]
 
 
-def _phases(session: Session, block: int) -> list[Frame]:
+def _phases(session: Session, block: int) -> list[KeyMoment]:
     """Return the middle of each of the first phases of a block that do something."""
     phases = session.requests.span_start.shape[1] if session.requests.span_start.ndim == 2 else 0
     spans = [(phase, *phase_span(session, block, phase)) for phase in range(min(phases, PHASES))]
     return [
-        Frame((start + end + 1) // 2, _file_name(phase_text(session.scenario, phase, phases).label))
+        KeyMoment((start + end + 1) // 2, _file_name(phase_text(session.scenario, phase, phases).label))
         for phase, start, end in spans
         if start < end
     ]

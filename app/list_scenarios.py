@@ -10,7 +10,6 @@ from .text_table import aligned
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what --help says; there are no arguments."""
     parser.description = "Print one scenario per line, its name first."
 
 

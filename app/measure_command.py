@@ -26,7 +26,6 @@ SHOWN: tuple[TimingKind, ...] = (
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add the scenarios, the file, and how long to measure."""
     parser.description = (
         "Time kernels on the GPU, each beside its CPU baselines, after checking them against NumPy."
     )

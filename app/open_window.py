@@ -26,7 +26,6 @@ def show_window(chosen: Namespace) -> int:
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add the file of `tilescope open`."""
     parser.description = (
         "Open the window on a trace file, or on the launches of a Python file, which is run again whenever it is "
         "saved."

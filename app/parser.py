@@ -16,7 +16,6 @@ class Parser(ArgumentParser):
     """A parser that leaves the last word on an error to `main`."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise UsageError."""
         raise UsageError(f"{message}; see {self.prog} --help.")
 
 

@@ -127,7 +127,6 @@ class Checked:
         self._arithmetic = Arithmetic()
 
     def take(self, trace: Trace, seconds: float) -> None:
-        """Take in a launch."""
         from ..tracer.requests import requests_of
 
         requests = requests_of(trace)

@@ -78,7 +78,6 @@ def _options(chosen: Namespace) -> RecordingOptions:
 
 
 def add_run_arguments(parser: Parser) -> None:
-    """Add the options of `run`."""
     _add_arguments(parser, "Run a program as python would, and record every kernel that it launches.")
     parser.add_argument("--out", default="tilescope-traces", metavar="DIR", help="where the traces go")
     parser.add_argument("--json", metavar="FILE", help="write one line of JSON for each launch")
@@ -145,7 +144,6 @@ class Keeper:
             ) from error
 
     def keep(self, trace: Trace, seconds: float) -> None:
-        """Save one launch."""
         if self.folder is not None:
             from ..tracer.storage import save
 
@@ -185,7 +183,6 @@ class Keeper:
 
 
 def add_check_arguments(parser: Parser) -> None:
-    """Add the options of `check`."""
     _add_arguments(parser, "Run a program and print what its kernels do wrong: races, barriers, bounds.")
     parser.add_argument("--format", choices=("text", "json", "github"), default="text")
 

@@ -33,7 +33,6 @@ Ints = NDArray[np.int64]
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add the scenarios and what is counted of them."""
     parser.description = "Trace and print the counters as a table."
     add_scenarios(parser, "*")
     parser.add_argument("--yes", action="store_true", help="wait for launches that take long, without asking")

@@ -24,7 +24,6 @@ Size = tuple[int, int]
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add the scenarios, the picture, its moment and its look."""
     parser.description = "Draw the window as a picture, without a screen."
     add_scenarios(parser, "+")
     parser.add_argument("-o", "--output", required=True, metavar="FILE.png", help="the picture to write")
