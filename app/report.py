@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from ..tracer.array_types import Ints
 from ..tracer.cache import TraceCache
 from ..tracer.client import TakesLong, Worker
 from ..tracer.coalescing import SECTOR
@@ -29,7 +29,6 @@ from .views.wording import EXACT, PART, check_text, count_text, mark_of, operand
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
 BY = ("line", "buffer", "block")
-Ints = NDArray[np.int64]
 
 
 def add_arguments(parser: Parser) -> None:
