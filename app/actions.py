@@ -14,7 +14,7 @@ from .colouring import Colouring
 from .files import Files
 from .frame import Frame
 from .look import Look
-from .playhead import Playhead
+from .model.playhead import Playhead
 from .speech import Say, speak_actions
 from .stage import Stage
 

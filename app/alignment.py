@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .model.session import Selection
 from .pane import Pane
-from .session import Selection
 from .views.memory_picture import Needs
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from . import steps
-from .bookmark import Link
-from .playhead import Playhead, clock_of, link
-from .session import Selection, Session
+from .model import phase_steps
+from .model.bookmark import Link
+from .model.playhead import Playhead, clock_of, link
+from .model.session import Selection, Session
 
 
 class Panes(Protocol):
@@ -33,7 +33,7 @@ def at_first_load(panes: Panes) -> float:
     """Start where every pane has made its first load: a picture that shows something at once."""
     ends = panes.ends()
     clocks = [
-        clock_of(steps.first_load(session), pane, ends, panes.link_mode)
+        clock_of(phase_steps.first_load(session), pane, ends, panes.link_mode)
         for pane, session in enumerate(panes.sessions)
         if session is not None
     ]
@@ -47,7 +47,7 @@ def at_phase(phase: int) -> StartMoment:
         session = panes.sessions[-1]
         if session is None:
             return 0.0
-        first, last = steps.phase_span(session, panes.selections[-1].block, phase)
+        first, last = phase_steps.phase_span(session, panes.selections[-1].block, phase)
         return at_moment((first + last + 1) // 2)(panes)
 
     return start

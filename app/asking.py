@@ -11,7 +11,7 @@ from ..tracer.launch import Launch
 from ..tracer.pace import duration_text
 from ..tracer.plan import KEEP_ALL
 from ..tracer.trace import Trace
-from .bookmark import Setup
+from .model.bookmark import Setup
 from .notice import Notice
 from .stage import Stage
 

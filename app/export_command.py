@@ -13,9 +13,9 @@ from .charts.build import build
 from .charts.choose import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, Subject
 from .charts.sources import Source, sources
 from .charts.words import in_words, words_of
+from .model.vocabulary import WORDS
 from .parser import Parser, UsageError, number_between, picture_size
 from .pictures import draw_without_screen
-from .vocabulary import WORDS
 
 
 def add_arguments(parser: Parser) -> None:

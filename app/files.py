@@ -11,11 +11,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ..tracer.storage import TraceFileError, save
-from .bookmark import Setup
+from .model.bookmark import Setup
+from .model.session import launch_name
+from .model.settings import SettingsFile
 from .notice import Notice
 from .pictures import PictureError, picture_of, write_png
-from .session import launch_name
-from .settings import SettingsFile
 from .stage import Stage
 from .toolbar import Toolbar
 from .user_program import UserProgram

@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 from ..kernels.catalogue import groups
 from ..tracer.outcomes import Spread
 from .alignment import share_ranks, share_room, share_scales, share_words
-from .bookmark import PictureChoice, SideChoice
 from .controls import Themed
-from .edits import apart
+from .model.bookmark import PictureChoice, SideChoice
+from .model.playhead import Playhead
+from .model.session import Session, launch_name
+from .model.setup_edits import apart
 from .notice import News, Notice
 from .pane import Pane
-from .playhead import Playhead
-from .session import Session, launch_name
 from .side import Side
 from .spreads import SeedJobs, key_of
 from .stage import Stage

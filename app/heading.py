@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 from ..tracer.trace import Trace
 from .controls import mark
 from .icons import icon
-from .session import Session
+from .model.session import Session
 from .switch import Switch
 from .theme import Theme
 from .views.wording import check_text, compared_text, pitfall_text

@@ -16,7 +16,7 @@ from ..tracer.client import Cancelled, TakesLong, Worker, WorkerError
 from ..tracer.launch import Launch
 from ..tracer.storage import TraceFileError
 from ..tracer.trace import Trace
-from .session import Session, build_session, session_of_file
+from .model.session import Session, build_session, session_of_file
 
 KEPT = 6  # sessions kept in memory, so that going back and forth between two scenarios costs nothing
 

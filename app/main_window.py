@@ -25,16 +25,16 @@ from .actions import (
 )
 from .arrivals import StartMoment, as_before, at_first_load
 from .asking import LaunchQuestions
-from .bookmark import Bookmark, History, Setup
 from .colouring import Colouring
 from .dialogs import show_about, show_keys
 from .files import Files, dropped
 from .frame import Frame
 from .jobs import Jobs
 from .look import Look
-from .playhead import Playhead
-from .session import Session
-from .settings import Settings, SettingsFile
+from .model.bookmark import Bookmark, History, Setup
+from .model.playhead import Playhead
+from .model.session import Session
+from .model.settings import Settings, SettingsFile
 from .stage import Stage
 from .theme import Theme
 from .toolbar import SIDES

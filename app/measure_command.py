@@ -10,7 +10,7 @@ from pathlib import Path
 from ..tracer.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
 from ..tracer.measuring import Measuring
 from ..tracer.rows import asks_of
-from .folders import data_folder
+from .model.folders import data_folder
 from .parser import Parser, UsageError
 from .text_table import aligned
 

@@ -6,10 +6,10 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
-from .bookmark import PictureChoice
 from .details import details_of
 from .heading import PaneHeading
-from .session import Selection, Session
+from .model.bookmark import PictureChoice
+from .model.session import Selection, Session
 from .theme import Theme
 from .veil import ProgressVeil
 from .views.counted import has_conflicts

@@ -6,8 +6,8 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from . import steps
-from .session import Session
+from .model import phase_steps
+from .model.session import Session
 from .theme import Theme
 from .views.wording import place_text
 
@@ -26,7 +26,7 @@ class PositionLabel(QWidget):
 
     def tell(self, session: Session, moment: float, block: int, *, settled: bool) -> None:
         """Say where a session is; or give the hint once all is there, until the time is moved."""
-        phase = steps.phase_at(session, block, moment)
+        phase = phase_steps.phase_at(session, block, moment)
         where = f"block {place_text(block, session.trace.grid)} · phase {phase}"
         if self.hint and settled:
             self._hint_at = moment if self._hint_at is None else self._hint_at

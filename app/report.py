@@ -20,10 +20,10 @@ from ..tracer.hardware import read_of, readings
 from ..tracer.launch import Limits
 from ..tracer.pace import Pace, duration_text, left_text
 from ..tracer.plan import launch_of, parse_spec
-from .first_bookmark import DEFAULT_PAIR
-from .folders import cache_folder
+from .model.first_bookmark import DEFAULT_PAIR
+from .model.folders import cache_folder
+from .model.session import Session, build_session, session_of_file
 from .parser import Parser, UsageError, add_scenarios, check_scenarios
-from .session import Session, build_session, session_of_file
 from .text_table import aligned
 from .views.wording import EXACT, PART, check_text, count_text, mark_of, operands, part_text, times_text
 

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication
 
 from ..tracer.cache import TraceCache
 from ..tracer.client import Worker
-from . import folders
-from .first_bookmark import first_bookmark
 from .jobs import Jobs
 from .main_window import MainWindow
+from .model import folders
+from .model.first_bookmark import first_bookmark
 
 HEARTBEAT = 250  # milliseconds after which Python looks for Ctrl+C in the terminal
 

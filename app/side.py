@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from .session import Selection, Session
+from .model.session import Selection, Session
 from .theme import Theme
 from .views.explain import ExplainView
 from .views.findings import FindingsView, count_of

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from ..tracer.client import Worker
-from .bookmark import Bookmark
+from .model.bookmark import Bookmark
 from .parser import Parser, add_look, add_scenarios, check_scenarios, whole_number
 from .pictures import PictureError, draw_without_screen, picture_of, write_png
 
 if TYPE_CHECKING:
     from .arrivals import StartMoment
-    from .bookmark import Bookmark
     from .main_window import MainWindow
+    from .model.bookmark import Bookmark
 
 Size = tuple[int, int]
 
@@ -64,7 +64,7 @@ def snapshot(
     worker.start()
     _prepare(scale)
     from .arrivals import at_first_load, at_moment, at_phase
-    from .first_bookmark import first_bookmark
+    from .model.first_bookmark import first_bookmark
 
     mark = msgspec.structs.replace(first_bookmark(specs, None), theme=theme, text_scale=text_size)
     arrival = (
@@ -91,9 +91,9 @@ def _window(worker: Worker, mark: Bookmark, arrival: StartMoment, size: Size) ->
     from PySide6.QtCore import QEventLoop, Qt
 
     from ..tracer.cache import TraceCache
-    from .folders import cache_folder
     from .jobs import Jobs
     from .main_window import MainWindow
+    from .model.folders import cache_folder
     from .run import application
 
     application()

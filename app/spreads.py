@@ -12,7 +12,7 @@ from ..tracer.counting import counted_total
 from ..tracer.launch import Launch
 from ..tracer.outcomes import Spread, measured_outcomes, seeded, seeds_for
 from .jobs import LEAVING, Jobs, Task
-from .session import Session
+from .model.session import Session
 
 
 class SeedJobs(QObject):

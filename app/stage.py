@@ -10,12 +10,12 @@ from PySide6.QtCore import QObject, Signal
 from ..kernels.catalogue import CatalogueError, find
 from ..tracer.launch import Launch
 from ..tracer.plan import kernel_source, launch_of
-from . import steps
 from .arrivals import StartMoment, at_first_load
-from .bookmark import Link, Setup
 from .jobs import Jobs
-from .playhead import Playhead, clock_of, link
-from .session import Selection, Session, scenario_of
+from .model import phase_steps
+from .model.bookmark import Link, Setup
+from .model.playhead import Playhead, clock_of, link
+from .model.session import Selection, Session, scenario_of
 
 
 class Stage(QObject):
@@ -198,7 +198,7 @@ class Stage(QObject):
         """Let every pane look at a block that runs now."""
         for pane, (session, moment) in enumerate(zip(self.sessions, self.moments(), strict=True)):
             if session is not None:
-                self.selections[pane] = steps.follow(session, self.selections[pane], moment)
+                self.selections[pane] = phase_steps.follow(session, self.selections[pane], moment)
         self.changed.emit()
 
     def set_focus(self, pane: int) -> None:
@@ -231,7 +231,7 @@ class Stage(QObject):
         for other, held in enumerate(self.sessions):
             if held is not None and (other == pane or _alike(held, session)):
                 self.selections[other] = selection
-        start, end = steps.block_span(session, selection.block)
+        start, end = phase_steps.block_span(session, selection.block)
         moment = self.moments()[pane]
         self.seek(pane, moment if start < max(moment, 1) < end + 1 else start + 1)
 
@@ -241,7 +241,7 @@ class Stage(QObject):
 
     def step_phase(self, way: int) -> None:
         """Go to the next phase (1), or to the start of this one or the one before (-1)."""
-        self._go(lambda session, moment, block: steps.next_phase(session, block, moment, way))
+        self._go(lambda session, moment, block: phase_steps.next_phase(session, block, moment, way))
 
     def step_block(self, way: int) -> None:
         """Look at the next block (1) or the one before (-1)."""
@@ -249,7 +249,7 @@ class Stage(QObject):
         if session is not None:
             selection = self.selections[self.focus]
             self.select(
-                self.focus, Selection(steps.next_block(session, selection.block, way), selection.thread)
+                self.focus, Selection(phase_steps.next_block(session, selection.block, way), selection.thread)
             )
 
     def _go(self, target: Callable[[Session, float, int], float]) -> None:

@@ -12,13 +12,13 @@ from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from ..kernels.catalogue import Parameter, Scenario
-from .bookmark import Setup
 from .controls import HEADING, Chip, Combo, button, paint_icon
-from .edits import changed, parameters_of, refusal_of, turned_to, values_of
 from .fields import Field, NumberField, chips, field_of, merged
 from .flow import FlowLayout
+from .model.bookmark import Setup
+from .model.setup_edits import changed, parameters_of, refusal_of, turned_to, values_of
+from .model.setup_text import option_texts, summary
 from .options import LaunchOptions
-from .setup_text import option_texts, summary
 from .speech import speak
 from .theme import Theme
 

@@ -11,13 +11,13 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from ..tracer.requests import REQUEST_KINDS
-from .bookmark import Link
 from .controls import Chip, Combo, Themed, button, paint_icon
 from .flow import FlowLayout
 from .legend import Legend, Spelling
-from .playhead import SPEEDS, Playhead
+from .model.bookmark import Link
+from .model.playhead import SPEEDS, Playhead
+from .model.session import Session
 from .position import PositionLabel
-from .session import Session
 from .theme import Theme
 from .views.wording import place_text
 

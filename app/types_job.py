@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 from ..tracer.launch import Launch
 from ..tracer.type_inference_client import Operation, TypeInference, may_have_operations, question_of
 from .jobs import LEAVING, Task
-from .session import Session
+from .model.session import Session
 
 Operations = tuple[Operation, ...]
 DELAY = 2000  # milliseconds of peace after a session was loaded: the first frames come first

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sessions import application
-from tilescope.app.session import Selection
+from tilescope.app.model.session import Selection
 from tilescope.app.theme import Theme
 from tilescope.app.views.memory import MemoryView
 

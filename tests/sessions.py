@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from launching import Array, trace
 from launching import launch as launch_text
-from tilescope.app.session import Session, build_session
+from tilescope.app.model.session import Session, build_session
 from tilescope.kernels.catalogue import find
 from tilescope.tracer.launch import decode
 from tilescope.tracer.plan import launch_of

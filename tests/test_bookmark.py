@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilescope.app import settings
-from tilescope.app.bookmark import Bookmark, History, Setup, decode, encode
-from tilescope.app.first_bookmark import first_bookmark
-from tilescope.app.session import Selection
-from tilescope.app.settings import Settings
+from tilescope.app.model import settings
+from tilescope.app.model.bookmark import Bookmark, History, Setup, decode, encode
+from tilescope.app.model.first_bookmark import first_bookmark
+from tilescope.app.model.session import Selection
+from tilescope.app.model.settings import Settings
 from tilescope.tracer.launch import Schedule
 from windows import PAIR, opened, settle
 

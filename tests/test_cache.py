@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from launching import Array, launch, trace
-from tilescope.app import folders
+from tilescope.app.model import folders
 from tilescope.tracer import cache as caching
 from tilescope.tracer.cache import TraceCache
 from tilescope.tracer.launch import Launch

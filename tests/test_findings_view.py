@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 
 from launching import Array, launch, trace
 from sessions import application, matmul, picture
-from tilescope.app.session import Selection, build_session
+from tilescope.app.model.session import Selection, build_session
 from tilescope.app.theme import Theme
 from tilescope.app.views.explain import ExplainView
 from tilescope.app.views.findings import LOOKING, FindingsView, count_of

@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from launching import Array, trace
-from tilescope.app.bookmark import Bookmark, Setup
-from tilescope.app.session import Selection
+from tilescope.app.model.bookmark import Bookmark, Setup
+from tilescope.app.model.session import Selection
 from tilescope.app.types_job import TypeInferenceJob
 from tilescope.app.views.findings import LOOKING
 from tilescope.tracer.findings import place_of

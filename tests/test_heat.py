@@ -13,7 +13,7 @@ from launching import Array, launch, trace
 from memory_views import point
 from memory_views import shown as memory_shown
 from sessions import application, matmul, picture
-from tilescope.app.session import Selection, build_session
+from tilescope.app.model.session import Selection, build_session
 from tilescope.app.theme import Theme
 from tilescope.app.views.heat import HEATS, element_heat, heat_moments, line_heat, waste_of
 from tilescope.app.views.memory_paint import colour_table

@@ -11,8 +11,8 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
 from sessions import application, matmul, picture
-from tilescope.app.bookmark import Bookmark, Setup, decode, encode
-from tilescope.app.session import Selection, Session, build_session
+from tilescope.app.model.bookmark import Bookmark, Setup, decode, encode
+from tilescope.app.model.session import Selection, Session, build_session
 from tilescope.app.theme import Theme
 from tilescope.app.views.counters import tiles_of
 from tilescope.app.views.histogram import HistogramView

@@ -7,7 +7,7 @@ import pytest
 
 from launching import Array, launch, trace
 from sessions import matmul, uneven
-from tilescope.app.session import Selection, build_session
+from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.cells import POISON, shrunk
 from tilescope.app.views.frames import Part
 from tilescope.app.views.large import still, with_few

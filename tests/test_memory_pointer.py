@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 
 from memory_views import SMALL, point, shown
 from sessions import application, matmul, picture
-from tilescope.app.session import Selection
+from tilescope.app.model.session import Selection
 from tilescope.app.views.memory import Zoom
 
 LEFT = Qt.MouseButton.LeftButton

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 
 from memory_views import LOAD, moment_of, number, shown
 from sessions import matmul, picture
-from tilescope.app.session import Selection
+from tilescope.app.model.session import Selection
 from tilescope.app.theme import Theme
 from tilescope.app.views.box import Box
 from tilescope.app.views.frames import frames_of

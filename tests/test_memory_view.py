@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QImage
 from launching import Array, Scalar, launch, trace
 from memory_views import LOAD, SMALL, STORE, moment_of, number, point, shown
 from sessions import matmul, picture, uneven
-from tilescope.app.session import Selection, build_session
+from tilescope.app.model.session import Selection, build_session
 from tilescope.app.theme import KIND_COLOURS, Theme
 from tilescope.app.views.flights import arcs
 from tilescope.app.views.frames import Frame, Part, frames_of, phase_at

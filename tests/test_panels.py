@@ -12,7 +12,7 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 
 from sessions import application, matmul, picture, uneven
-from tilescope.app.session import Selection, build_session
+from tilescope.app.model.session import Selection, build_session
 from tilescope.app.theme import Theme
 from tilescope.app.views.counters import STYLES, CountersView
 from tilescope.app.views.explain import ExplainView

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilescope.app import steps
-from tilescope.app.playhead import Playhead, clock_of, link
-from tilescope.app.session import Selection
+from tilescope.app.model import phase_steps
+from tilescope.app.model.playhead import Playhead, clock_of, link
+from tilescope.app.model.session import Selection
 from tilescope.tracer.requests import REQUEST_KINDS
 
 
@@ -160,28 +160,28 @@ TOGETHER = session([[0, 5], [0, 5], [0, 7]], [[5, 20], [5, 20], [7, 21]])
 
 
 def test_the_phase_of_a_moment():
-    assert [steps.phase_at(ONE_BY_ONE, 1, m) for m in (0, 21, 25, 25.9, 26, 60)] == [0, 0, 0, 0, 1, 1]
+    assert [phase_steps.phase_at(ONE_BY_ONE, 1, m) for m in (0, 21, 25, 25.9, 26, 60)] == [0, 0, 0, 0, 1, 1]
 
 
 def test_phases_follow_each_other_through_all_blocks_and_end_at_both_ends():
     forward, moment = [], 0
     while moment < ONE_BY_ONE.end:
-        block = steps.follow(ONE_BY_ONE, Selection(), moment).block
-        moment = steps.next_phase(ONE_BY_ONE, block, moment, 1)
+        block = phase_steps.follow(ONE_BY_ONE, Selection(), moment).block
+        moment = phase_steps.next_phase(ONE_BY_ONE, block, moment, 1)
         forward.append(moment)
     assert forward == [1, 6, 21, 26, 41, 46, 60]
-    assert steps.next_phase(ONE_BY_ONE, 1, 30, -1) == 26
-    assert steps.next_phase(ONE_BY_ONE, 1, 26, -1) == 21
-    assert steps.next_phase(ONE_BY_ONE, 0, 1, -1) == 0
+    assert phase_steps.next_phase(ONE_BY_ONE, 1, 30, -1) == 26
+    assert phase_steps.next_phase(ONE_BY_ONE, 1, 26, -1) == 21
+    assert phase_steps.next_phase(ONE_BY_ONE, 0, 1, -1) == 0
 
 
 def test_a_phase_beyond_the_last_is_the_end():
-    assert steps.phase_span(ONE_BY_ONE, 1, 1) == (25, 40)
-    assert steps.phase_span(ONE_BY_ONE, 1, 9) == (60, 60)
+    assert phase_steps.phase_span(ONE_BY_ONE, 1, 1) == (25, 40)
+    assert phase_steps.phase_span(ONE_BY_ONE, 1, 9) == (60, 60)
 
 
 def test_the_selection_follows_to_the_block_that_runs_and_stays_where_several_do():
-    assert [steps.follow(ONE_BY_ONE, Selection(0, 3), m).block for m in (0, 20, 21, 40.9, 41, 60)] == [
+    assert [phase_steps.follow(ONE_BY_ONE, Selection(0, 3), m).block for m in (0, 20, 21, 40.9, 41, 60)] == [
         0,
         0,
         1,
@@ -189,20 +189,20 @@ def test_the_selection_follows_to_the_block_that_runs_and_stays_where_several_do
         2,
         2,
     ]
-    assert steps.follow(TOGETHER, Selection(1, 3), 12) == Selection(1, 3)
-    assert steps.follow(TOGETHER, Selection(0, 3), 21) == Selection(2, 3)
+    assert phase_steps.follow(TOGETHER, Selection(1, 3), 12) == Selection(1, 3)
+    assert phase_steps.follow(TOGETHER, Selection(0, 3), 21) == Selection(2, 3)
 
 
 def test_a_selection_from_elsewhere_becomes_one_of_this_session():
     part = session([[0, 5]], [[5, 20]], blocks=(7,))
-    assert steps.follow(part, Selection(3, 9999), 2) == Selection(7, 63)
+    assert phase_steps.follow(part, Selection(3, 9999), 2) == Selection(7, 63)
 
 
 def test_next_block_is_the_next_that_ran():
     part = session([[0], [9]], [[9], [20]], blocks=(3, 8))
-    assert [steps.next_block(part, *ask) for ask in ((3, 1), (8, 1), (8, -1), (3, -1))] == [8, 8, 3, 3]
+    assert [phase_steps.next_block(part, *ask) for ask in ((3, 1), (8, 1), (8, -1), (3, -1))] == [8, 8, 3, 3]
 
 
 def test_the_first_load_is_found_or_the_first_moment():
-    assert steps.first_load(session([[0]], [[9]], blocks=(0,), loads=(4, 6))) == 4
-    assert steps.first_load(session([[0]], [[9]], blocks=(0,))) == 1
+    assert phase_steps.first_load(session([[0]], [[9]], blocks=(0,), loads=(4, 6))) == 4
+    assert phase_steps.first_load(session([[0]], [[9]], blocks=(0,))) == 1

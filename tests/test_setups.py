@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from tilescope.app.bookmark import Setup
+from tilescope.app.model.bookmark import Setup
 from tilescope.kernels.catalogue import scenarios
 from windows import SMALL, enter, field, opened, press, reset, settle, until
 

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 
 from sessions import matmul, picture, uneven
 from test_panels import shown
-from tilescope.app.session import Selection
+from tilescope.app.model.session import Selection
 from tilescope.app.theme import KIND_COLOURS, Theme
 from tilescope.app.views.editor import hanging, top_line
 from tilescope.app.views.highlight import pieces

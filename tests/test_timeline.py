@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QImage, QWheelEvent
 from PySide6.QtTest import QTest
 
 from sessions import application, matmul, picture, uneven
-from tilescope.app.session import Selection
+from tilescope.app.model.session import Selection
 from tilescope.app.theme import KIND_COLOURS, Theme
 from tilescope.app.views.patterns import LOOKS, cell, swatch
 from tilescope.app.views.ticks import whole_step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilescope.app.settings import load
+from tilescope.app.model.settings import load
 from windows import opened, until
 
 COPY = """

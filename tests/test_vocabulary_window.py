@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget
 
 from tilescope.app import actions
 from tilescope.app.charts.choose import CHARTS, Choice, subject_named
+from tilescope.app.model.vocabulary import spoken
 from tilescope.app.run import application
 from tilescope.app.speech import speak
 from tilescope.app.theme import Theme
 from tilescope.app.timings import Timings
-from tilescope.app.vocabulary import spoken
 from tilescope.kernels.catalogue import find, groups, scenarios
 from tilescope.kernels.scenario import WORK_ITEM_WORDS
 from windows import PAIR, SMALL, opened, settle

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from launching import Array, launch, trace
 from sessions import application, matmul, picture, uneven
-from tilescope.app.session import Selection, build_session
+from tilescope.app.model.session import Selection, build_session
 from tilescope.app.theme import Theme
 from tilescope.app.views.lanes import lanes_of
 from tilescope.app.views.lanes_text import figures, lane_text, piece_text, sentence

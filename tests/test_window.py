@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit
 
 from tilescope.app.actions import keys
-from tilescope.app.session import Selection
+from tilescope.app.model.session import Selection
 from windows import PAIR, field, opened, press, reset, until
 
 HERE = Path(__file__).parent

@@ -12,10 +12,10 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from tilescope.app.bookmark import Bookmark
-from tilescope.app.first_bookmark import first_bookmark
 from tilescope.app.jobs import Jobs
 from tilescope.app.main_window import MainWindow
+from tilescope.app.model.bookmark import Bookmark
+from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.run import application
 from tilescope.tracer.cache import TraceCache
 from tilescope.tracer.client import Worker

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...tracer.measurement import Measurement, MeasurementError, Row, load, recorded
-from ..folders import data_folder
+from ..model.folders import data_folder
 
 
 @dataclass(frozen=True)

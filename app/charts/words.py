@@ -9,7 +9,7 @@ from functools import cache, partial
 
 from ...kernels.catalogue import find, scenarios
 from ...kernels.scenario import WORK_ITEM_WORDS
-from ..vocabulary import resolved, spoken
+from ..model.vocabulary import resolved, spoken
 from .choose import Subject
 from .figure import Bars, Figure, Plane
 

@@ -12,7 +12,7 @@ from ...tracer.array_types import Ints, Mask
 from ...tracer.binning import Additions
 from ...tracer.counting import Counting
 from ...tracer.trace import WARP, Op
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 from . import cells
 from .descriptions import caption as warp_text
 from .wording import block_text, buffer_text, count_text, listed, plural

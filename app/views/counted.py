@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...tracer.trace import Op, Trace
-from ..session import Session
+from ..model.session import Session
 from .tiles import Tile, Value
 from .wording import bytes_text, count_text, operands, part_text, times_text
 

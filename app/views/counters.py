@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 from ..theme import Theme
 from .counted import notice_of, tiles_of, totals_of
 from .tiles import COMPACT, HEIGHTS, LINE, ROOMY, Grid, Style, Tile, boxes, draw_tile, grid_of, least_width

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from ...tracer.findings import FINDING_KINDS, SEVERITIES, Finding, place_of
 from ..controls import Combo
 from ..flow import FlowLayout
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 from ..theme import Theme
 from .dress import ink_palette
 from .findings_list import FOUND, FindingsList, source_of

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from ...tracer.findings import Finding, place_of
-from ..session import Session
+from ..model.session import Session
 from ..theme import Theme
 from .descriptions import source_line
 from .dress import sheet

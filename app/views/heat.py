@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...tracer.array_types import Ints
 from ...tracer.least import once_each, wasted_of
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 
 Line = tuple[str, int]
 HEATS = {

@@ -12,7 +12,7 @@ from ...tracer.array_types import Ints
 from ...tracer.coalescing import BANKS, SECTOR, WORD
 from ...tracer.requests import REQUEST_KINDS
 from ...tracer.trace import WARP, Buffer, Op
-from ..session import Session
+from ..model.session import Session
 
 LINE = 128  # bytes: four sectors that the cache keeps together
 

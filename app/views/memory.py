@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, QWidget
 
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 from ..theme import Theme
 from . import memory_told as told
 from .descriptions import selection_at

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter, QPixmap
 
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 from ..theme import Theme
 from . import memory_legend as legend
 from . import memory_paint as paint

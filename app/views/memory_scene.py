@@ -14,7 +14,7 @@ from ...tracer.array_types import Ints, Mask
 from ...tracer.memory import INTO_SHARED, NOWHERE
 from ...tracer.requests import REQUEST_KINDS
 from ...tracer.trace import WARP, Op
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 from . import cells, marks
 from .frames import Frames, frames_of
 from .heat import HEATS, element_heat, heat_moments

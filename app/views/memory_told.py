@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...tracer.trace import WARP
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 from . import cells
 from .descriptions import index_of
 from .frames import Part

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from ...tracer.finding import Finding
 from ...tracer.trace import WARP
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 from ..theme import Theme
 from .descriptions import source_line
 from .dress import ink_palette

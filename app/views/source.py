@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from ...tracer.cuda_c import source_of
 from ...tracer.requests import REQUEST_KINDS
 from ...tracer.trace import WARP
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 from ..switch import Switch
 from ..theme import Theme
 from .descriptions import source_line

@@ -14,7 +14,7 @@ from ...tracer.array_types import Ints
 from ...tracer.counting import Counting
 from ...tracer.measurement import median
 from ...tracer.outcomes import Measured, Spread
-from ..session import Session
+from ..model.session import Session
 from .wording import buffer_text, count_text, plural
 
 HARDWARE = (

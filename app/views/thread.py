@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QListWidget, QListWid
 
 from ...tracer.array_types import Ints
 from ...tracer.trace import WARP, Op
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 from ..theme import Theme
 from .dress import ink_palette, sheet
 from .patterns import WAITING, mixed, swatch

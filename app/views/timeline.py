@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ...tracer.trace import WARP
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 from ..theme import Theme
 from .patterns import Pixels
 from .timeline_image import codes, lanes

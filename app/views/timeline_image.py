@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...tracer.array_types import Ints
-from ..session import Session
+from ..model.session import Session
 from ..theme import Theme
 from .patterns import LOOKS, WAITING, Pixels, cell, hatch, mixed
 from .tracks import BlockTrack

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPixmap, QPolygonF
 
 from ...tracer.array_types import Ints
-from ..session import Session
+from ..model.session import Session
 from ..theme import Theme
 from .patterns import Pixels, image
 from .ticks import whole_step

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF
 
 from ...tracer.array_types import Ints
 from ...tracer.requests import REQUEST_KINDS
-from ..session import Session
+from ..model.session import Session
 from .timeline_paint import Picture, TimelineLayout
 from .tracks import BlockTrack, block_track, doing, warp_track
 from .wording import block_text, buffer_text, phase_text, plural

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...tracer.array_types import Ints
 from ...tracer.requests import Requests
 from ...tracer.trace import WARP, Trace
-from ..session import Session
+from ..model.session import Session
 
 State = Literal["absent", "before", "request", "waiting", "idle", "after"]
 

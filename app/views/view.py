@@ -11,7 +11,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from ...kernels.catalogue import Scenario
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 from ..theme import Theme
 
 

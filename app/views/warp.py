@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from ...tracer.array_types import Ints
 from ...tracer.trace import WARP
 from ..flow import FlowLayout
-from ..session import Selection, Session
+from ..model.session import Selection, Session
 from ..theme import Theme
 from . import lanes_text as words
 from .dress import ink_palette

@@ -13,7 +13,7 @@ from ...tracer.finding import block_text, element_place, place_text
 from ...tracer.finding import counted as plural
 from ...tracer.requests import REQUEST_KINDS
 from ...tracer.trace import Buffer, Check, Op, Trace
-from ..session import Session
+from ..model.session import Session
 
 EXACT, PART = "exact", "part"
 MARKS = {

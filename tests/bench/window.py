@@ -26,10 +26,10 @@ def main_window() -> Any:
 
     worker = Worker()
     worker.start()
-    from tilescope.app import folders
-    from tilescope.app.first_bookmark import first_bookmark
     from tilescope.app.jobs import Jobs
     from tilescope.app.main_window import MainWindow
+    from tilescope.app.model import folders
+    from tilescope.app.model.first_bookmark import first_bookmark
     from tilescope.app.run import application
     from tilescope.tracer.cache import TraceCache
 
