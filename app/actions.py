@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget, QWidgetAction
 from .colouring import Colouring
 from .files import Files
 from .frame import Frame
-from .look import Look
 from .model.playhead import Playhead
-from .speech import Say, speak_actions
 from .stage import Stage
+from .widgets.appearance import Look
+from .widgets.spoken_words import Say, speak_actions
 
 # The names of the vocabularies themselves, which are the same in all words.
 CUDA, WORK_ITEM = "Thread, block, warp", "Work-item, work-group, wavefront"

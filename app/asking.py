@@ -12,8 +12,8 @@ from ..tracer.pace import duration_text
 from ..tracer.plan import KEEP_ALL
 from ..tracer.trace import Trace
 from .model.bookmark import Setup
-from .notice import Notice
 from .stage import Stage
+from .widgets.notice import Notice
 
 BYTES = 60  # that the trace of one access and what is derived from it take, about
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from ..tracer.atomic_write import write_atomically
 from .charts.figure import Figure
 from .charts.table import csv_text, json_text
-from .pictures import PictureError, write_png
+from .widgets.widget_picture import PictureError, write_png
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage
 
-    from .theme import Theme
+    from .widgets.theme import Theme
 
 SUFFIXES = (".png", ".svg", ".pdf", ".csv", ".json")
 DPI = 300  # of a PNG file
@@ -37,8 +37,8 @@ class Page:
 
     def look(self, figure: Figure) -> Theme:
         """Return the theme: the text grows with the page, so that it is legible on a slide, as far as all fits."""
-        from .theme import Theme
         from .views.chart_paint import wanted_height
+        from .widgets.theme import Theme
 
         shares = self.size[0] / NORMAL[0], self.size[1] / NORMAL[1]
         scale = self.text_size * sqrt(shares[0] * shares[1])

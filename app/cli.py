@@ -43,8 +43,8 @@ def _user_errors() -> tuple[type[Exception], ...]:
     from ..tracer.client import WorkerError
     from ..tracer.measurement import MeasurementError
     from ..tracer.storage import TraceFileError
-    from .pictures import PictureError
     from .program import ProgramError
+    from .widgets.widget_picture import PictureError
 
     return (
         MeasurementError,

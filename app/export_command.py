@@ -15,7 +15,7 @@ from .charts.sources import Source, sources
 from .charts.words import in_words, words_of
 from .model.vocabulary import WORDS
 from .parser import Parser, UsageError, number_between, picture_size
-from .pictures import draw_without_screen
+from .widgets.widget_picture import draw_without_screen
 
 
 def add_arguments(parser: Parser) -> None:

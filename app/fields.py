@@ -12,7 +12,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QWidget
 
 from ..kernels.catalogue import Parameter
-from .controls import Chip, Combo, Entry, button, mark
+from .widgets.controls import Chip, Combo, Entry, button, mark
 
 
 class Field(Protocol):

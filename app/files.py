@@ -14,11 +14,11 @@ from ..tracer.storage import TraceFileError, save
 from .model.bookmark import Setup
 from .model.session import launch_name
 from .model.settings import SettingsFile
-from .notice import Notice
-from .pictures import PictureError, picture_of, write_png
 from .stage import Stage
 from .toolbar import Toolbar
 from .user_program import UserProgram
+from .widgets.notice import Notice
+from .widgets.widget_picture import PictureError, picture_of, write_png
 
 TRACES = "Traces (*.npz)"
 ANSWERS = 6  # launches that a question offers

@@ -12,22 +12,22 @@ from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 from ..kernels.catalogue import groups
 from ..tracer.outcomes import Spread
 from .alignment import share_ranks, share_room, share_scales, share_words
-from .controls import Themed
 from .model.bookmark import PictureChoice, SideChoice
 from .model.playhead import Playhead
 from .model.session import Session, launch_name
 from .model.setup_edits import apart
-from .notice import News, Notice
 from .pane import Pane
 from .side import Side
 from .spreads import SeedJobs, key_of
 from .stage import Stage
-from .theme import Theme
 from .toolbar import SIDES, Toolbar
 from .transport import Transport
 from .types_job import TypeInferenceJob
 from .views.memory_scene import COLOUR_BY
 from .views.timeline import TimelineView
+from .widgets.controls import Themed
+from .widgets.notice import News, Notice
+from .widgets.theme import Theme
 
 # Pixels at the normal text size below which there is too little room for everything.
 LOW, LOWER, LOWEST, NARROW = 860, 660, 390, 1000

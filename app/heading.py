@@ -7,12 +7,12 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from ..tracer.trace import Trace
-from .controls import mark
-from .icons import icon
 from .model.session import Session
-from .switch import Switch
-from .theme import Theme
 from .views.wording import check_text, compared_text, pitfall_text
+from .widgets.controls import mark
+from .widgets.icons import icon
+from .widgets.switch import Switch
+from .widgets.theme import Theme
 
 
 class PaneHeading(QWidget):

@@ -30,14 +30,14 @@ from .dialogs import show_about, show_keys
 from .files import Files, dropped
 from .frame import Frame
 from .jobs import Jobs
-from .look import Look
 from .model.bookmark import Bookmark, History, Setup
 from .model.playhead import Playhead
 from .model.session import Session
 from .model.settings import Settings, SettingsFile
 from .stage import Stage
-from .theme import Theme
 from .toolbar import SIDES
+from .widgets.appearance import Look
+from .widgets.theme import Theme
 
 FRAME = 16  # milliseconds between two frames
 USUAL = QSize(1600, 900)

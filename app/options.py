@@ -8,8 +8,8 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QFrame, QWidget
 
 from .fields import ChoiceField, NumberField
-from .theme import Theme
-from .views.dress import boxes_palette, boxes_sheet
+from .widgets.palettes import boxes_palette, boxes_sheet
+from .widgets.theme import Theme
 
 SCHEDULES = ("lockstep", "sequential", "random")
 NUMBERS = (("seed", "Seed", 6), ("resident", "Resident blocks", 6), ("blocks", "Blocks to run", 16))

@@ -10,13 +10,13 @@ from .details import details_of
 from .heading import PaneHeading
 from .model.bookmark import PictureChoice
 from .model.session import Selection, Session
-from .theme import Theme
 from .veil import ProgressVeil
 from .views.counted import has_conflicts
 from .views.counters import CountersView
 from .views.histogram import HistogramView
 from .views.memory import MemoryView
 from .views.view import View
+from .widgets.theme import Theme
 
 
 class Pane(QFrame):

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QWidget
 
 from .model import phase_steps
 from .model.session import Session
-from .theme import Theme
 from .views.wording import place_text
+from .widgets.theme import Theme
 
 
 class PositionLabel(QWidget):

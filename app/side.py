@@ -9,7 +9,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from .model.session import Selection, Session
-from .theme import Theme
 from .views.explain import ExplainView
 from .views.findings import FindingsView, count_of
 from .views.heat import HEATS
@@ -18,6 +17,7 @@ from .views.thread import ThreadView
 from .views.view import View
 from .views.warp import WarpView
 from .views.wording import plural
+from .widgets.theme import Theme
 
 # Of the tabs' text, and the gap at either side of it; the least are for large text, of which so much is left.
 TAB_SIZES = ((15, 10), (15, 7), (14, 5), (13, 5), (12, 3), (11, 2), (10, 1), (9, 1), (8, 0), (7, 0), (6, 0))

@@ -13,7 +13,7 @@ import msgspec
 from ..tracer.client import Worker
 from .model.bookmark import Bookmark
 from .parser import Parser, add_look, add_scenarios, check_scenarios, whole_number
-from .pictures import PictureError, draw_without_screen, picture_of, write_png
+from .widgets.widget_picture import PictureError, draw_without_screen, picture_of, write_png
 
 if TYPE_CHECKING:
     from .arrivals import StartMoment

@@ -26,16 +26,16 @@ from .charts.build import build
 from .charts.choose import CHARTS, ChartKind, Choice, title_of, turned_to
 from .charts.sources import sources
 from .charts.words import in_words, words_of
-from .controls import button
-from .flow import FlowLayout
-from .look import Look
 from .measuring_job import MeasureJob
-from .notice import Notice
-from .pictures import PictureError
-from .theme import Theme
 from .timings_lists import KernelList, SourceList
 from .timings_options import ChartFields
 from .views.charts import ChartView
+from .widgets.appearance import Look
+from .widgets.controls import button
+from .widgets.flow_layout import FlowLayout
+from .widgets.notice import Notice
+from .widgets.theme import Theme
+from .widgets.widget_picture import PictureError
 
 TABS = {
     "bars": "Time",

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QTreeWi
 from ..kernels.catalogue import find, groups
 from .charts.choose import Subject, slots_of, subject_named
 from .charts.sources import Source
-from .icons import DENSITY
-from .theme import Theme
 from .views.chart_ink import Ink
-from .views.dress import boxes_palette, boxes_sheet, sheet
+from .widgets.icons import DENSITY
+from .widgets.palettes import boxes_palette, boxes_sheet, sheet
+from .widgets.theme import Theme
 
 SHOWN = 2  # measurements that are in sight
 KEY = Qt.ItemDataRole.UserRole

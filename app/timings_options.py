@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 from .charts.choose import Choice, chosen_rows, problem_for, problems, shapes
 from .charts.sources import Source
 from .charts.wording import SHORT, shape_of
-from .controls import Chip, Combo
-from .flow import FlowLayout
-from .speech import speak
-from .theme import Theme
-from .views.dress import boxes_palette, boxes_sheet
+from .widgets.controls import Chip, Combo
+from .widgets.flow_layout import FlowLayout
+from .widgets.palettes import boxes_palette, boxes_sheet
+from .widgets.spoken_words import speak
+from .widgets.theme import Theme
 
 USED = {
     "bars": ("kind", "problem", "shape", "axis", "published"),

@@ -7,8 +7,8 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from ..tracer.pace import Pace, left_text
-from .controls import button, paint_icon
-from .theme import Theme
+from .widgets.controls import button, paint_icon
+from .widgets.theme import Theme
 
 VEILED_AFTER = 200  # milliseconds: what comes sooner is not announced by a flicker
 

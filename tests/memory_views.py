@@ -6,8 +6,8 @@ import numpy as np
 
 from sessions import application
 from tilescope.app.model.session import Selection
-from tilescope.app.theme import Theme
 from tilescope.app.views.memory import MemoryView
+from tilescope.app.widgets.theme import Theme
 
 LOAD, STORE = 0, 1
 SMALL = {"m": 20, "k": 24, "n": 28, "tile": 8}

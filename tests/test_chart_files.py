@@ -20,10 +20,10 @@ from tilescope.app.charts.build import build
 from tilescope.app.charts.choose import CHARTS, Choice, Subject
 from tilescope.app.charts.sources import Source
 from tilescope.app.cli import main
-from tilescope.app.pictures import PictureError
 from tilescope.app.run import application
 from tilescope.app.views.chart_paint import draw_figure
 from tilescope.app.views.charts import ChartView
+from tilescope.app.widgets.widget_picture import PictureError
 from tilescope.tracer.measurement import load, recorded
 
 SIZE = (960, 540)

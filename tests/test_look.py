@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
-from tilescope.app.theme import Theme
 from tilescope.app.views import cells
 from tilescope.app.views.memory_paint import colour_table
+from tilescope.app.widgets.theme import Theme
 from windows import opened
 
 THEMES = [Theme.named("light"), Theme.named("dark")]

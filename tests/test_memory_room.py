@@ -11,7 +11,6 @@ from PySide6.QtTest import QTest
 from memory_views import LOAD, moment_of, number, shown
 from sessions import matmul, picture
 from tilescope.app.model.session import Selection
-from tilescope.app.theme import Theme
 from tilescope.app.views.box import Box
 from tilescope.app.views.frames import frames_of
 from tilescope.app.views.layout import arrange
@@ -20,6 +19,7 @@ from tilescope.app.views.memory_picture import Zoom
 from tilescope.app.views.memory_text import chip_spot
 from tilescope.app.views.place import Metrics
 from tilescope.app.views.sheet import sheet_of, slice_text
+from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.trace import Buffer
 
 

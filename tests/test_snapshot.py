@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtGui import QImage
 
 from tilescope.app.cli import main
-from tilescope.app.pictures import PictureError, write_png
 from tilescope.app.snapshot import snapshot
+from tilescope.app.widgets.widget_picture import PictureError, write_png
 from tilescope.kernels.catalogue import CatalogueError
 from windows import PAIR, opened
 

@@ -10,10 +10,10 @@ from PySide6.QtTest import QTest
 from sessions import matmul, picture, uneven
 from test_panels import shown
 from tilescope.app.model.session import Selection
-from tilescope.app.theme import KIND_COLOURS, Theme
 from tilescope.app.views.editor import hanging, top_line
 from tilescope.app.views.highlight import pieces
 from tilescope.app.views.source import SourceView
+from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 
 
 @pytest.fixture(scope="module")

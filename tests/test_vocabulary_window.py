@@ -13,9 +13,9 @@ from tilescope.app import actions
 from tilescope.app.charts.choose import CHARTS, Choice, subject_named
 from tilescope.app.model.vocabulary import spoken
 from tilescope.app.run import application
-from tilescope.app.speech import speak
-from tilescope.app.theme import Theme
 from tilescope.app.timings import Timings
+from tilescope.app.widgets.spoken_words import speak
+from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.catalogue import find, groups, scenarios
 from tilescope.kernels.scenario import WORK_ITEM_WORDS
 from windows import PAIR, SMALL, opened, settle

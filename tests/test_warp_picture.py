@@ -9,8 +9,8 @@ import pytest
 from sessions import matmul, picture
 from test_warp_view import LIGHT, request_of, shown
 from tilescope.app.model.session import Selection
-from tilescope.app.theme import Theme
 from tilescope.app.views.warp_scene import Scene
+from tilescope.app.widgets.theme import Theme
 
 
 def scene_of(view):

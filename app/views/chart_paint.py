@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPen
 
 from ..charts.figure import Bars, Figure, Plane, Series
-from ..theme import Theme
+from ..widgets.theme import Theme
 from .chart_bars import Hits, beyond, draw_bars, height_of
 from .chart_ink import DASHES, Ink, wrapped
 from .chart_plane import draw_plane

@@ -7,7 +7,7 @@ from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ..charts.figure import Figure, numbers_told
-from ..theme import Theme
+from ..widgets.theme import Theme
 from .chart_bars import Hits
 from .chart_paint import draw_figure, wanted_height
 from .view import guarded

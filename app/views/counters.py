@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QResi
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ..model.session import Selection, Session
-from ..theme import Theme
+from ..widgets.theme import Theme
 from .counted import notice_of, tiles_of, totals_of
 from .tiles import COMPACT, HEIGHTS, LINE, ROOMY, Grid, Style, Tile, boxes, draw_tile, grid_of, least_width
 from .view import View

@@ -23,10 +23,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 
-from ..theme import Theme
-from .dress import sheet
+from ..widgets.palettes import sheet
+from ..widgets.patterns import mixed
+from ..widgets.theme import Theme
 from .highlight import Highlighter
-from .patterns import mixed
 from .wording import count_text
 
 FEW = 26  # columns of text, beside which there is no room for counts

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 from ...tracer.array_types import Ints
 from ...tracer.requests import REQUEST_KINDS
 from ..model.session import Selection, Session
-from ..theme import Theme
+from ..widgets.theme import Theme
 from .tracks import BlockTrack, accesses_of, block_track
 from .view import View
 from .wording import (

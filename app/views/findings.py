@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
 )
 
 from ...tracer.findings import FINDING_KINDS, SEVERITIES, Finding, place_of
-from ..controls import Combo
-from ..flow import FlowLayout
 from ..model.session import Selection, Session
-from ..theme import Theme
-from .dress import ink_palette
+from ..widgets.controls import Combo
+from ..widgets.flow_layout import FlowLayout
+from ..widgets.palettes import ink_palette
+from ..widgets.theme import Theme
 from .findings_list import FOUND, FindingsList, source_of
 from .race_card import RaceCard, shown_access
 from .severity import sign_icon

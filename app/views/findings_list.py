@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
 
 from ...tracer.findings import Finding, place_of
 from ..model.session import Session
-from ..theme import Theme
+from ..widgets.palettes import sheet
+from ..widgets.patterns import mixed
+from ..widgets.theme import Theme
 from .descriptions import source_line
-from .dress import sheet
-from .patterns import mixed
 from .severity import draw_sign
 
 FOUND = Qt.ItemDataRole.UserRole  # the place in the session's findings

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from ...tracer.outcomes import Spread
 from ...tracer.trace import WARP
 from ..model.session import Selection, Session
-from ..theme import Theme
+from ..widgets.theme import Theme
 from . import histogram_paint as paint
 from .bins import Adding, Bars, Bins
 from .descriptions import selection_at

@@ -11,7 +11,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
 from ...tracer.array_types import Ints
 from ...tracer.runs import places_in_run, run_starts
-from ..theme import Theme, contrasting
+from ..widgets.patterns import mixed
+from ..widgets.theme import Theme, contrasting
 from .bins import Adding, Bars
 from .box import Box
 from .colour_scales import HEAT
@@ -30,7 +31,6 @@ from .drawing import (
     write,
 )
 from .histogram_places import LANES, Plot, bin_middle, lane_box
-from .patterns import mixed
 from .ticks import round_step, whole_step
 from .wording import count_text
 

@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, QWidget
 
 from ..model.session import Selection, Session
-from ..theme import Theme
+from ..widgets.theme import Theme
 from . import memory_told as told
 from .descriptions import selection_at
 from .drawing import CENTRE, write

@@ -10,7 +10,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter, QPixmap
 
 from ...tracer.trace import Buffer
-from ..theme import Theme
+from ..widgets.theme import Theme
 from . import cells
 from .drawing import MIDDLE, draw_badge, draw_hatch, width_of, write
 from .heat import HEATS

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QByteArray, QDataStream, QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPolygonF
 
-from ..theme import Theme, contrasting
+from ..widgets.theme import Theme, contrasting
 from . import cells, marks
 from .box import Box
 from .colour_scales import HEAT, READS, VALUES

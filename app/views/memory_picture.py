@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter, QPixmap
 
 from ..model.session import Selection, Session
-from ..theme import Theme
+from ..widgets.theme import Theme
 from . import memory_legend as legend
 from . import memory_paint as paint
 from . import memory_text as words

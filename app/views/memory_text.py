@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from ...tracer.trace import Buffer
-from ..theme import Theme
+from ..widgets.theme import Theme
 from .box import Box
 from .drawing import CENTRE, LEFT, MIDDLE, RIGHT, WRAP, draw_veil, rect, width_of, write
 from .place import BufferPlace

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 from ...tracer.finding import Finding
 from ...tracer.trace import WARP
 from ..model.session import Selection, Session
-from ..theme import Theme
+from ..widgets.palettes import ink_palette
+from ..widgets.patterns import swatch
+from ..widgets.theme import Theme
 from .descriptions import source_line
-from .dress import ink_palette
-from .patterns import swatch
 from .wording import access_kind, access_text, block_text, count_text, element_text, place_text
 
 

@@ -15,12 +15,12 @@ from ...tracer.cuda_c import source_of
 from ...tracer.requests import REQUEST_KINDS
 from ...tracer.trace import WARP
 from ..model.session import Selection, Session
-from ..switch import Switch
-from ..theme import Theme
+from ..widgets.patterns import WAITING, mixed
+from ..widgets.switch import Switch
+from ..widgets.theme import Theme
 from .descriptions import source_line
 from .editor import Editor
 from .heat import HEATS, line_heat
-from .patterns import WAITING, mixed
 from .tracks import BlockTrack, WarpTrack, block_track, doing, warp_track
 from .view import View
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 
 from ...tracer.outcomes import Spread
 from ...tracer.runs import places_in_run, run_starts
-from ..theme import Theme
+from ..widgets.theme import Theme
 from .drawing import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
 from .tally import measured_text, regular_text, seeds_text
 from .ticks import whole_step

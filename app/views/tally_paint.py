@@ -7,7 +7,7 @@ from PySide6.QtCore import QLineF, QRectF
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from ...tracer.outcomes import Spread
-from ..theme import Theme
+from ..widgets.theme import Theme
 from .drawing import CENTRE, MIDDLE, RIGHT, on_panel, pen, width_of, write
 from .spread_paint import SMALL, draw_spread, spread_height, text_line, write_bold, write_wrapped
 from .tally import Tally

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QListWidget, QListWid
 from ...tracer.array_types import Ints
 from ...tracer.trace import WARP, Op
 from ..model.session import Selection, Session
-from ..theme import Theme
-from .dress import ink_palette, sheet
-from .patterns import WAITING, mixed, swatch
+from ..widgets.palettes import ink_palette, sheet
+from ..widgets.patterns import WAITING, mixed, swatch
+from ..widgets.theme import Theme
 from .picker import Picker
 from .tracks import BlockTrack, State, WarpTrack, block_track, doing, thread_accesses, warp_track
 from .view import View

@@ -9,7 +9,7 @@ from itertools import pairwise
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
-from ..theme import Theme
+from ..widgets.theme import Theme
 from .drawing import draw_badge
 from .wording import EXACT
 

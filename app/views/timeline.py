@@ -18,8 +18,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ...tracer.trace import WARP
 from ..model.session import Selection, Session
-from ..theme import Theme
-from .patterns import Pixels
+from ..widgets.patterns import Pixels
+from ..widgets.theme import Theme
 from .timeline_image import codes, lanes
 from .timeline_paint import Picture, Range, TimelineLayout, beside_rows, still_picture, timeline_layout
 from .timeline_pick import Part, block_at, phase_start, told_at, warp_at

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ...tracer.array_types import Ints
 from ..model.session import Session
-from ..theme import Theme
-from .patterns import LOOKS, WAITING, Pixels, cell, hatch, mixed
+from ..widgets.patterns import LOOKS, WAITING, Pixels, cell, hatch, mixed
+from ..widgets.theme import Theme
 from .tracks import BlockTrack
 
 Codes = NDArray[np.uint8]

@@ -12,8 +12,8 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPixmap, QPolygo
 
 from ...tracer.array_types import Ints
 from ..model.session import Session
-from ..theme import Theme
-from .patterns import Pixels, image
+from ..widgets.patterns import Pixels, image
+from ..widgets.theme import Theme
 from .ticks import whole_step
 from .timeline_image import Codes, rows_pixels, strip_pixels
 from .tracks import BlockTrack

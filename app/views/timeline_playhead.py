@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QPolygonF
 
-from ..theme import Theme
+from ..widgets.theme import Theme
 from .timeline_paint import TimelineLayout
 
 HANDLE = 6  # half the handle's width at the normal text size

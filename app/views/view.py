@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from ...kernels.catalogue import Scenario
 from ..model.session import Selection, Session
-from ..theme import Theme
+from ..widgets.theme import Theme
 
 
 class View(QWidget):

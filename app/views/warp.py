@@ -20,14 +20,14 @@ from PySide6.QtWidgets import (
 
 from ...tracer.array_types import Ints
 from ...tracer.trace import WARP
-from ..flow import FlowLayout
 from ..model.session import Selection, Session
-from ..theme import Theme
+from ..widgets.flow_layout import FlowLayout
+from ..widgets.palettes import ink_palette
+from ..widgets.patterns import swatch
+from ..widgets.theme import Theme
 from . import lanes_text as words
-from .dress import ink_palette
 from .heat import waste_of
 from .lanes import Lanes, idle_lanes, lanes_of
-from .patterns import swatch
 from .tracks import BlockTrack, WarpTrack, block_track, doing, warp_track
 from .view import View
 from .warp_picture import WarpPicture

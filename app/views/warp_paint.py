@@ -7,11 +7,11 @@ from PySide6.QtGui import QPainter, QPainterPath, QPen
 
 from ...tracer.coalescing import SECTOR
 from ...tracer.trace import WARP
-from ..theme import STRONG, Theme, contrasting
+from ..widgets.patterns import mixed
+from ..widgets.theme import STRONG, Theme, contrasting
 from .box import Box
 from .drawing import CENTRE, LEFT, MIDDLE, RIGHT, rect
 from .lanes_text import address_text, index_text
-from .patterns import mixed
 from .warp_scene import (
     MARK,
     Scene,

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ...tracer.trace import WARP
-from ..theme import Theme
+from ..widgets.theme import Theme
 from .lanes import Lanes
 from .view import guarded
 from .warp_paint import paint_captions, paint_legend, paint_scene

@@ -10,7 +10,7 @@ from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from ...tracer.trace import WARP
-from ..theme import Theme
+from ..widgets.theme import Theme
 from .box import Box
 from .drawing import MIDDLE
 from .lanes import Lanes

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
-from .model.bookmark import ThemeChoice, WordChoice
+from ..model.bookmark import ThemeChoice, WordChoice
 from .theme import Theme, qt_palette, resolve, style_sheet
 
 

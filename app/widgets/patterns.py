@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QImage, QPixmap
 
 from ...tracer.array_types import Mask
 from ...tracer.requests import REQUEST_KINDS
-from ..theme import Theme
+from .theme import Theme
 
 Pixels = NDArray[np.uint32]
 WAITING = "waiting"

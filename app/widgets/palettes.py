@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtGui import QPalette
 
-from ..theme import Theme, qt_palette
+from .theme import Theme, qt_palette
 
 
 def ink_palette(theme: Theme, ink: str) -> QPalette:

@@ -1,0 +1,1 @@
+"""Colours, icons and controls that know no session."""
