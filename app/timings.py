@@ -21,11 +21,11 @@ from PySide6.QtWidgets import (
 
 from ..kernels.catalogue import CatalogueError
 from . import chart_files
-from .charts.asks import asks_for
 from .charts.build import build
-from .charts.choose import CHARTS, ChartKind, Choice, title_of, turned_to
+from .charts.cases import asks_for
+from .charts.choice import CHARTS, ChartKind, Choice, title_of, turned_to
 from .charts.sources import sources
-from .charts.words import in_words, words_of
+from .charts.vocabulary import in_words, words_of
 from .measuring_job import MeasureJob
 from .timings_lists import KernelList, SourceList
 from .timings_options import ChartFields

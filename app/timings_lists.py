@@ -9,7 +9,7 @@ from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QTreeWidgetItemIterator, QWidget
 
 from ..kernels.catalogue import find, groups
-from .charts.choose import Subject, slots_of, subject_named
+from .charts.choice import Subject, slots_of, subject_named
 from .charts.sources import Source
 from .views.chart_ink import Ink
 from .widgets.icons import DENSITY

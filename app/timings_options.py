@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 
-from .charts.choose import Choice, chosen_rows, problem_for, problems, shapes
+from .charts.choice import Choice, chosen_rows, problem_for, problems, shapes
 from .charts.sources import Source
 from .charts.wording import SHORT, shape_of
 from .widgets.controls import Chip, Combo

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tilescope.app.charts.choose import Choice, Subject
+from tilescope.app.charts.choice import Choice, Subject
 from tilescope.app.charts.sources import Source
 from tilescope.tracer.measurement import load, recorded
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage, QPainter, QPolygonF
 from recorded_charts import H200, of
 from tilescope.app.chart_files import Page
 from tilescope.app.charts.build import build
-from tilescope.app.charts.choose import CHARTS, Choice, turned_to
+from tilescope.app.charts.choice import CHARTS, Choice, turned_to
 from tilescope.app.run import application
 from tilescope.app.views.chart_ink import Ink
 from tilescope.app.views.chart_paint import draw_figure, wanted_height

@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 
 from recorded_charts import H200, SIDES, of, raw, samples
 from tilescope.app.charts.build import build
-from tilescope.app.charts.choose import (
-    Choice,
-    Subject,
-    problem_for,
-    shapes,
-    slots_of,
-)
+from tilescope.app.charts.choice import Choice, Subject, problem_for, shapes, slots_of
 from tilescope.app.charts.published import entries, published_for
 from tilescope.app.charts.table import COLUMNS, csv_text, json_text
 from tilescope.app.charts.wording import number_text, problem_of, time_text, unit_of

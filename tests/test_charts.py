@@ -10,20 +10,12 @@ import msgspec
 import pytest
 
 from recorded_charts import FILE, H200, RAW, SIDES, of, raw, samples
-from tilescope.app.charts.asks import asks_for
 from tilescope.app.charts.build import build
-from tilescope.app.charts.choose import (
-    CHARTS,
-    LADDER,
-    Choice,
-    Subject,
-    problems,
-    subjects_of,
-    turned_to,
-)
+from tilescope.app.charts.cases import asks_for
+from tilescope.app.charts.choice import CHARTS, LADDER, Choice, Subject, problems, subjects_of, turned_to
 from tilescope.app.charts.sources import Source, own_folder, sources
+from tilescope.app.charts.vocabulary import in_words, words_of
 from tilescope.app.charts.wording import problem_of, shape_of
-from tilescope.app.charts.words import in_words, words_of
 from tilescope.tracer.measurement import load, recorded, save
 
 # --- what is drawn

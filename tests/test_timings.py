@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from recorded_charts import of
-from tilescope.app.charts.choose import CHARTS, Subject
+from tilescope.app.charts.choice import CHARTS, Subject
 from tilescope.app.charts.sources import own_folder
 from tilescope.app.run import application
 from tilescope.app.timings import Timings, show_timings

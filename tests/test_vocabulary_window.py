@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QPainter
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget, QTabBar, QWidget
 
 from tilescope.app import actions
-from tilescope.app.charts.choose import CHARTS, Choice, subject_named
+from tilescope.app.charts.choice import CHARTS, Choice, subject_named
 from tilescope.app.model.vocabulary import spoken
 from tilescope.app.run import application
 from tilescope.app.timings import Timings

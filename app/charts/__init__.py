@@ -1,1 +1,1 @@
-"""Charts of measurements as plain data: from files to figures, without Qt."""
+"""Charts of measured times as data, with their words and numbers. They are drawn in views/charts."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...tracer.measurement import Row, TimingKind
-from .choose import Choice, Subject, slots_of, subject_named, timing_of, title_of
+from .choice import Choice, Subject, slots_of, subject_named, timing_of, title_of
 from .figure import Axis, Bar, Bars, Datum, Mark
 from .published import published_for
 from .sources import Measured, origin_among, sources_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .bars import Rows, calls, copies, ladder, speedup, times
-from .choose import ChartKind, Choice, Subject, chosen_rows, subject_named, timing_of, title_of
+from .choice import ChartKind, Choice, Subject, chosen_rows, subject_named, timing_of, title_of
 from .figure import Bars, Figure, Plane
 from .roofline import on_gpu, roofline
 from .scaling import scaling

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ...tracer.measurement import Row
 from ...tracer.traffic import traffic_of
 from .bars import Rows, datum_of, told_apart
-from .choose import Choice, slots_of, timing_of
+from .choice import Choice, slots_of, timing_of
 from .figure import Axis, Mark, Plane, Point, Roof, Series
 from .sources import Measured, Source, sources_of
 from .wording import number_text, real_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .bars import MEASURED, Rows, datum_of
-from .choose import Choice, slots_of, timing_of
+from .choice import Choice, slots_of, timing_of
 from .figure import Axis, Mark, Plane, Point, Series
 from .sources import Measured, origin_among, sources_of
 from .wording import number_text, real_of, shape_of, side_of, size_name, time_text, unit_of

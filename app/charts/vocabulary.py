@@ -10,7 +10,7 @@ from functools import cache, partial
 from ...kernels.catalogue import find, scenarios
 from ...kernels.scenario import WORK_ITEM_WORDS
 from ..model.vocabulary import resolved, spoken
-from .choose import Subject
+from .choice import Subject
 from .figure import Bars, Figure, Plane
 
 Say = Callable[[str], str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...tracer.rows import Ask, asks_of
-from .choose import Choice, chosen_rows
+from .choice import Choice, chosen_rows
 from .sources import Source
 
 
