@@ -11,10 +11,10 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget, QWidgetAction
 
 from .colouring import Colouring
+from .control.stage import Stage
 from .files import Files
 from .frame import Frame
 from .model.playhead import Playhead
-from .stage import Stage
 from .widgets.appearance import Look
 from .widgets.spoken_words import Say, speak_actions
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .arrivals import kernels
+from .control.stage import Stage
+from .control.start_moment import kernels
 from .frame import Frame
-from .stage import Stage
 from .views.heat import HEATS, heat_of
 from .views.memory_scene import COLOUR_BY
 

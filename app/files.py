@@ -11,12 +11,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ..tracer.storage import TraceFileError, save
+from .control.program_job import UserProgram
+from .control.stage import Stage
 from .model.bookmark import Setup
 from .model.session import launch_name
 from .model.settings import SettingsFile
-from .stage import Stage
 from .toolbar import Toolbar
-from .user_program import UserProgram
 from .widgets.notice import Notice
 from .widgets.widget_picture import PictureError, picture_of, write_png
 

@@ -12,17 +12,17 @@ from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 from ..kernels.catalogue import groups
 from ..tracer.outcomes import Spread
 from .alignment import share_ranks, share_room, share_scales, share_words
+from .control.seed_jobs import SeedJobs, key_of
+from .control.stage import Stage
+from .control.type_inference_job import TypeInferenceJob
 from .model.bookmark import PictureChoice, SideChoice
 from .model.playhead import Playhead
 from .model.session import Session, launch_name
 from .model.setup_edits import apart
 from .pane import Pane
 from .side import Side
-from .spreads import SeedJobs, key_of
-from .stage import Stage
 from .toolbar import SIDES, Toolbar
 from .transport import Transport
-from .types_job import TypeInferenceJob
 from .views.memory_scene import COLOUR_BY
 from .views.timeline import TimelineView
 from .widgets.controls import Themed

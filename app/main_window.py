@@ -23,18 +23,18 @@ from .actions import (
     play_commands,
     view_commands,
 )
-from .arrivals import StartMoment, as_before, at_first_load
 from .asking import LaunchQuestions
 from .colouring import Colouring
+from .control.session_jobs import Jobs
+from .control.stage import Stage
+from .control.start_moment import StartMoment, as_before, at_first_load
 from .dialogs import show_about, show_keys
 from .files import Files, dropped
 from .frame import Frame
-from .jobs import Jobs
 from .model.bookmark import Bookmark, History, Setup
 from .model.playhead import Playhead
 from .model.session import Session
 from .model.settings import Settings, SettingsFile
-from .stage import Stage
 from .toolbar import SIDES
 from .widgets.appearance import Look
 from .widgets.theme import Theme

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from ..tracer.cache import TraceCache
 from ..tracer.client import Worker
-from .jobs import Jobs
+from .control.session_jobs import Jobs
 from .main_window import MainWindow
 from .model import folders
 from .model.first_bookmark import first_bookmark

@@ -16,7 +16,7 @@ from .parser import Parser, add_look, add_scenarios, check_scenarios, whole_numb
 from .widgets.widget_picture import PictureError, draw_without_screen, picture_of, write_png
 
 if TYPE_CHECKING:
-    from .arrivals import StartMoment
+    from .control.start_moment import StartMoment
     from .main_window import MainWindow
     from .model.bookmark import Bookmark
 
@@ -63,7 +63,7 @@ def snapshot(
     worker = Worker()
     worker.start()
     _prepare(scale)
-    from .arrivals import at_first_load, at_moment, at_phase
+    from .control.start_moment import at_first_load, at_moment, at_phase
     from .model.first_bookmark import first_bookmark
 
     mark = msgspec.structs.replace(first_bookmark(specs, None), theme=theme, text_scale=text_size)
@@ -91,7 +91,7 @@ def _window(worker: Worker, mark: Bookmark, arrival: StartMoment, size: Size) ->
     from PySide6.QtCore import QEventLoop, Qt
 
     from ..tracer.cache import TraceCache
-    from .jobs import Jobs
+    from .control.session_jobs import Jobs
     from .main_window import MainWindow
     from .model.folders import cache_folder
     from .run import application

@@ -26,7 +26,7 @@ from .charts.cases import asks_for
 from .charts.choice import CHARTS, ChartKind, Choice, title_of, turned_to
 from .charts.sources import sources
 from .charts.vocabulary import in_words, words_of
-from .measuring_job import MeasureJob
+from .control.measure_job import MeasureJob
 from .timings_lists import KernelList, SourceList
 from .timings_options import ChartFields
 from .views.charts import ChartView

@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from launching import Array, trace
+from tilescope.app.control.type_inference_job import TypeInferenceJob
 from tilescope.app.model.bookmark import Bookmark, Setup
 from tilescope.app.model.session import Selection
-from tilescope.app.types_job import TypeInferenceJob
 from tilescope.app.views.findings import LOOKING
 from tilescope.tracer.findings import place_of
 from tilescope.tracer.storage import save

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from tilescope.app.jobs import Jobs
+from tilescope.app.control.session_jobs import Jobs
 from tilescope.app.main_window import MainWindow
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.first_bookmark import first_bookmark

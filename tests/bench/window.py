@@ -26,7 +26,7 @@ def main_window() -> Any:
 
     worker = Worker()
     worker.start()
-    from tilescope.app.jobs import Jobs
+    from tilescope.app.control.session_jobs import Jobs
     from tilescope.app.main_window import MainWindow
     from tilescope.app.model import folders
     from tilescope.app.model.first_bookmark import first_bookmark

@@ -6,10 +6,10 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
-from ..tracer.launch import Launch
-from ..tracer.type_inference_client import Operation, TypeInference, may_have_operations, question_of
-from .jobs import LEAVING, Task
-from .model.session import Session
+from ...tracer.launch import Launch
+from ...tracer.type_inference_client import Operation, TypeInference, may_have_operations, question_of
+from ..model.session import Session
+from .session_jobs import LEAVING, Task
 
 Operations = tuple[Operation, ...]
 DELAY = 2000  # milliseconds of peace after a session was loaded: the first frames come first

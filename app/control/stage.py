@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from ..kernels.catalogue import CatalogueError, find
-from ..tracer.launch import Launch
-from ..tracer.plan import kernel_source, launch_of
-from .arrivals import StartMoment, at_first_load
-from .jobs import Jobs
-from .model import phase_steps
-from .model.bookmark import Link, Setup
-from .model.playhead import Playhead, clock_of, link
-from .model.session import Selection, Session, scenario_of
+from ...kernels.catalogue import CatalogueError, find
+from ...tracer.launch import Launch
+from ...tracer.plan import kernel_source, launch_of
+from ..model import phase_steps
+from ..model.bookmark import Link, Setup
+from ..model.playhead import Playhead, clock_of, link
+from ..model.session import Selection, Session, scenario_of
+from .session_jobs import Jobs
+from .start_moment import StartMoment, at_first_load
 
 
 class Stage(QObject):

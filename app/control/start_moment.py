@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from .model import phase_steps
-from .model.bookmark import Link
-from .model.playhead import Playhead, clock_of, link
-from .model.session import Selection, Session
+from ..model import phase_steps
+from ..model.bookmark import Link
+from ..model.playhead import Playhead, clock_of, link
+from ..model.session import Selection, Session
 
 
 class Panes(Protocol):
