@@ -13,7 +13,7 @@ from .model.session import Session
 from .parser import Parser, UsageError, add_look, add_scenarios, check_scenarios
 from .report import counters_table, sessions
 from .snapshot import snapshot
-from .views.wording import phase_text
+from .views.common.wording import phase_text
 
 PHASES = 4  # of the first block that are shown one by one; the later ones repeat them
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from ..tracer.trace import Trace
 from .model.session import Session
-from .views.wording import check_text, compared_text, pitfall_text
+from .views.common.wording import check_text, compared_text, pitfall_text
 from .widgets.controls import mark
 from .widgets.icons import icon
 from .widgets.switch import Switch

@@ -11,11 +11,11 @@ from .heading import PaneHeading
 from .model.bookmark import PictureChoice
 from .model.session import Selection, Session
 from .veil import ProgressVeil
+from .views.common.view import View
 from .views.counted import has_conflicts
 from .views.counters import CountersView
 from .views.histogram import HistogramView
 from .views.memory import MemoryView
-from .views.view import View
 from .widgets.theme import Theme
 
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from .model import phase_steps
 from .model.session import Session
-from .views.wording import place_text
+from .views.common.wording import place_text
 from .widgets.theme import Theme
 
 

@@ -25,7 +25,16 @@ from .model.folders import cache_folder
 from .model.session import Session, build_session, session_of_file
 from .parser import Parser, UsageError, add_scenarios, check_scenarios
 from .text_table import aligned
-from .views.wording import EXACT, PART, check_text, count_text, mark_of, operands, part_text, times_text
+from .views.common.wording import (
+    EXACT,
+    PART,
+    check_text,
+    count_text,
+    mark_of,
+    operands,
+    part_text,
+    times_text,
+)
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
 BY = ("line", "buffer", "block")

@@ -9,14 +9,14 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from .model.session import Selection, Session
+from .views.common.heat import HEATS
+from .views.common.view import View
+from .views.common.wording import plural
 from .views.explain import ExplainView
 from .views.findings import FindingsView, count_of
-from .views.heat import HEATS
 from .views.source import REQUESTS, SourceView
 from .views.thread import ThreadView
-from .views.view import View
 from .views.warp import WarpView
-from .views.wording import plural
 from .widgets.theme import Theme
 
 # Of the tabs' text, and the gap at either side of it; the least are for large text, of which so much is left.

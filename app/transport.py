@@ -16,7 +16,7 @@ from .model.bookmark import Link
 from .model.playhead import SPEEDS, Playhead
 from .model.session import Session
 from .position import PositionLabel
-from .views.wording import place_text
+from .views.common.wording import place_text
 from .widgets.controls import Chip, Combo, Themed, button, paint_icon
 from .widgets.flow_layout import FlowLayout
 from .widgets.theme import Theme

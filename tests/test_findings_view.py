@@ -13,9 +13,9 @@ from PySide6.QtTest import QTest
 from launching import Array, launch, trace
 from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection, build_session
+from tilescope.app.views.common.heat import heat_of
 from tilescope.app.views.explain import ExplainView
 from tilescope.app.views.findings import LOOKING, FindingsView, count_of
-from tilescope.app.views.heat import heat_of
 from tilescope.app.views.thread import ThreadView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.findings import SEVERITIES, place_of

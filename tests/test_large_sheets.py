@@ -8,7 +8,7 @@ import pytest
 from launching import Array, launch, trace
 from sessions import matmul, uneven
 from tilescope.app.model.session import Selection, build_session
-from tilescope.app.views.cells import POISON, shrunk
+from tilescope.app.views.common.cell_colours import POISON, shrunk
 from tilescope.app.views.frames import Part
 from tilescope.app.views.large import still, with_few
 from tilescope.app.views.memory_scene import Scene

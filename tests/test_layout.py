@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilescope.app.views import cells, marks
-from tilescope.app.views.box import Box
-from tilescope.app.views.descriptions import index_of
+from tilescope.app.views import marks
+from tilescope.app.views.common import cell_colours
+from tilescope.app.views.common.box import Box
+from tilescope.app.views.common.descriptions import index_of
 from tilescope.app.views.flights import arcs, merged
 from tilescope.app.views.layout import arrange, roles_of
 from tilescope.app.views.place import Metrics, snapped
@@ -153,23 +154,28 @@ def test_an_outline_is_the_edges_that_one_cell_alone_has(found):
 
 
 def test_codes_tell_unread_read_unwritten_and_valued_cells_apart():
-    reads = cells.read_codes(np.array([[0, 1, 2, 64, 99]]), 64)
-    assert reads.tolist()[0][:2] == [cells.UNREAD, cells.FIRST]
-    assert reads[0, 2] > cells.FIRST and reads[0, 3] == reads[0, 4] == cells.LAST
-    few = cells.read_codes(np.array([[0, 1, 2, 64, 99] + [0] * 40]), 64)
-    assert few.tolist() == [reads.tolist()[0] + [cells.UNREAD] * 40]
+    reads = cell_colours.read_codes(np.array([[0, 1, 2, 64, 99]]), 64)
+    assert reads.tolist()[0][:2] == [cell_colours.UNREAD, cell_colours.FIRST]
+    assert reads[0, 2] > cell_colours.FIRST and reads[0, 3] == reads[0, 4] == cell_colours.LAST
+    few = cell_colours.read_codes(np.array([[0, 1, 2, 64, 99] + [0] * 40]), 64)
+    assert few.tolist() == [reads.tolist()[0] + [cell_colours.UNREAD] * 40]
     values, known = np.array([np.nan, 1.0, 2.0, 3.0]), np.array([False, True, True, True])
     blank = np.array([False, True, False, False])
-    codes = cells.value_codes(values, known, blank, cells.Range(1, 3))
-    assert codes.tolist() == [cells.POISON, cells.UNREAD, (cells.FIRST + cells.LAST) // 2, cells.LAST]
+    codes = cell_colours.value_codes(values, known, blank, cell_colours.Range(1, 3))
+    assert codes.tolist() == [
+        cell_colours.POISON,
+        cell_colours.UNREAD,
+        (cell_colours.FIRST + cell_colours.LAST) // 2,
+        cell_colours.LAST,
+    ]
 
 
 def test_many_cells_in_a_pixel_show_the_most_read_one():
-    codes = np.full((7, 10), cells.UNREAD, np.uint8)
-    codes[6, 9] = cells.LAST
-    small = cells.shrunk(codes, 4)
-    assert small.shape == (2, 3) and small[1, 2] == cells.LAST
-    assert np.count_nonzero(small == cells.UNREAD) == 5
+    codes = np.full((7, 10), cell_colours.UNREAD, np.uint8)
+    codes[6, 9] = cell_colours.LAST
+    small = cell_colours.shrunk(codes, 4)
+    assert small.shape == (2, 3) and small[1, 2] == cell_colours.LAST
+    assert np.count_nonzero(small == cell_colours.UNREAD) == 5
 
 
 def test_arcs_start_and_end_where_they_should():

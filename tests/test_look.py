@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
-from tilescope.app.views import cells
+from tilescope.app.views.common import cell_colours
 from tilescope.app.views.memory_paint import colour_table
 from tilescope.app.widgets.theme import Theme
 from windows import opened
@@ -36,7 +36,10 @@ def test_controls_have_an_outline_that_can_be_seen(theme):
 @pytest.mark.parametrize("measure", ["reads", "wasted"])
 def test_unread_cells_are_told_from_the_panel_and_from_cells_read_once(theme, measure):
     table = colour_table(theme, measure)
-    unread, once = QColor.fromRgb(int(table[cells.UNREAD])), QColor.fromRgb(int(table[cells.FIRST]))
+    unread, once = (
+        QColor.fromRgb(int(table[cell_colours.UNREAD])),
+        QColor.fromRgb(int(table[cell_colours.FIRST])),
+    )
     assert contrast(unread, theme.colour("panel")) >= 1.25
     assert contrast(unread, once) >= 1.4
 

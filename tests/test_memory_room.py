@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from memory_views import LOAD, moment_of, number, shown
 from sessions import matmul, picture
 from tilescope.app.model.session import Selection
-from tilescope.app.views.box import Box
+from tilescope.app.views.common.box import Box
 from tilescope.app.views.frames import frames_of
 from tilescope.app.views.layout import arrange
 from tilescope.app.views.memory_paint import on_panel

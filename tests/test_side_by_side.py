@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from tilescope.app.details import details_of
-from tilescope.app.views.wording import buffer_text
+from tilescope.app.views.common.wording import buffer_text
 from windows import opened, press, settle
 
 SIZES = [

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from sessions import matmul, picture
 from test_timeline import LEFT, NO_KEYS, heard, rows_point, shown, turned
 from tilescope.app.model.session import Selection
-from tilescope.app.views.tracks import block_track
+from tilescope.app.views.common.activity import block_track
 
 
 @pytest.fixture(scope="module")

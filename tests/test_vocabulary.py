@@ -10,12 +10,12 @@ import pytest
 from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.model.vocabulary import spoken, vocabulary
+from tilescope.app.views.common.wording import pitfall_text
 from tilescope.app.views.explain import ExplainView
 from tilescope.app.views.highlight import c_pieces
 from tilescope.app.views.memory import MemoryView
 from tilescope.app.views.source import CUDA_C, NUMBA, SourceView
 from tilescope.app.views.thread import ThreadView
-from tilescope.app.views.wording import pitfall_text
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.kernels.scenario import WORK_ITEM_WORDS

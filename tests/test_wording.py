@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sessions import matmul
-from tilescope.app.views import wording
+from tilescope.app.views.common import wording
 from tilescope.tracer.trace import Buffer, Check, KernelError
 
 

@@ -13,9 +13,9 @@ from ...tracer.binning import Additions
 from ...tracer.counting import Counting
 from ...tracer.trace import WARP, Op
 from ..model.session import Selection, Session
-from . import cells
-from .descriptions import caption as warp_text
-from .wording import block_text, buffer_text, count_text, listed, plural
+from .common import cell_colours
+from .common.descriptions import caption as warp_text
+from .common.wording import block_text, buffer_text, count_text, listed, plural
 
 NAMED = 3  # bins that a sentence names before it counts the others
 
@@ -79,7 +79,7 @@ class Bins:
         if apart:
             adding = chosen_of(adding, adding.block == selection.block)
         content = self.session.memory.values(additions.buffer, moment, selection.block)
-        values = np.where(cells.is_poison(content), -1, content.astype(np.int64))
+        values = np.where(cell_colours.is_poison(content), -1, content.astype(np.int64))
         most = additions.most.most(moment, low, low + additions.size)
         title = f"{buffer_text(buffer)}, {where}"
         return Bars(title, values, self._top(additions), most, adding)

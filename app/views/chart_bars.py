@@ -11,7 +11,7 @@ from ..charts.figure import Bar, Bars, Published
 from ..charts.wording import number_text, time_text
 from .chart_axis import axis_height, draw_axis
 from .chart_ink import Ink, draw_sign, wrapped
-from .ticks import Scale, log_range
+from .common.ticks import Scale, log_range
 
 BAR, THICK, LEAST = 40, 110, 15  # pixels of a usual bar, of the thickest, and of the smallest pitch
 ROW = 44  # pixels that a bar with its name would like to have

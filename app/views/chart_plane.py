@@ -17,7 +17,7 @@ from .chart_axis import (
 from .chart_bars import Hits
 from .chart_ink import DASHES, Ink
 from .chart_roofs import Names, corners, dash_of, name_roofs, names_height
-from .ticks import Scale, log_range
+from .common.ticks import Scale, log_range
 
 NEAR = 9  # pixels around a point in which it is told
 

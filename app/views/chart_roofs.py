@@ -12,7 +12,7 @@ from PySide6.QtGui import QPen, QPolygonF, QTransform
 from ..charts.figure import Roof
 from ..charts.wording import number_text
 from .chart_ink import Ink
-from .ticks import Scale
+from .common.ticks import Scale
 
 DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DashDotLine)
 SAMPLE = 26  # pixels of the piece of a line beside its name

@@ -10,7 +10,7 @@ from ..charts.figure import Figure, numbers_told
 from ..widgets.theme import Theme
 from .chart_bars import Hits
 from .chart_paint import draw_figure, wanted_height
-from .view import guarded
+from .common.view import guarded
 
 
 class ChartView(QWidget):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ...tracer.trace import Op, Trace
 from ..model.session import Session
+from .common.wording import bytes_text, count_text, operands, part_text, times_text
 from .tiles import Tile, Value
-from .wording import bytes_text, count_text, operands, part_text, times_text
 
 # Room that a number gets even where it stays smaller, so that two panes side by side look alike.
 USUAL = "888,888"

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ..model.session import Selection, Session
 from ..widgets.theme import Theme
+from .common.view import View
+from .common.wording import EXACT, MARKS, PART
 from .counted import notice_of, tiles_of, totals_of
 from .tiles import COMPACT, HEIGHTS, LINE, ROOMY, Grid, Style, Tile, boxes, draw_tile, grid_of, least_width
-from .view import View
-from .wording import EXACT, MARKS, PART
 
 Form = Literal["tall", "line", "none"]
 STYLES: dict[Form, tuple[Style, ...]] = {"tall": (ROOMY, COMPACT), "line": (LINE,), "none": (LINE,)}

@@ -26,8 +26,8 @@ from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 from ..widgets.palettes import sheet
 from ..widgets.patterns import mixed
 from ..widgets.theme import Theme
+from .common.wording import count_text
 from .highlight import Highlighter
-from .wording import count_text
 
 FEW = 26  # columns of text, beside which there is no room for counts
 CONTEXT = 2  # lines kept in sight above and below the marked one

@@ -14,9 +14,9 @@ from ...tracer.array_types import Ints
 from ...tracer.requests import REQUEST_KINDS
 from ..model.session import Selection, Session
 from ..widgets.theme import Theme
-from .tracks import BlockTrack, accesses_of, block_track
-from .view import View
-from .wording import (
+from .common.activity import BlockTrack, accesses_of, block_track
+from .common.view import View
+from .common.wording import (
     EXACT,
     PART,
     block_text,

@@ -23,11 +23,11 @@ from ..widgets.controls import Combo
 from ..widgets.flow_layout import FlowLayout
 from ..widgets.palettes import ink_palette
 from ..widgets.theme import Theme
+from .common.view import View
+from .common.wording import plural
 from .findings_list import FOUND, FindingsList, source_of
 from .race_card import RaceCard, shown_access
 from .severity import sign_icon
-from .view import View
-from .wording import plural
 
 NONE = "No findings: no error was found, and nothing is wasted that could be told."
 NO_MATCH = "No finding passes the filter."

@@ -18,7 +18,7 @@ from ..model.session import Session
 from ..widgets.palettes import sheet
 from ..widgets.patterns import mixed
 from ..widgets.theme import Theme
-from .descriptions import source_line
+from .common.descriptions import source_line
 from .severity import draw_sign
 
 FOUND = Qt.ItemDataRole.UserRole  # the place in the session's findings

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ...tracer.trace import Buffer
-from .box import Box
+from .common.box import Box
 from .place import FLAT, LARGEST_CELL, BufferPlace, Metrics, snapped
 from .sheet import Sheet, sheet_of
 

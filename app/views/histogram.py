@@ -13,13 +13,13 @@ from ..model.session import Selection, Session
 from ..widgets.theme import Theme
 from . import histogram_paint as paint
 from .bins import Adding, Bars, Bins
-from .descriptions import selection_at
-from .drawing import MIDDLE, RIGHT, rect, width_of, write
+from .common.descriptions import selection_at
+from .common.drawing import MIDDLE, RIGHT, rect, width_of, write
+from .common.view import View
+from .common.wording import EXACT, PART, block_text
 from .histogram_places import HistogramLayout, bin_at, histogram_layout, lane_box
 from .tally import Tally
 from .tally_paint import TallyPicture
-from .view import View
-from .wording import EXACT, PART, block_text
 
 NOTHING = "This launch counts nothing."
 

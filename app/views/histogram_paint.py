@@ -14,9 +14,9 @@ from ...tracer.runs import places_in_run, run_starts
 from ..widgets.patterns import mixed
 from ..widgets.theme import Theme, contrasting
 from .bins import Adding, Bars
-from .box import Box
-from .colour_scales import HEAT
-from .drawing import (
+from .common.box import Box
+from .common.colour_scales import HEAT
+from .common.drawing import (
     CENTRE,
     LEFT,
     MIDDLE,
@@ -30,9 +30,9 @@ from .drawing import (
     width_of,
     write,
 )
+from .common.ticks import round_step, whole_step
+from .common.wording import count_text
 from .histogram_places import LANES, Plot, bin_middle, lane_box
-from .ticks import round_step, whole_step
-from .wording import count_text
 
 HEADROOM = (
     0.86  # share of a field's height that the largest count takes: towers of lanes stand above the bars

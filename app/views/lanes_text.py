@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from ...tracer.coalescing import BANKS, SECTOR, WORD
 from ...tracer.trace import WARP
-from .lanes import Lanes
-from .wording import (
+from .common.wording import (
     access_text,
     block_text,
     buffer_text,
@@ -17,6 +16,7 @@ from .wording import (
     place_text,
     plural,
 )
+from .lanes import Lanes
 
 Figure = tuple[str, str]  # a number and what it counts: ("16", "sectors, 2 would do")
 UNCOUNTED = {

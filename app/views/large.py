@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...tracer.array_types import Ints
-from .cells import OUTSIDE, POISON, UNREAD, Codes, shrunk
+from .common.cell_colours import OUTSIDE, POISON, UNREAD, Codes, shrunk
 from .frames import Part
 from .sheet import Sheet
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ...tracer.trace import Buffer
-from .box import Box
+from .common.box import Box
 from .grid_layout import flow
 from .place import BufferPlace, Layout, Metrics, around
 from .product_layout import product

@@ -17,12 +17,12 @@ from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, 
 from ..model.session import Selection, Session
 from ..widgets.theme import Theme
 from . import memory_told as told
-from .descriptions import selection_at
-from .drawing import CENTRE, write
+from .common.descriptions import selection_at
+from .common.drawing import CENTRE, write
+from .common.view import View
 from .memory_paint import draw_ring
 from .memory_picture import Look, MemoryPicture, Needs, Zoom
 from .memory_scene import COLOUR_BY, Tops
-from .view import View
 
 WHEEL_STEP, KEY_STEP = 1.2, 1.5
 BY_KEYBOARD = (

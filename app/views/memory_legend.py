@@ -11,13 +11,13 @@ from PySide6.QtGui import QImage, QPainter, QPixmap
 
 from ...tracer.trace import Buffer
 from ..widgets.theme import Theme
-from . import cells
-from .drawing import MIDDLE, draw_badge, draw_hatch, width_of, write
-from .heat import HEATS
+from .common import cell_colours
+from .common.drawing import MIDDLE, draw_badge, draw_hatch, width_of, write
+from .common.heat import HEATS
+from .common.wording import EXACT, buffer_text, count_text, value_text
 from .memory_paint import colour_table
 from .memory_scene import Group
 from .memory_text import SMALL, line_of
-from .wording import EXACT, buffer_text, count_text, value_text
 
 SCALE_WIDTH = 46.0
 TEXT = "text"
@@ -134,7 +134,7 @@ def _draw_scale(painter: QPainter, box: QRectF, scale: str, theme: Theme) -> Non
     if scale != "value":
         painter.fillRect(QRectF(box.x(), box.y(), box.height(), box.height()), theme.colour("cell_unread"))
         box = box.adjusted(box.height() + 2, 0, 0, 0)
-    dots = np.ascontiguousarray(colour_table(theme, scale)[cells.FIRST :])
+    dots = np.ascontiguousarray(colour_table(theme, scale)[cell_colours.FIRST :])
     image = QImage(dots.data, len(dots), 1, dots.nbytes, QImage.Format.Format_ARGB32_Premultiplied)
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
     painter.drawImage(box, image)

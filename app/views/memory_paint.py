@@ -13,10 +13,11 @@ from PySide6.QtCore import QByteArray, QDataStream, QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPolygonF
 
 from ..widgets.theme import Theme, contrasting
-from . import cells, marks
-from .box import Box
-from .colour_scales import HEAT, READS, VALUES
-from .drawing import draw_hatch, on_panel, pen
+from . import marks
+from .common import cell_colours
+from .common.box import Box
+from .common.colour_scales import HEAT, READS, VALUES
+from .common.drawing import draw_hatch, on_panel, pen
 from .flights import arcs, merged
 from .frames import Frame, Part
 from .memory_scene import Flight, Mark
@@ -31,7 +32,7 @@ def colour_table(theme: Theme, measure: str) -> NDArray[np.uint32]:
     """Return the pixels of all codes of a cell."""
     dark = "dark" if theme.name == "dark" else "light"
     scale = {"value": VALUES, "reads": READS[dark]}.get(measure, HEAT[dark])
-    return cells.table(scale, _rgb(theme, "panel"), _rgb(theme, "cell_unread"))
+    return cell_colours.table(scale, _rgb(theme, "panel"), _rgb(theme, "cell_unread"))
 
 
 def _rgb(theme: Theme, name: str) -> tuple[float, float, float]:
@@ -59,7 +60,7 @@ class Dots(NamedTuple):
 
     part: Part  # the cells
     step: int  # each pixel stands for step x step cells
-    codes: cells.Codes  # (rows, columns) of pixels
+    codes: cell_colours.Codes  # (rows, columns) of pixels
     pixels: NDArray[np.uint32]  # (rows, columns), 0xAARRGGBB
     hatched: bool  # whether some cells show what is below
 
@@ -69,11 +70,13 @@ def cells_per_dot(place: BufferPlace, ratio: float) -> int:
     return max(1, math.floor(1 / (place.cell * ratio)))
 
 
-def dots_of(codes: cells.Codes, part: Part, step: int, table: NDArray[np.uint32]) -> Dots:
+def dots_of(codes: cell_colours.Codes, part: Part, step: int, table: NDArray[np.uint32]) -> Dots:
     """Return the pixels of a part of a sheet."""
     codes = codes[part.row0 : part.row1, part.col0 : part.col1]
-    shown = cells.shrunk(codes, step)
-    return Dots(part, step, shown, cells.pixels(shown, table), bool((codes == cells.POISON).any()))
+    shown = cell_colours.shrunk(codes, step)
+    return Dots(
+        part, step, shown, cell_colours.pixels(shown, table), bool((codes == cell_colours.POISON).any())
+    )
 
 
 def draw_cells(painter: QPainter, place: BufferPlace, dots: Dots, theme: Theme) -> None:

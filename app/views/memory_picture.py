@@ -17,10 +17,11 @@ from . import memory_legend as legend
 from . import memory_paint as paint
 from . import memory_text as words
 from . import memory_told as told
-from .box import Box
-from .cells import pixels
-from .descriptions import caption
-from .drawing import rect, width_of
+from .common.box import Box
+from .common.cell_colours import pixels
+from .common.descriptions import caption
+from .common.drawing import rect, width_of
+from .common.wording import block_text, buffer_text, mark_of
 from .frames import Part, phase_at
 from .large import still, with_few
 from .layout import arrange
@@ -28,7 +29,6 @@ from .memory_paint import Dots
 from .memory_scene import Group, Scene, Tops
 from .place import BufferPlace, Layout, Metrics
 from .sheet import Sheet
-from .wording import block_text, buffer_text, mark_of
 
 LARGEST_ZOOMED_CELL = 120.0
 T = TypeVar("T")

@@ -15,9 +15,10 @@ from ...tracer.memory import INTO_SHARED, NOWHERE
 from ...tracer.requests import REQUEST_KINDS
 from ...tracer.trace import WARP, Op
 from ..model.session import Selection, Session
-from . import cells, marks
+from . import marks
+from .common import cell_colours
+from .common.heat import HEATS, element_heat, heat_moments
 from .frames import Frames, frames_of
-from .heat import HEATS, element_heat, heat_moments
 from .large import Few
 from .layout import roles_of
 from .place import BufferPlace
@@ -52,7 +53,7 @@ class Group(NamedTuple):
 
     buffers: tuple[int, ...]
     measure: str
-    span: cells.Range
+    span: cell_colours.Range
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,14 +106,14 @@ class Scene:
             for (_, space, _, measure), n in sorted(found.items())
         ]
 
-    def _span(self, buffers: list[int], measure: str, selection: Selection, top: int) -> cells.Range:
+    def _span(self, buffers: list[int], measure: str, selection: Selection, top: int) -> cell_colours.Range:
         if measure == "value":
             low, high = zip(*(self.session.memory.value_range(n) for n in buffers), strict=True)
-            return cells.Range(min(low), max(high))
+            return cell_colours.Range(min(low), max(high))
         own = max(self._most(n, measure, selection) for n in buffers)
         if measure in HEATS:  # where there is none, another launch's scale would say that there were some
-            return cells.Range(1, max(top, own) if own else 0)
-        return cells.Range(1, max(1, top, own))
+            return cell_colours.Range(1, max(top, own) if own else 0)
+        return cell_colours.Range(1, max(1, top, own))
 
     def tops(self, colour_by: str, selection: Selection) -> dict[tuple[str, str], int]:
         """Return where each scale that counts ends, by its measure and its buffers' space."""
@@ -122,27 +123,29 @@ class Scene:
 
     def codes(
         self, buffer: int, sheet: Sheet, group: Group, moment: int, selection: Selection
-    ) -> cells.Codes:
+    ) -> cell_colours.Codes:
         """Return the code of every cell of a buffer's sheet."""
         memory, copy = self.session.memory, (selection.block, selection.thread)
         if group.measure != "value":
             counts = self._counts(buffer, group.measure, moment, selection)
-            codes = cells.read_codes(counts, int(group.span.high))
+            codes = cell_colours.read_codes(counts, int(group.span.high))
         else:
             values, written = memory.values(buffer, moment, *copy), memory.written(buffer, moment, *copy)
             codes = self._value_codes(buffer, group, values, written)
         codes = codes.reshape(self.session.trace.buffers[buffer].shape)
-        return sheet.spread(codes, cells.OUTSIDE)
+        return sheet.spread(codes, cell_colours.OUTSIDE)
 
-    def untouched(self, buffer: int, sheet: Sheet, group: Group, selection: Selection) -> cells.Codes:
+    def untouched(self, buffer: int, sheet: Sheet, group: Group, selection: Selection) -> cell_colours.Codes:
         """Return the codes of all cells before anything has happened, at little cost where they are many."""
         if group.measure == "reads" and sheet.count == sheet.rows * sheet.cols:
-            return np.broadcast_to(np.uint8(cells.UNREAD), (sheet.rows, sheet.cols))
+            return np.broadcast_to(np.uint8(cell_colours.UNREAD), (sheet.rows, sheet.cols))
         initial = self.session.trace.initial.get(buffer)
         if group.measure == "value" and buffer in self.stored - self.loaded and initial is not None:
             blank = initial[: sheet.count]
-            codes = np.where(cells.is_poison(blank), np.uint8(cells.POISON), np.uint8(cells.UNREAD))
-            return sheet.spread(codes.reshape(self.session.trace.buffers[buffer].shape), cells.OUTSIDE)
+            codes = np.where(
+                cell_colours.is_poison(blank), np.uint8(cell_colours.POISON), np.uint8(cell_colours.UNREAD)
+            )
+            return sheet.spread(codes.reshape(self.session.trace.buffers[buffer].shape), cell_colours.OUTSIDE)
         return self.codes(buffer, sheet, group, 0, selection)
 
     def few(self, buffer: int, group: Group, moment: int, selection: Selection) -> Few | None:
@@ -150,7 +153,7 @@ class Scene:
         memory, copy = self.session.memory, (selection.block, selection.thread)
         if group.measure == "reads":
             read = memory.few_reads(buffer, moment, *copy)
-            return read and Few(read[0], cells.read_codes(read[1], int(group.span.high)))
+            return read and Few(read[0], cell_colours.read_codes(read[1], int(group.span.high)))
         found = memory.few_writes(buffer, moment, *copy) if group.measure == "value" else None
         if found is None:
             return None
@@ -159,9 +162,9 @@ class Scene:
 
     def _value_codes(
         self, buffer: int, group: Group, values: NDArray[Any], written: NDArray[np.bool_]
-    ) -> cells.Codes:
+    ) -> cell_colours.Codes:
         blank = ~written & (buffer in self.stored - self.loaded)
-        return cells.value_codes(values, written | ~cells.is_poison(values), blank, group.span)
+        return cell_colours.value_codes(values, written | ~cell_colours.is_poison(values), blank, group.span)
 
     def _counts(
         self, buffer: int, measure: str, moment: int, selection: Selection
@@ -207,7 +210,7 @@ class Scene:
         """Return whether some buffer begins with poison."""
         initial = self.session.trace.initial
         return len(initial) < len(self.session.trace.buffers) or any(
-            cells.is_poison(a).any() for a in initial.values()
+            cell_colours.is_poison(a).any() for a in initial.values()
         )
 
     def frames(self, block: int, sheets: Mapping[int, Sheet]) -> Frames:

@@ -9,11 +9,11 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from ...tracer.trace import Buffer
 from ..widgets.theme import Theme
-from .box import Box
-from .drawing import CENTRE, LEFT, MIDDLE, RIGHT, WRAP, draw_veil, rect, width_of, write
+from .common.box import Box
+from .common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, WRAP, draw_veil, rect, width_of, write
+from .common.wording import buffer_text, count_text
 from .place import BufferPlace
 from .sheet import slice_text
-from .wording import buffer_text, count_text
 
 NAME, SMALL = 14.0, 12.0
 

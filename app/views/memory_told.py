@@ -6,12 +6,12 @@ import numpy as np
 
 from ...tracer.trace import WARP
 from ..model.session import Selection, Session
-from . import cells
-from .descriptions import index_of
+from .common import cell_colours
+from .common.descriptions import index_of
+from .common.heat import HEATS, element_heat
+from .common.wording import block_text, count_text, element_text, place_text, plural, value_text
 from .frames import Part
-from .heat import HEATS, element_heat
 from .sheet import Sheet
-from .wording import block_text, count_text, element_text, place_text, plural, value_text
 
 MOST_TEXTS = 2000
 
@@ -33,7 +33,7 @@ def hover_text(
     row = memory.writer(buffer, element, moment, *copy)
     value = memory.values(buffer, moment, *copy).ravel()[element]
     lines = [element_text(trace.buffers[buffer], index_of(trace.buffers[buffer], element))]
-    if row is None and cells.is_poison(np.atleast_1d(value))[0]:
+    if row is None and cell_colours.is_poison(np.atleast_1d(value))[0]:
         lines[0] += ": not written yet"
     elif trace.value is not None and value.dtype.kind != "V":
         lines[0] += f" = {value_text(value)}"
@@ -61,7 +61,7 @@ def value_texts(
     values = memory.values(buffer, moment, *copy).ravel()
     if values.dtype.kind == "V":
         return []
-    known = memory.written(buffer, moment, *copy).ravel() | ~cells.is_poison(values)
+    known = memory.written(buffer, moment, *copy).ravel() | ~cell_colours.is_poison(values)
     spots = [(r, c) for r in range(part.row0, part.row1) for c in range(part.col0, part.col1)][:MOST_TEXTS]
     found = [(r, c, sheet.element(r, c)) for r, c in spots]
     return [(r, c, short_text(values[e], letters)) for r, c, e in found if e is not None and known[e]]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...tracer.array_types import Ints
-from .box import Box
+from .common.box import Box
 from .sheet import Sheet
 
 LARGEST_CELL = 64.0

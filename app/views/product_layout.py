@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...tracer.trace import Buffer
-from .box import Box
+from .common.box import Box
 from .grid_layout import flow
 from .place import FLAT, LARGEST_CELL, BufferPlace, Layout, Metrics, around, snapped
 from .sheet import Sheet, sheet_of

@@ -16,8 +16,8 @@ from ..model.session import Selection, Session
 from ..widgets.palettes import ink_palette
 from ..widgets.patterns import swatch
 from ..widgets.theme import Theme
-from .descriptions import source_line
-from .wording import access_kind, access_text, block_text, count_text, element_text, place_text
+from .common.descriptions import source_line
+from .common.wording import access_kind, access_text, block_text, count_text, element_text, place_text
 
 
 class Part(NamedTuple):

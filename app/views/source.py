@@ -18,11 +18,11 @@ from ..model.session import Selection, Session
 from ..widgets.patterns import WAITING, mixed
 from ..widgets.switch import Switch
 from ..widgets.theme import Theme
-from .descriptions import source_line
+from .common.activity import BlockTrack, WarpTrack, block_track, doing, warp_track
+from .common.descriptions import source_line
+from .common.heat import HEATS, line_heat
+from .common.view import View
 from .editor import Editor
-from .heat import HEATS, line_heat
-from .tracks import BlockTrack, WarpTrack, block_track, doing, warp_track
-from .view import View
 
 REQUESTS = "requests"
 CUDA_C, NUMBA = "CUDA C", "Numba, which is traced"

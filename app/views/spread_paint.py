@@ -11,10 +11,10 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 from ...tracer.outcomes import Spread
 from ...tracer.runs import places_in_run, run_starts
 from ..widgets.theme import Theme
-from .drawing import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
+from .common.drawing import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
+from .common.ticks import whole_step
+from .common.wording import count_text
 from .tally import measured_text, regular_text, seeds_text
-from .ticks import whole_step
-from .wording import count_text
 
 SMALL, LEAST = 10.5, 48  # size of small text; the least height of the dots
 GAP = 6  # pixels between the heading and the highest dot

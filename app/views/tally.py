@@ -15,7 +15,7 @@ from ...tracer.counting import Counting
 from ...tracer.measurement import median
 from ...tracer.outcomes import Measured, Spread
 from ..model.session import Session
-from .wording import buffer_text, count_text, plural
+from .common.wording import buffer_text, count_text, plural
 
 HARDWARE = (
     "Why so regular: all threads start within less time than a load from global memory takes, so all have loaded "

@@ -15,10 +15,10 @@ from ..model.session import Selection, Session
 from ..widgets.palettes import ink_palette, sheet
 from ..widgets.patterns import WAITING, mixed, swatch
 from ..widgets.theme import Theme
+from .common.activity import BlockTrack, State, WarpTrack, block_track, doing, thread_accesses, warp_track
+from .common.view import View
+from .common.wording import access_kind, access_text, element_text, outside_text, phase_text
 from .picker import Picker
-from .tracks import BlockTrack, State, WarpTrack, block_track, doing, thread_accesses, warp_track
-from .view import View
-from .wording import access_kind, access_text, element_text, outside_text, phase_text
 
 PICKED, ROWS = ("Block", "Thread"), ("Element", "Warp, lane", "Phase", "Now")
 AROUND = 6  # accesses shown before and after the current one

@@ -13,7 +13,7 @@ from ...tracer.array_types import Ints
 from ..model.session import Session
 from ..widgets.patterns import LOOKS, WAITING, Pixels, cell, hatch, mixed
 from ..widgets.theme import Theme
-from .tracks import BlockTrack
+from .common.activity import BlockTrack
 
 Codes = NDArray[np.uint8]
 WAIT = LOOKS.index(WAITING)

@@ -14,10 +14,10 @@ from ...tracer.array_types import Ints
 from ..model.session import Session
 from ..widgets.patterns import Pixels, image
 from ..widgets.theme import Theme
-from .ticks import whole_step
+from .common.activity import BlockTrack
+from .common.ticks import whole_step
+from .common.wording import block_text, count_text, phase_text, plural
 from .timeline_image import Codes, rows_pixels, strip_pixels
-from .tracks import BlockTrack
-from .wording import block_text, count_text, phase_text, plural
 
 Range = tuple[float, float]  # the moments at the left and the right edge
 PARTS = 8, 8, 14, 15  # pixels: the height of strip, handle, bands, axis

@@ -10,9 +10,9 @@ from PySide6.QtCore import QPointF, QRectF
 from ...tracer.array_types import Ints
 from ...tracer.requests import REQUEST_KINDS
 from ..model.session import Session
+from .common.activity import BlockTrack, block_track, doing, warp_track
+from .common.wording import block_text, buffer_text, phase_text, plural
 from .timeline_paint import Picture, TimelineLayout
-from .tracks import BlockTrack, block_track, doing, warp_track
-from .wording import block_text, buffer_text, phase_text, plural
 
 Part = Literal["strip", "bands", "rows", "axis", "names"]
 

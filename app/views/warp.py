@@ -26,12 +26,12 @@ from ..widgets.palettes import ink_palette
 from ..widgets.patterns import swatch
 from ..widgets.theme import Theme
 from . import lanes_text as words
-from .heat import waste_of
+from .common.activity import BlockTrack, WarpTrack, block_track, doing, warp_track
+from .common.heat import waste_of
+from .common.view import View
+from .common.wording import EXACT
 from .lanes import Lanes, idle_lanes, lanes_of
-from .tracks import BlockTrack, WarpTrack, block_track, doing, warp_track
-from .view import View
 from .warp_picture import WarpPicture
-from .wording import EXACT
 
 ROOM = 460  # the height from which words stand below the picture
 CHOICES = {"now": "Now", "worst": "Worst of this line"}

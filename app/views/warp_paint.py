@@ -9,8 +9,9 @@ from ...tracer.coalescing import SECTOR
 from ...tracer.trace import WARP
 from ..widgets.patterns import mixed
 from ..widgets.theme import STRONG, Theme, contrasting
-from .box import Box
-from .drawing import CENTRE, LEFT, MIDDLE, RIGHT, rect
+from .common.box import Box
+from .common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, rect
+from .common.wording import buffer_text
 from .lanes_text import address_text, index_text
 from .warp_scene import (
     MARK,
@@ -20,7 +21,6 @@ from .warp_scene import (
     who,
     write,
 )
-from .wording import buffer_text
 
 
 def paint_scene(painter: QPainter, scene: Scene) -> None:

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ...tracer.trace import WARP
 from ..widgets.theme import Theme
+from .common.view import guarded
 from .lanes import Lanes
-from .view import guarded
 from .warp_paint import paint_captions, paint_legend, paint_scene
 from .warp_plan import Plan, plan_of
 from .warp_scene import CAPTION, FOOT, Scene, widths_of

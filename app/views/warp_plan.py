@@ -10,7 +10,7 @@ import numpy as np
 
 from ...tracer.coalescing import BANKS, SECTOR, WORD
 from ...tracer.trace import WARP
-from .box import Box
+from .common.box import Box
 from .lanes import LINE, Lanes, Piece
 
 

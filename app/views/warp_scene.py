@@ -11,8 +11,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from ...tracer.trace import WARP
 from ..widgets.theme import Theme
-from .box import Box
-from .drawing import MIDDLE
+from .common.box import Box
+from .common.drawing import MIDDLE
 from .lanes import Lanes
 from .lanes_text import address_text, index_text
 from .warp_plan import Plan, Widths

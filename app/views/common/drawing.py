@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
-from ..widgets.patterns import mixed
-from ..widgets.theme import Theme
+from ...widgets.patterns import mixed
+from ...widgets.theme import Theme
 from .box import Box
 
 LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight

@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tracer.array_types import Ints
-from ...tracer.requests import Requests
-from ...tracer.trace import WARP, Trace
-from ..model.session import Session
+from ....tracer.array_types import Ints
+from ....tracer.requests import Requests
+from ....tracer.trace import WARP, Trace
+from ...model.session import Session
 
 State = Literal["absent", "before", "request", "waiting", "idle", "after"]
 

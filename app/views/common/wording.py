@@ -7,13 +7,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.catalogue import PhaseText, Scenario
-from ...kernels.scenario import Values
-from ...tracer.finding import block_text, element_place, place_text
-from ...tracer.finding import counted as plural
-from ...tracer.requests import REQUEST_KINDS
-from ...tracer.trace import Buffer, Check, Op, Trace
-from ..model.session import Session
+from ....kernels.catalogue import PhaseText, Scenario
+from ....kernels.scenario import Values
+from ....tracer.finding import block_text, element_place, place_text
+from ....tracer.finding import counted as plural
+from ....tracer.requests import REQUEST_KINDS
+from ....tracer.trace import Buffer, Check, Op, Trace
+from ...model.session import Session
 
 EXACT, PART = "exact", "part"
 MARKS = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...tracer.requests import REQUEST_KINDS
-from ...tracer.trace import WARP, Buffer, Op
-from ..model.session import Selection, Session
+from ....tracer.requests import REQUEST_KINDS
+from ....tracer.trace import WARP, Buffer, Op
+from ...model.session import Selection, Session
 from .wording import buffer_text, element_text, plural
 
 VERBS = {"load": ("reads", "from"), "store": ("writes", "to"), "atomic": ("updates", "in")}
