@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .model.session import Selection
 from .pane import Pane
-from .views.memory_picture import Needs
+from .views.memory.picture import Needs
 
 
 def share_scales(panes: Sequence[Pane], selections: Sequence[Selection]) -> None:

@@ -8,7 +8,7 @@ from .control.stage import Stage
 from .control.start_moment import kernels
 from .frame import Frame
 from .views.common.heat import HEATS, heat_of
-from .views.memory_scene import COLOUR_BY
+from .views.memory.scene import COLOUR_BY
 
 NAMES = {"auto": "what suits each buffer", "value": "value", "reads": "times read so far"}
 

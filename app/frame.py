@@ -23,7 +23,7 @@ from .pane import Pane
 from .side import Side
 from .toolbar import SIDES, Toolbar
 from .transport import Transport
-from .views.memory_scene import COLOUR_BY
+from .views.memory.scene import COLOUR_BY
 from .views.timeline import TimelineView
 from .widgets.controls import Themed
 from .widgets.notice import News, Notice

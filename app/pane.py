@@ -15,7 +15,7 @@ from .views.common.view import View
 from .views.counted import has_conflicts
 from .views.counters import CountersView
 from .views.histogram import HistogramView
-from .views.memory import MemoryView
+from .views.memory.view import MemoryView
 from .widgets.theme import Theme
 
 

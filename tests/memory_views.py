@@ -6,7 +6,7 @@ import numpy as np
 
 from sessions import application
 from tilescope.app.model.session import Selection
-from tilescope.app.views.memory import MemoryView
+from tilescope.app.views.memory.view import MemoryView
 from tilescope.app.widgets.theme import Theme
 
 LOAD, STORE = 0, 1

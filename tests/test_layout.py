@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilescope.app.views import marks
 from tilescope.app.views.common import cell_colours
 from tilescope.app.views.common.box import Box
 from tilescope.app.views.common.descriptions import index_of
-from tilescope.app.views.flights import arcs, merged
 from tilescope.app.views.layout import arrange, roles_of
+from tilescope.app.views.memory import outlines
+from tilescope.app.views.memory.flight_paths import arcs, merged
 from tilescope.app.views.place import Metrics, snapped
 from tilescope.app.views.sheet import sheet_of
 from tilescope.tracer.trace import Buffer
@@ -134,7 +134,7 @@ def test_the_access_index_of_an_element_follows_the_strides():
 @settings(deadline=None)
 def test_an_outline_is_the_edges_that_one_cell_alone_has(found):
     rows, cols = np.array(sorted(found)).T
-    path = marks.outline(rows, cols)
+    path = outlines.outline(rows, cols)
     ends = np.stack([path.x, path.y], axis=1).reshape(-1, 2, 2).astype(int)
     drawn = set()
     for (x0, y0), (x1, y1) in ends.tolist():

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
 from tilescope.app.views.common import cell_colours
-from tilescope.app.views.memory_paint import colour_table
+from tilescope.app.views.memory.paint import colour_table
 from tilescope.app.widgets.theme import Theme
 from windows import opened
 

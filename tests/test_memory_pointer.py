@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from memory_views import SMALL, point, shown
 from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection
-from tilescope.app.views.memory import Zoom
+from tilescope.app.views.memory.view import Zoom
 
 LEFT = Qt.MouseButton.LeftButton
 

@@ -12,11 +12,11 @@ from memory_views import LOAD, moment_of, number, shown
 from sessions import matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.box import Box
-from tilescope.app.views.frames import frames_of
 from tilescope.app.views.layout import arrange
-from tilescope.app.views.memory_paint import on_panel
-from tilescope.app.views.memory_picture import Zoom
-from tilescope.app.views.memory_text import chip_spot
+from tilescope.app.views.memory.footprints import frames_of
+from tilescope.app.views.memory.paint import on_panel
+from tilescope.app.views.memory.picture import Zoom
+from tilescope.app.views.memory.text import chip_spot
 from tilescope.app.views.place import Metrics
 from tilescope.app.views.sheet import sheet_of, slice_text
 from tilescope.app.widgets.theme import Theme
@@ -129,7 +129,7 @@ def test_what_is_said_lies_above_loads_on_their_way():
     with pytest.MonkeyPatch.context() as patch:
         for name in ("_paint_flights", "_paint_values"):
             patch.setattr(paint, name, lambda *_, n=name: order.append(n))
-        patch.setattr("tilescope.app.views.memory_text.draw_caption", lambda *_: order.append("caption"))
+        patch.setattr("tilescope.app.views.memory.text.draw_caption", lambda *_: order.append("caption"))
         picture(view)
     assert order[0] == "_paint_flights" and order[-1] == "caption"
 

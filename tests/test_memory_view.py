@@ -13,10 +13,10 @@ from launching import Array, Scalar, launch, trace
 from memory_views import LOAD, SMALL, STORE, moment_of, number, point, shown
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
-from tilescope.app.views.flights import arcs
-from tilescope.app.views.frames import Frame, Part, frames_of, phase_at
-from tilescope.app.views.memory_picture import Look, MemoryPicture, Zoom
-from tilescope.app.views.memory_told import value_texts
+from tilescope.app.views.memory.descriptions import value_texts
+from tilescope.app.views.memory.flight_paths import arcs
+from tilescope.app.views.memory.footprints import Frame, Part, frames_of, phase_at
+from tilescope.app.views.memory.picture import Look, MemoryPicture, Zoom
 from tilescope.app.views.sheet import sheet_of
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 

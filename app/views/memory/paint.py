@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QByteArray, QDataStream, QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPolygonF
 
-from ..widgets.theme import Theme, contrasting
-from . import marks
-from .common import cell_colours
-from .common.box import Box
-from .common.colour_scales import HEAT, READS, VALUES
-from .common.drawing import draw_hatch, on_panel, pen
-from .flights import arcs, merged
-from .frames import Frame, Part
-from .memory_scene import Flight, Mark
-from .place import BufferPlace
+from ...widgets.theme import Theme, contrasting
+from ..common import cell_colours
+from ..common.box import Box
+from ..common.colour_scales import HEAT, READS, VALUES
+from ..common.drawing import draw_hatch, on_panel, pen
+from ..place import BufferPlace
+from . import outlines
+from .flight_paths import arcs, merged
+from .footprints import Frame, Part
+from .scene import Flight, Mark
 
 # A point of a path as Qt streams it: whether a line leads to it from the one before, and where it lies.
 ELEMENT = np.dtype([("joined", ">i4"), ("x", ">f8"), ("y", ">f8")])
@@ -147,7 +147,7 @@ def _ground(pixel: int, theme: Theme) -> QColor:
     return QColor.fromRgba(pixel) if pixel >> 24 else theme.colour("cell_poison")
 
 
-def path_of(place: BufferPlace, path: marks.Path) -> QPainterPath:
+def path_of(place: BufferPlace, path: outlines.Path) -> QPainterPath:
     """Return a path in cells as one in pixels.
 
     It is read from a stream, as Qt writes paths: a call from Python for every point takes four times as long.
@@ -166,7 +166,7 @@ def path_of(place: BufferPlace, path: marks.Path) -> QPainterPath:
 
 def draw_mark(painter: QPainter, place: BufferPlace, mark: Mark, theme: Theme) -> None:
     """Draw accessed cells: a load as an outline, a store as a filled corner, an atomic as a diamond."""
-    edge, colour = path_of(place, marks.outline(mark.rows, mark.cols)), theme.colour(mark.kind)
+    edge, colour = path_of(place, outlines.outline(mark.rows, mark.cols)), theme.colour(mark.kind)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if mark.own:
         painter.strokePath(edge, pen("#FFFFFF", 4.0))
@@ -177,10 +177,10 @@ def draw_mark(painter: QPainter, place: BufferPlace, mark: Mark, theme: Theme) -
     painter.strokePath(edge, pen(colour, 2.0 if mark.own else 1.0, 255 if mark.own else 150))
 
 
-def _filled(place: BufferPlace, mark: Mark) -> marks.Path:
+def _filled(place: BufferPlace, mark: Mark) -> outlines.Path:
     """Return the part of the cells that is filled; all of it where cells are too small for a shape."""
-    shape = marks.DIAMOND if mark.kind == "atomic" else marks.TRIANGLE
-    return marks.shapes(mark.rows, mark.cols, shape if place.cell >= SHAPES_FROM else marks.SQUARE)
+    shape = outlines.DIAMOND if mark.kind == "atomic" else outlines.TRIANGLE
+    return outlines.shapes(mark.rows, mark.cols, shape if place.cell >= SHAPES_FROM else outlines.SQUARE)
 
 
 def draw_frame(painter: QPainter, place: BufferPlace, frame: Frame, theme: Theme, strong: bool) -> None:
@@ -198,7 +198,7 @@ def draw_frame(painter: QPainter, place: BufferPlace, frame: Frame, theme: Theme
 
 def draw_home(painter: QPainter, place: BufferPlace, elements: NDArray[np.int64], theme: Theme) -> None:
     """Draw a small frame around the elements that the selected thread writes."""
-    edge = path_of(place, marks.outline(*place.sheet.cells(elements)))
+    edge = path_of(place, outlines.outline(*place.sheet.cells(elements)))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.strokePath(edge, pen(theme.palette.panel, 4.0))
     painter.strokePath(edge, pen(theme.palette.text, 2.0))

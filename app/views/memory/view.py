@@ -14,15 +14,15 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, QWidget
 
-from ..model.session import Selection, Session
-from ..widgets.theme import Theme
-from . import memory_told as told
-from .common.descriptions import selection_at
-from .common.drawing import CENTRE, write
-from .common.view import View
-from .memory_paint import draw_ring
-from .memory_picture import Look, MemoryPicture, Needs, Zoom
-from .memory_scene import COLOUR_BY, Tops
+from ...model.session import Selection, Session
+from ...widgets.theme import Theme
+from ..common.descriptions import selection_at
+from ..common.drawing import CENTRE, write
+from ..common.view import View
+from . import descriptions as told
+from .paint import draw_ring
+from .picture import Look, MemoryPicture, Needs, Zoom
+from .scene import COLOUR_BY, Tops
 
 WHEEL_STEP, KEY_STEP = 1.2, 1.5
 BY_KEYBOARD = (

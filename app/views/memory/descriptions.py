@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...tracer.trace import WARP
-from ..model.session import Selection, Session
-from .common import cell_colours
-from .common.descriptions import index_of
-from .common.heat import HEATS, element_heat
-from .common.wording import block_text, count_text, element_text, place_text, plural, value_text
-from .frames import Part
-from .sheet import Sheet
+from ....tracer.trace import WARP
+from ...model.session import Selection, Session
+from ..common import cell_colours
+from ..common.descriptions import index_of
+from ..common.heat import HEATS, element_heat
+from ..common.wording import block_text, count_text, element_text, place_text, plural, value_text
+from ..sheet import Sheet
+from .footprints import Part
 
 MOST_TEXTS = 2000
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
-from ...tracer.trace import Buffer
-from ..widgets.theme import Theme
-from .common.box import Box
-from .common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, WRAP, draw_veil, rect, width_of, write
-from .common.wording import buffer_text, count_text
-from .place import BufferPlace
-from .sheet import slice_text
+from ....tracer.trace import Buffer
+from ...widgets.theme import Theme
+from ..common.box import Box
+from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, WRAP, draw_veil, rect, width_of, write
+from ..common.wording import buffer_text, count_text
+from ..place import BufferPlace
+from ..sheet import slice_text
 
 NAME, SMALL = 14.0, 12.0
 

@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter, QPixmap
 
-from ..model.session import Selection, Session
-from ..widgets.theme import Theme
-from . import memory_legend as legend
-from . import memory_paint as paint
-from . import memory_text as words
-from . import memory_told as told
-from .common.box import Box
-from .common.cell_colours import pixels
-from .common.descriptions import caption
-from .common.drawing import rect, width_of
-from .common.wording import block_text, buffer_text, mark_of
-from .frames import Part, phase_at
-from .large import still, with_few
-from .layout import arrange
-from .memory_paint import Dots
-from .memory_scene import Group, Scene, Tops
-from .place import BufferPlace, Layout, Metrics
-from .sheet import Sheet
+from ...model.session import Selection, Session
+from ...widgets.theme import Theme
+from ..common.box import Box
+from ..common.cell_colours import pixels
+from ..common.descriptions import caption
+from ..common.drawing import rect, width_of
+from ..common.wording import block_text, buffer_text, mark_of
+from ..layout import arrange
+from ..place import BufferPlace, Layout, Metrics
+from ..sheet import Sheet
+from . import descriptions as told
+from . import legend as legend
+from . import paint as paint
+from . import text as words
+from .footprints import Part, phase_at
+from .paint import Dots
+from .scene import Group, Scene, Tops
+from .sparse_sheets import still, with_few
 
 LARGEST_ZOOMED_CELL = 120.0
 T = TypeVar("T")

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...tracer.array_types import Ints
-from ...tracer.memory import Memory
-from ...tracer.requests import Requests
-from ...tracer.runs import run_starts
-from ...tracer.trace import Trace
-from . import marks
-from .sheet import Sheet
+from ....tracer.array_types import Ints
+from ....tracer.memory import Memory
+from ....tracer.requests import Requests
+from ....tracer.runs import run_starts
+from ....tracer.trace import Trace
+from ..sheet import Sheet
+from . import outlines
 
 MOST_EDGES = (
     1500  # lines of an outline: of more, a box around them all is drawn, which is all that can be seen
@@ -35,7 +35,7 @@ class Frame(NamedTuple):
     """What is touched: the box around it and, unless that is full, its outline."""
 
     part: Part
-    edge: marks.Path | None = None
+    edge: outlines.Path | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _frame(row: Ints, col: Ints) -> Frame:
     mask[(row - part.row0) * width + (col - part.col0)] = True
     if mask.all():
         return Frame(part)
-    edge = marks.outline_of(mask.reshape(height, width), part.row0, part.col0)
+    edge = outlines.outline_of(mask.reshape(height, width), part.row0, part.col0)
     return Frame(part, edge if len(edge.x) <= 2 * MOST_EDGES else None)
 
 

@@ -9,15 +9,15 @@ import numpy as np
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter, QPixmap
 
-from ...tracer.trace import Buffer
-from ..widgets.theme import Theme
-from .common import cell_colours
-from .common.drawing import MIDDLE, draw_badge, draw_hatch, width_of, write
-from .common.heat import HEATS
-from .common.wording import EXACT, buffer_text, count_text, value_text
-from .memory_paint import colour_table
-from .memory_scene import Group
-from .memory_text import SMALL, line_of
+from ....tracer.trace import Buffer
+from ...widgets.theme import Theme
+from ..common import cell_colours
+from ..common.drawing import MIDDLE, draw_badge, draw_hatch, width_of, write
+from ..common.heat import HEATS
+from ..common.wording import EXACT, buffer_text, count_text, value_text
+from .paint import colour_table
+from .scene import Group
+from .text import SMALL, line_of
 
 SCALE_WIDTH = 46.0
 TEXT = "text"

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tracer.array_types import Ints
-from .common.cell_colours import OUTSIDE, POISON, UNREAD, Codes, shrunk
-from .frames import Part
-from .sheet import Sheet
+from ....tracer.array_types import Ints
+from ..common.cell_colours import OUTSIDE, POISON, UNREAD, Codes, shrunk
+from ..sheet import Sheet
+from .footprints import Part
 
 
 class Few(NamedTuple):

@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tracer.array_types import Ints, Mask
-from ...tracer.memory import INTO_SHARED, NOWHERE
-from ...tracer.requests import REQUEST_KINDS
-from ...tracer.trace import WARP, Op
-from ..model.session import Selection, Session
-from . import marks
-from .common import cell_colours
-from .common.heat import HEATS, element_heat, heat_moments
-from .frames import Frames, frames_of
-from .large import Few
-from .layout import roles_of
-from .place import BufferPlace
-from .sheet import Sheet
+from ....tracer.array_types import Ints, Mask
+from ....tracer.memory import INTO_SHARED, NOWHERE
+from ....tracer.requests import REQUEST_KINDS
+from ....tracer.trace import WARP, Op
+from ...model.session import Selection, Session
+from ..common import cell_colours
+from ..common.heat import HEATS, element_heat, heat_moments
+from ..layout import roles_of
+from ..place import BufferPlace
+from ..sheet import Sheet
+from . import outlines as marks
+from .footprints import Frames, frames_of
+from .sparse_sheets import Few
 
 Tops = tuple[tuple[tuple[str, str], int], ...]  # ((measure, space), count that gets the last colour)
 COLOUR_BY = ("auto", "value", "reads", *HEATS)
