@@ -10,9 +10,9 @@ from sessions import matmul, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.common.cell_colours import POISON, shrunk
 from tilescope.app.views.memory.footprints import Part
+from tilescope.app.views.memory.layout.sheet import sheet_of
 from tilescope.app.views.memory.scene import Scene
 from tilescope.app.views.memory.sparse_sheets import still, with_few
-from tilescope.app.views.sheet import sheet_of
 from tilescope.tracer import track
 
 SESSIONS = {"matmul": lambda folder: matmul(), "uneven": uneven}

@@ -12,13 +12,13 @@ from memory_views import LOAD, moment_of, number, shown
 from sessions import matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.box import Box
-from tilescope.app.views.layout import arrange
 from tilescope.app.views.memory.footprints import frames_of
+from tilescope.app.views.memory.layout.buffer_place import Metrics
+from tilescope.app.views.memory.layout.layout import arrange
+from tilescope.app.views.memory.layout.sheet import sheet_of, slice_text
 from tilescope.app.views.memory.paint import on_panel
 from tilescope.app.views.memory.picture import Zoom
 from tilescope.app.views.memory.text import chip_spot
-from tilescope.app.views.place import Metrics
-from tilescope.app.views.sheet import sheet_of, slice_text
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.trace import Buffer
 

@@ -16,8 +16,8 @@ from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.memory.descriptions import value_texts
 from tilescope.app.views.memory.flight_paths import arcs
 from tilescope.app.views.memory.footprints import Frame, Part, frames_of, phase_at
+from tilescope.app.views.memory.layout.sheet import sheet_of
 from tilescope.app.views.memory.picture import Look, MemoryPicture, Zoom
-from tilescope.app.views.sheet import sheet_of
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 
 IMAGES = Path(__file__).parent / "images"

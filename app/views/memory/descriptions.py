@@ -10,8 +10,8 @@ from ..common import cell_colours
 from ..common.descriptions import index_of
 from ..common.heat import HEATS, element_heat
 from ..common.wording import block_text, count_text, element_text, place_text, plural, value_text
-from ..sheet import Sheet
 from .footprints import Part
+from .layout.sheet import Sheet
 
 MOST_TEXTS = 2000
 

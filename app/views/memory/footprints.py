@@ -13,8 +13,8 @@ from ....tracer.memory import Memory
 from ....tracer.requests import Requests
 from ....tracer.runs import run_starts
 from ....tracer.trace import Trace
-from ..sheet import Sheet
 from . import outlines
+from .layout.sheet import Sheet
 
 MOST_EDGES = (
     1500  # lines of an outline: of more, a box around them all is drawn, which is all that can be seen

@@ -17,10 +17,10 @@ from ..common import cell_colours
 from ..common.box import Box
 from ..common.colour_scales import HEAT, READS, VALUES
 from ..common.drawing import draw_hatch, on_panel, pen
-from ..place import BufferPlace
 from . import outlines
 from .flight_paths import arcs, merged
 from .footprints import Frame, Part
+from .layout.buffer_place import BufferPlace
 from .scene import Flight, Mark
 
 # A point of a path as Qt streams it: whether a line leads to it from the one before, and where it lies.

@@ -18,14 +18,14 @@ from ..common.cell_colours import pixels
 from ..common.descriptions import caption
 from ..common.drawing import rect, width_of
 from ..common.wording import block_text, buffer_text, mark_of
-from ..layout import arrange
-from ..place import BufferPlace, Layout, Metrics
-from ..sheet import Sheet
 from . import descriptions as told
 from . import legend as legend
 from . import paint as paint
 from . import text as words
 from .footprints import Part, phase_at
+from .layout.buffer_place import BufferPlace, Layout, Metrics
+from .layout.layout import arrange
+from .layout.sheet import Sheet
 from .paint import Dots
 from .scene import Group, Scene, Tops
 from .sparse_sheets import still, with_few

@@ -17,11 +17,11 @@ from ....tracer.trace import WARP, Op
 from ...model.session import Selection, Session
 from ..common import cell_colours
 from ..common.heat import HEATS, element_heat, heat_moments
-from ..layout import roles_of
-from ..place import BufferPlace
-from ..sheet import Sheet
 from . import outlines as marks
 from .footprints import Frames, frames_of
+from .layout.buffer_place import BufferPlace
+from .layout.layout import roles_of
+from .layout.sheet import Sheet
 from .sparse_sheets import Few
 
 Tops = tuple[tuple[tuple[str, str], int], ...]  # ((measure, space), count that gets the last colour)

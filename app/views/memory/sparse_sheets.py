@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ....tracer.array_types import Ints
 from ..common.cell_colours import OUTSIDE, POISON, UNREAD, Codes, shrunk
-from ..sheet import Sheet
 from .footprints import Part
+from .layout.sheet import Sheet
 
 
 class Few(NamedTuple):

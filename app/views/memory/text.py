@@ -12,8 +12,8 @@ from ...widgets.theme import Theme
 from ..common.box import Box
 from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, WRAP, draw_veil, rect, width_of, write
 from ..common.wording import buffer_text, count_text
-from ..place import BufferPlace
-from ..sheet import slice_text
+from .layout.buffer_place import BufferPlace
+from .layout.sheet import slice_text
 
 NAME, SMALL = 14.0, 12.0
 

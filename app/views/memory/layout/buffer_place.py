@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tracer.array_types import Ints
-from .common.box import Box
+from .....tracer.array_types import Ints
+from ...common.box import Box
 from .sheet import Sheet
 
 LARGEST_CELL = 64.0

@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...tracer.trace import Buffer
-from .common.box import Box
-from .grid_layout import flow
-from .place import FLAT, LARGEST_CELL, BufferPlace, Layout, Metrics, around, snapped
+from .....tracer.trace import Buffer
+from ...common.box import Box
+from .buffer_place import FLAT, LARGEST_CELL, BufferPlace, Layout, Metrics, around, snapped
+from .grid import flow
 from .sheet import Sheet, sheet_of
 
 SHARES = (1.0, 0.7, 0.4)  # of the height that few rows are to get, tried in turn

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...tracer.trace import Buffer
-from .common.box import Box
-from .place import FLAT, LARGEST_CELL, BufferPlace, Metrics, snapped
+from .....tracer.trace import Buffer
+from ...common.box import Box
+from .buffer_place import FLAT, LARGEST_CELL, BufferPlace, Metrics, snapped
 from .sheet import Sheet, sheet_of
 
 STRETCH = 1.6  # how much higher than wide a cell may be where one dimension is wrapped into rows

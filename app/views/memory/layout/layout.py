@@ -10,11 +10,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ...tracer.trace import Buffer
-from .common.box import Box
-from .grid_layout import flow
-from .place import BufferPlace, Layout, Metrics, around
-from .product_layout import product
+from .....tracer.trace import Buffer
+from ...common.box import Box
+from .buffer_place import BufferPlace, Layout, Metrics, around
+from .grid import flow
+from .matrix_product import product
 
 
 def roles_of(buffers: Sequence[Buffer], stored: Iterable[int], named: Mapping[str, str]) -> dict[str, int]:

@@ -1,0 +1,1 @@
+"""Where the memory view puts buffers and their cells: pure functions, no drawing."""
