@@ -14,7 +14,7 @@ from .veil import ProgressVeil
 from .views.common.view import View
 from .views.counted import has_conflicts
 from .views.counters import CountersView
-from .views.histogram import HistogramView
+from .views.histogram.view import HistogramView
 from .views.memory.view import MemoryView
 from .widgets.theme import Theme
 

@@ -9,8 +9,8 @@ from PySide6.QtGui import QImage, QPainter
 
 from sessions import application, matmul, picture
 from test_histogram_view import H200, LIGHT, counter, shown
-from tilescope.app.views.histogram_paint import Stage, towers_of
-from tilescope.app.views.spread_paint import draw_spread, text_line
+from tilescope.app.views.histogram.paint import Stage, towers_of
+from tilescope.app.views.histogram.seed_spread_paint import draw_spread, text_line
 from tilescope.tracer.outcomes import Spread
 
 

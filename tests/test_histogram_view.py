@@ -14,8 +14,8 @@ from sessions import application, matmul, picture
 from tilescope.app.model.bookmark import Bookmark, Setup, decode, encode
 from tilescope.app.model.session import Selection, Session, build_session
 from tilescope.app.views.counters import tiles_of
-from tilescope.app.views.histogram import HistogramView
-from tilescope.app.views.tally import Tally, measured_text, seeds_text
+from tilescope.app.views.histogram.counter import Tally, measured_text, seeds_text
+from tilescope.app.views.histogram.view import HistogramView
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.catalogue import find
 from tilescope.tracer.launch import Schedule

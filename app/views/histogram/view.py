@@ -7,19 +7,19 @@ from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ...tracer.outcomes import Spread
-from ...tracer.trace import WARP
-from ..model.session import Selection, Session
-from ..widgets.theme import Theme
-from . import histogram_paint as paint
+from ....tracer.outcomes import Spread
+from ....tracer.trace import WARP
+from ...model.session import Selection, Session
+from ...widgets.theme import Theme
+from ..common.descriptions import selection_at
+from ..common.drawing import MIDDLE, RIGHT, rect, width_of, write
+from ..common.view import View
+from ..common.wording import EXACT, PART, block_text
+from . import paint as paint
 from .bins import Adding, Bars, Bins
-from .common.descriptions import selection_at
-from .common.drawing import MIDDLE, RIGHT, rect, width_of, write
-from .common.view import View
-from .common.wording import EXACT, PART, block_text
-from .histogram_places import HistogramLayout, bin_at, histogram_layout, lane_box
-from .tally import Tally
-from .tally_paint import TallyPicture
+from .counter import Tally
+from .counter_paint import TallyPicture
+from .layout import HistogramLayout, bin_at, histogram_layout, lane_box
 
 NOTHING = "This launch counts nothing."
 

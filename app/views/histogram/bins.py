@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...tracer.array_types import Ints, Mask
-from ...tracer.binning import Additions
-from ...tracer.counting import Counting
-from ...tracer.trace import WARP, Op
-from ..model.session import Selection, Session
-from .common import cell_colours
-from .common.descriptions import caption as warp_text
-from .common.wording import block_text, buffer_text, count_text, listed, plural
+from ....tracer.array_types import Ints, Mask
+from ....tracer.binning import Additions
+from ....tracer.counting import Counting
+from ....tracer.trace import WARP, Op
+from ...model.session import Selection, Session
+from ..common import cell_colours
+from ..common.descriptions import caption as warp_text
+from ..common.wording import block_text, buffer_text, count_text, listed, plural
 
 NAMED = 3  # bins that a sentence names before it counts the others
 

@@ -6,12 +6,12 @@ import numpy as np
 from PySide6.QtCore import QLineF, QRectF
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
-from ...tracer.outcomes import Spread
-from ..widgets.theme import Theme
-from .common.drawing import CENTRE, MIDDLE, RIGHT, on_panel, pen, width_of, write
-from .common.wording import EXACT, PART, count_text
-from .spread_paint import SMALL, draw_spread, spread_height, text_line, write_bold, write_wrapped
-from .tally import Tally
+from ....tracer.outcomes import Spread
+from ...widgets.theme import Theme
+from ..common.drawing import CENTRE, MIDDLE, RIGHT, on_panel, pen, width_of, write
+from ..common.wording import EXACT, PART, count_text
+from .counter import Tally
+from .seed_spread_paint import SMALL, draw_spread, spread_height, text_line, write_bold, write_wrapped
 
 ROOM_FOR_LINES = 78  # the least height of the picture of all additions, at the normal text size
 KEY = (("kept", "good"), ("lost", "bad"), ("loaded, not yet stored", "global load"))

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
-from ...tracer.array_types import Ints
-from ...tracer.runs import places_in_run, run_starts
-from ..widgets.patterns import mixed
-from ..widgets.theme import Theme, contrasting
-from .bins import Adding, Bars
-from .common.box import Box
-from .common.colour_scales import HEAT
-from .common.drawing import (
+from ....tracer.array_types import Ints
+from ....tracer.runs import places_in_run, run_starts
+from ...widgets.patterns import mixed
+from ...widgets.theme import Theme, contrasting
+from ..common.box import Box
+from ..common.colour_scales import HEAT
+from ..common.drawing import (
     CENTRE,
     LEFT,
     MIDDLE,
@@ -30,9 +29,10 @@ from .common.drawing import (
     width_of,
     write,
 )
-from .common.ticks import round_step, whole_step
-from .common.wording import count_text
-from .histogram_places import LANES, Plot, bin_middle, lane_box
+from ..common.ticks import round_step, whole_step
+from ..common.wording import count_text
+from .bins import Adding, Bars
+from .layout import LANES, Plot, bin_middle, lane_box
 
 HEADROOM = (
     0.86  # share of a field's height that the largest count takes: towers of lanes stand above the bars

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tracer.array_types import Ints
-from ...tracer.counting import Counting
-from ...tracer.measurement import median
-from ...tracer.outcomes import Measured, Spread
-from ..model.session import Session
-from .common.wording import buffer_text, count_text, plural
+from ....tracer.array_types import Ints
+from ....tracer.counting import Counting
+from ....tracer.measurement import median
+from ....tracer.outcomes import Measured, Spread
+from ...model.session import Session
+from ..common.wording import buffer_text, count_text, plural
 
 HARDWARE = (
     "Why so regular: all threads start within less time than a load from global memory takes, so all have loaded "

@@ -8,13 +8,13 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 
-from ...tracer.outcomes import Spread
-from ...tracer.runs import places_in_run, run_starts
-from ..widgets.theme import Theme
-from .common.drawing import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
-from .common.ticks import whole_step
-from .common.wording import count_text
-from .tally import measured_text, regular_text, seeds_text
+from ....tracer.outcomes import Spread
+from ....tracer.runs import places_in_run, run_starts
+from ...widgets.theme import Theme
+from ..common.drawing import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
+from ..common.ticks import whole_step
+from ..common.wording import count_text
+from .counter import measured_text, regular_text, seeds_text
 
 SMALL, LEAST = 10.5, 48  # size of small text; the least height of the dots
 GAP = 6  # pixels between the heading and the highest dot

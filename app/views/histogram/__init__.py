@@ -1,0 +1,1 @@
+"""The histogram view: bins being counted, and the counter of a single cell."""
