@@ -24,7 +24,7 @@ from .side import Side
 from .toolbar import SIDES, Toolbar
 from .transport import Transport
 from .views.memory.scene import COLOUR_BY
-from .views.timeline import TimelineView
+from .views.timeline.view import TimelineView
 from .widgets.controls import Themed
 from .widgets.notice import News, Notice
 from .widgets.theme import Theme

@@ -16,9 +16,9 @@ from sessions import application, matmul, picture, uneven
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.activity import block_track
 from tilescope.app.views.common.ticks import whole_step
-from tilescope.app.views.timeline import TimelineView
-from tilescope.app.views.timeline_image import lanes, strip_pixels
-from tilescope.app.views.timeline_paint import band_label
+from tilescope.app.views.timeline.image import lanes, strip_pixels
+from tilescope.app.views.timeline.paint import band_label
+from tilescope.app.views.timeline.view import TimelineView
 from tilescope.app.widgets.patterns import LOOKS, cell, swatch
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.requests import REQUEST_KINDS

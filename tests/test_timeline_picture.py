@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from sessions import matmul, picture
 from test_timeline import colours_of_cell, rows_point, shown
 from tilescope.app.model.session import Selection
-from tilescope.app.views.timeline_paint import name_lines
+from tilescope.app.views.timeline.paint import name_lines
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.requests import REQUEST_KINDS
 from windows import opened

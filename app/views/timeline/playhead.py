@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QPolygonF
 
-from ..widgets.theme import Theme
-from .timeline_paint import TimelineLayout
+from ...widgets.theme import Theme
+from .paint import TimelineLayout
 
 HANDLE = 6  # half the handle's width at the normal text size
 COLUMN = 4  # pixels from which a moment's column is wide enough to be bracketed

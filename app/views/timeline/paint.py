@@ -10,14 +10,14 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPixmap, QPolygonF
 
-from ...tracer.array_types import Ints
-from ..model.session import Session
-from ..widgets.patterns import Pixels, image
-from ..widgets.theme import Theme
-from .common.activity import BlockTrack
-from .common.ticks import whole_step
-from .common.wording import block_text, count_text, phase_text, plural
-from .timeline_image import Codes, rows_pixels, strip_pixels
+from ....tracer.array_types import Ints
+from ...model.session import Session
+from ...widgets.patterns import Pixels, image
+from ...widgets.theme import Theme
+from ..common.activity import BlockTrack
+from ..common.ticks import whole_step
+from ..common.wording import block_text, count_text, phase_text, plural
+from .image import Codes, rows_pixels, strip_pixels
 
 Range = tuple[float, float]  # the moments at the left and the right edge
 PARTS = 8, 8, 14, 15  # pixels: the height of strip, handle, bands, axis

@@ -9,11 +9,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tracer.array_types import Ints
-from ..model.session import Session
-from ..widgets.patterns import LOOKS, WAITING, Pixels, cell, hatch, mixed
-from ..widgets.theme import Theme
-from .common.activity import BlockTrack
+from ....tracer.array_types import Ints
+from ...model.session import Session
+from ...widgets.patterns import LOOKS, WAITING, Pixels, cell, hatch, mixed
+from ...widgets.theme import Theme
+from ..common.activity import BlockTrack
 
 Codes = NDArray[np.uint8]
 WAIT = LOOKS.index(WAITING)

@@ -16,16 +16,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ...tracer.trace import WARP
-from ..model.session import Selection, Session
-from ..widgets.patterns import Pixels
-from ..widgets.theme import Theme
-from .common.activity import BlockTrack, block_track
-from .common.view import View
-from .timeline_image import codes, lanes
-from .timeline_paint import Picture, Range, TimelineLayout, beside_rows, still_picture, timeline_layout
-from .timeline_pick import Part, block_at, phase_start, told_at, warp_at
-from .timeline_playhead import draw_playhead, grips, playhead_area
+from ....tracer.trace import WARP
+from ...model.session import Selection, Session
+from ...widgets.patterns import Pixels
+from ...widgets.theme import Theme
+from ..common.activity import BlockTrack, block_track
+from ..common.view import View
+from .hit_test import Part, block_at, phase_start, told_at, warp_at
+from .image import codes, lanes
+from .paint import Picture, Range, TimelineLayout, beside_rows, still_picture, timeline_layout
+from .playhead import draw_playhead, grips, playhead_area
 
 KEPT = 32  # pictures: the blocks of the usual comparison, each about half a megabyte
 CLICK = 4  # pixels that a pointer may move between press and release of a click
