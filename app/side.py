@@ -16,7 +16,7 @@ from .views.explain import ExplainView
 from .views.findings import FindingsView, count_of
 from .views.source import REQUESTS, SourceView
 from .views.thread import ThreadView
-from .views.warp import WarpView
+from .views.warp.view import WarpView
 from .widgets.theme import Theme
 
 # Of the tabs' text, and the gap at either side of it; the least are for large text, of which so much is left.

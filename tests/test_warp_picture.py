@@ -9,7 +9,7 @@ import pytest
 from sessions import matmul, picture
 from test_warp_view import LIGHT, request_of, shown
 from tilescope.app.model.session import Selection
-from tilescope.app.views.warp_scene import Scene
+from tilescope.app.views.warp.scene import Scene
 from tilescope.app.widgets.theme import Theme
 
 

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QApplication
 from launching import Array, launch, trace
 from sessions import application, matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
-from tilescope.app.views.lanes import lanes_of
-from tilescope.app.views.lanes_text import figures, lane_text, piece_text, sentence
-from tilescope.app.views.warp import WarpView
+from tilescope.app.views.warp.lanes import lanes_of
+from tilescope.app.views.warp.lanes_text import figures, lane_text, piece_text, sentence
+from tilescope.app.views.warp.view import WarpView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.requests import REQUEST_KINDS
 from tilescope.tracer.trace import Op

@@ -18,20 +18,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ...tracer.array_types import Ints
-from ...tracer.trace import WARP
-from ..model.session import Selection, Session
-from ..widgets.flow_layout import FlowLayout
-from ..widgets.palettes import ink_palette
-from ..widgets.patterns import swatch
-from ..widgets.theme import Theme
+from ....tracer.array_types import Ints
+from ....tracer.trace import WARP
+from ...model.session import Selection, Session
+from ...widgets.flow_layout import FlowLayout
+from ...widgets.palettes import ink_palette
+from ...widgets.patterns import swatch
+from ...widgets.theme import Theme
+from ..common.activity import BlockTrack, WarpTrack, block_track, doing, warp_track
+from ..common.heat import waste_of
+from ..common.view import View
+from ..common.wording import EXACT
 from . import lanes_text as words
-from .common.activity import BlockTrack, WarpTrack, block_track, doing, warp_track
-from .common.heat import waste_of
-from .common.view import View
-from .common.wording import EXACT
 from .lanes import Lanes, idle_lanes, lanes_of
-from .warp_picture import WarpPicture
+from .picture import WarpPicture
 
 ROOM = 460  # the height from which words stand below the picture
 CHOICES = {"now": "Now", "worst": "Worst of this line"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...tracer.coalescing import BANKS, SECTOR, WORD
-from ...tracer.trace import WARP
-from .common.wording import (
+from ....tracer.coalescing import BANKS, SECTOR, WORD
+from ....tracer.trace import WARP
+from ..common.wording import (
     access_text,
     block_text,
     buffer_text,

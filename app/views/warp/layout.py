@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...tracer.coalescing import BANKS, SECTOR, WORD
-from ...tracer.trace import WARP
-from .common.box import Box
+from ....tracer.coalescing import BANKS, SECTOR, WORD
+from ....tracer.trace import WARP
+from ..common.box import Box
 from .lanes import LINE, Lanes, Piece
 
 

@@ -9,13 +9,13 @@ from functools import cached_property
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
-from ...tracer.trace import WARP
-from ..widgets.theme import Theme
-from .common.box import Box
-from .common.drawing import MIDDLE
+from ....tracer.trace import WARP
+from ...widgets.theme import Theme
+from ..common.box import Box
+from ..common.drawing import MIDDLE
 from .lanes import Lanes
 from .lanes_text import address_text, index_text
-from .warp_plan import Plan, Widths
+from .layout import Plan, Widths
 
 SMALL, LEAST = 11.5, 8.0  # sizes of the words
 CAPTION, FOOT = 18.0, 24.0  # heights above and below the lanes

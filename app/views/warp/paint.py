@@ -5,22 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen
 
-from ...tracer.coalescing import SECTOR
-from ...tracer.trace import WARP
-from ..widgets.patterns import mixed
-from ..widgets.theme import STRONG, Theme, contrasting
-from .common.box import Box
-from .common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, rect
-from .common.wording import buffer_text
+from ....tracer.coalescing import SECTOR
+from ....tracer.trace import WARP
+from ...widgets.patterns import mixed
+from ...widgets.theme import STRONG, Theme, contrasting
+from ..common.box import Box
+from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, rect
+from ..common.wording import buffer_text
 from .lanes_text import address_text, index_text
-from .warp_scene import (
-    MARK,
-    Scene,
-    spread,
-    stripes,
-    who,
-    write,
-)
+from .scene import MARK, Scene, spread, stripes, who, write
 
 
 def paint_scene(painter: QPainter, scene: Scene) -> None:

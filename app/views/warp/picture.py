@@ -6,13 +6,13 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from ...tracer.trace import WARP
-from ..widgets.theme import Theme
-from .common.view import guarded
+from ....tracer.trace import WARP
+from ...widgets.theme import Theme
+from ..common.view import guarded
 from .lanes import Lanes
-from .warp_paint import paint_captions, paint_legend, paint_scene
-from .warp_plan import Plan, plan_of
-from .warp_scene import CAPTION, FOOT, Scene, widths_of
+from .layout import Plan, plan_of
+from .paint import paint_captions, paint_legend, paint_scene
+from .scene import CAPTION, FOOT, Scene, widths_of
 
 LEAST_ROW, MOST_ROW = 5.5, 19.0  # heights of a lane
 
