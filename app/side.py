@@ -14,7 +14,7 @@ from .views.common.view import View
 from .views.common.wording import plural
 from .views.explain import ExplainView
 from .views.findings import FindingsView, count_of
-from .views.source import REQUESTS, SourceView
+from .views.source.view import REQUESTS, SourceView
 from .views.thread import ThreadView
 from .views.warp.view import WarpView
 from .widgets.theme import Theme

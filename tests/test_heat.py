@@ -16,7 +16,7 @@ from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.common.heat import HEATS, element_heat, heat_moments, line_heat, waste_of
 from tilescope.app.views.memory.paint import colour_table
-from tilescope.app.views.source import SourceView
+from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.trace import Op
 from traces import programs, trace_of

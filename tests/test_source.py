@@ -10,9 +10,9 @@ from PySide6.QtTest import QTest
 from sessions import matmul, picture, uneven
 from test_panels import shown
 from tilescope.app.model.session import Selection
-from tilescope.app.views.editor import hanging, top_line
-from tilescope.app.views.highlight import pieces
-from tilescope.app.views.source import SourceView
+from tilescope.app.views.source.editor import hanging, top_line
+from tilescope.app.views.source.highlight import pieces
+from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 
 

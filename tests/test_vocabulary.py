@@ -12,9 +12,9 @@ from tilescope.app.model.session import Selection
 from tilescope.app.model.vocabulary import spoken, vocabulary
 from tilescope.app.views.common.wording import pitfall_text
 from tilescope.app.views.explain import ExplainView
-from tilescope.app.views.highlight import c_pieces
 from tilescope.app.views.memory.view import MemoryView
-from tilescope.app.views.source import CUDA_C, NUMBA, SourceView
+from tilescope.app.views.source.highlight import c_pieces
+from tilescope.app.views.source.view import CUDA_C, NUMBA, SourceView
 from tilescope.app.views.thread import ThreadView
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.catalogue import find, scenarios

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
-from ..widgets.theme import Theme
+from ...widgets.theme import Theme
 
 Piece = tuple[int, int, str]  # first column, length, style
 STYLES = {"keyword": "keyword", "string": "string", "number": "number", "comment": "muted", "name": "accent"}

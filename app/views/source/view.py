@@ -11,17 +11,17 @@ from html import escape
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from ...tracer.cuda_c import source_of
-from ...tracer.requests import REQUEST_KINDS
-from ...tracer.trace import WARP
-from ..model.session import Selection, Session
-from ..widgets.patterns import WAITING, mixed
-from ..widgets.switch import Switch
-from ..widgets.theme import Theme
-from .common.activity import BlockTrack, WarpTrack, block_track, doing, warp_track
-from .common.descriptions import source_line
-from .common.heat import HEATS, line_heat
-from .common.view import View
+from ....tracer.cuda_c import source_of
+from ....tracer.requests import REQUEST_KINDS
+from ....tracer.trace import WARP
+from ...model.session import Selection, Session
+from ...widgets.patterns import WAITING, mixed
+from ...widgets.switch import Switch
+from ...widgets.theme import Theme
+from ..common.activity import BlockTrack, WarpTrack, block_track, doing, warp_track
+from ..common.descriptions import source_line
+from ..common.heat import HEATS, line_heat
+from ..common.view import View
 from .editor import Editor
 
 REQUESTS = "requests"

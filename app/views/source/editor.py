@@ -23,10 +23,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 
-from ..widgets.palettes import sheet
-from ..widgets.patterns import mixed
-from ..widgets.theme import Theme
-from .common.wording import count_text
+from ...widgets.palettes import sheet
+from ...widgets.patterns import mixed
+from ...widgets.theme import Theme
+from ..common.wording import count_text
 from .highlight import Highlighter
 
 FEW = 26  # columns of text, beside which there is no room for counts

@@ -1,0 +1,1 @@
+"""The source view: the kernel's text, its current line and counts beside it."""
