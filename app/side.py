@@ -12,10 +12,10 @@ from .model.session import Selection, Session
 from .views.common.heat import HEATS
 from .views.common.view import View
 from .views.common.wording import plural
-from .views.explain import ExplainView
-from .views.findings import FindingsView, count_of
+from .views.inspect.explain import ExplainView
+from .views.inspect.findings import FindingsView, count_of
+from .views.inspect.thread import ThreadView
 from .views.source.view import REQUESTS, SourceView
-from .views.thread import ThreadView
 from .views.warp.view import WarpView
 from .widgets.theme import Theme
 

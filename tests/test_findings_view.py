@@ -14,9 +14,9 @@ from launching import Array, launch, trace
 from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.common.heat import heat_of
-from tilescope.app.views.explain import ExplainView
-from tilescope.app.views.findings import LOOKING, FindingsView, count_of
-from tilescope.app.views.thread import ThreadView
+from tilescope.app.views.inspect.explain import ExplainView
+from tilescope.app.views.inspect.findings import LOOKING, FindingsView, count_of
+from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.findings import SEVERITIES, place_of
 from tilescope.tracer.launch import decode

@@ -10,7 +10,7 @@ from launching import Array, trace
 from tilescope.app.control.type_inference_job import TypeInferenceJob
 from tilescope.app.model.bookmark import Bookmark, Setup
 from tilescope.app.model.session import Selection
-from tilescope.app.views.findings import LOOKING
+from tilescope.app.views.inspect.findings import LOOKING
 from tilescope.tracer.findings import place_of
 from tilescope.tracer.storage import save
 from windows import opened, settle, until

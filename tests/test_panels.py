@@ -14,9 +14,9 @@ from PySide6.QtTest import QTest
 from sessions import application, matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.counters import STYLES, CountersView
-from tilescope.app.views.explain import ExplainView
+from tilescope.app.views.inspect.explain import ExplainView
+from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.views.source.view import SourceView
-from tilescope.app.views.thread import ThreadView
 from tilescope.app.views.tiles import NAME, grid_of, mark_width
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.trace import Op

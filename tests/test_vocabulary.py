@@ -11,11 +11,11 @@ from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.model.vocabulary import spoken, vocabulary
 from tilescope.app.views.common.wording import pitfall_text
-from tilescope.app.views.explain import ExplainView
+from tilescope.app.views.inspect.explain import ExplainView
+from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.views.memory.view import MemoryView
 from tilescope.app.views.source.highlight import c_pieces
 from tilescope.app.views.source.view import CUDA_C, NUMBA, SourceView
-from tilescope.app.views.thread import ThreadView
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.kernels.scenario import WORK_ITEM_WORDS

@@ -6,9 +6,9 @@ from PySide6.QtCore import QPointF, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSpinBox, QStyle, QStyleOptionSpinBox, QWidget
 
-from ...tracer.trace import Dim3, unravel
-from ..widgets.flow_layout import FlowLayout
-from ..widgets.theme import Theme
+from ....tracer.trace import Dim3, unravel
+from ...widgets.flow_layout import FlowLayout
+from ...widgets.theme import Theme
 
 SIZE, ARROW = 13, 7  # pixels: of the text, and across an arrow
 

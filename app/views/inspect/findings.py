@@ -17,14 +17,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ...tracer.findings import FINDING_KINDS, SEVERITIES, Finding, place_of
-from ..model.session import Selection, Session
-from ..widgets.controls import Combo
-from ..widgets.flow_layout import FlowLayout
-from ..widgets.palettes import ink_palette
-from ..widgets.theme import Theme
-from .common.view import View
-from .common.wording import plural
+from ....tracer.findings import FINDING_KINDS, SEVERITIES, Finding, place_of
+from ...model.session import Selection, Session
+from ...widgets.controls import Combo
+from ...widgets.flow_layout import FlowLayout
+from ...widgets.palettes import ink_palette
+from ...widgets.theme import Theme
+from ..common.view import View
+from ..common.wording import plural
 from .findings_list import FOUND, FindingsList, source_of
 from .race_card import RaceCard, shown_access
 from .severity import sign_icon

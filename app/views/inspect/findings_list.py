@@ -13,12 +13,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ...tracer.findings import Finding, place_of
-from ..model.session import Session
-from ..widgets.palettes import sheet
-from ..widgets.patterns import mixed
-from ..widgets.theme import Theme
-from .common.descriptions import source_line
+from ....tracer.findings import Finding, place_of
+from ...model.session import Session
+from ...widgets.palettes import sheet
+from ...widgets.patterns import mixed
+from ...widgets.theme import Theme
+from ..common.descriptions import source_line
 from .severity import draw_sign
 
 FOUND = Qt.ItemDataRole.UserRole  # the place in the session's findings

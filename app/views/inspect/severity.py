@@ -7,7 +7,7 @@ import math
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
 
-from ..widgets.theme import Theme
+from ...widgets.theme import Theme
 
 DENSITY = 3  # pixels per point: as sharp as the densest screens
 

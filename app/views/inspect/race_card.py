@@ -10,14 +10,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
-from ...tracer.finding import Finding
-from ...tracer.trace import WARP
-from ..model.session import Selection, Session
-from ..widgets.palettes import ink_palette
-from ..widgets.patterns import swatch
-from ..widgets.theme import Theme
-from .common.descriptions import source_line
-from .common.wording import access_kind, access_text, block_text, count_text, element_text, place_text
+from ....tracer.finding import Finding
+from ....tracer.trace import WARP
+from ...model.session import Selection, Session
+from ...widgets.palettes import ink_palette
+from ...widgets.patterns import swatch
+from ...widgets.theme import Theme
+from ..common.descriptions import source_line
+from ..common.wording import access_kind, access_text, block_text, count_text, element_text, place_text
 
 
 class Part(NamedTuple):

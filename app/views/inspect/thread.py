@@ -9,15 +9,15 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from ...tracer.array_types import Ints
-from ...tracer.trace import WARP, Op
-from ..model.session import Selection, Session
-from ..widgets.palettes import ink_palette, sheet
-from ..widgets.patterns import WAITING, mixed, swatch
-from ..widgets.theme import Theme
-from .common.activity import BlockTrack, State, WarpTrack, block_track, doing, thread_accesses, warp_track
-from .common.view import View
-from .common.wording import access_kind, access_text, element_text, outside_text, phase_text
+from ....tracer.array_types import Ints
+from ....tracer.trace import WARP, Op
+from ...model.session import Selection, Session
+from ...widgets.palettes import ink_palette, sheet
+from ...widgets.patterns import WAITING, mixed, swatch
+from ...widgets.theme import Theme
+from ..common.activity import BlockTrack, State, WarpTrack, block_track, doing, thread_accesses, warp_track
+from ..common.view import View
+from ..common.wording import access_kind, access_text, element_text, outside_text, phase_text
 from .picker import Picker
 
 PICKED, ROWS = ("Block", "Thread"), ("Element", "Warp, lane", "Phase", "Now")

@@ -1,0 +1,1 @@
+"""The tabs beside the pictures that explain: findings, a thread, the lesson."""
