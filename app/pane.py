@@ -12,8 +12,8 @@ from .model.bookmark import PictureChoice
 from .model.session import Selection, Session
 from .veil import ProgressVeil
 from .views.common.view import View
-from .views.counted import has_conflicts
-from .views.counters import CountersView
+from .views.counters.numbers import has_conflicts
+from .views.counters.view import CountersView
 from .views.histogram.view import HistogramView
 from .views.memory.view import MemoryView
 from .widgets.theme import Theme

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from sessions import application, matmul, picture
 from tilescope.app.model.bookmark import Bookmark, Setup, decode, encode
 from tilescope.app.model.session import Selection, Session, build_session
-from tilescope.app.views.counters import tiles_of
+from tilescope.app.views.counters.view import tiles_of
 from tilescope.app.views.histogram.counter import Tally, measured_text, seeds_text
 from tilescope.app.views.histogram.view import HistogramView
 from tilescope.app.widgets.theme import Theme

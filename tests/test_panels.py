@@ -13,11 +13,11 @@ from PySide6.QtTest import QTest
 
 from sessions import application, matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
-from tilescope.app.views.counters import STYLES, CountersView
+from tilescope.app.views.counters.tiles import NAME, grid_of, mark_width
+from tilescope.app.views.counters.view import STYLES, CountersView
 from tilescope.app.views.inspect.explain import ExplainView
 from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.views.source.view import SourceView
-from tilescope.app.views.tiles import NAME, grid_of, mark_width
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.trace import Op
 

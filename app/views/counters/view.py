@@ -8,11 +8,11 @@ from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ..model.session import Selection, Session
-from ..widgets.theme import Theme
-from .common.view import View
-from .common.wording import EXACT, MARKS, PART
-from .counted import notice_of, tiles_of, totals_of
+from ...model.session import Selection, Session
+from ...widgets.theme import Theme
+from ..common.view import View
+from ..common.wording import EXACT, MARKS, PART
+from .numbers import notice_of, tiles_of, totals_of
 from .tiles import COMPACT, HEIGHTS, LINE, ROOMY, Grid, Style, Tile, boxes, draw_tile, grid_of, least_width
 
 Form = Literal["tall", "line", "none"]

@@ -9,9 +9,9 @@ from itertools import pairwise
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
-from ..widgets.theme import Theme
-from .common.drawing import draw_badge
-from .common.wording import EXACT
+from ...widgets.theme import Theme
+from ..common.drawing import draw_badge
+from ..common.wording import EXACT
 
 Value = Callable[[int], str]
 LEAST = 4  # tiles below which they are drawn smaller
