@@ -37,7 +37,7 @@ class Page:
 
     def look(self, figure: Figure) -> Theme:
         """Return the theme: the text grows with the page, so that it is legible on a slide, as far as all fits."""
-        from .views.chart_paint import wanted_height
+        from .views.charts.paint import wanted_height
         from .widgets.theme import Theme
 
         shares = self.size[0] / NORMAL[0], self.size[1] / NORMAL[1]
@@ -75,7 +75,7 @@ def image_of(figure: Figure, page: Page) -> QImage:
     from PySide6.QtCore import QRectF
     from PySide6.QtGui import QImage, QPainter
 
-    from .views.chart_paint import draw_figure
+    from .views.charts.paint import draw_figure
 
     image = QImage(*page.size, QImage.Format.Format_RGB32)
     if image.isNull():
@@ -112,7 +112,7 @@ def _svg(figure: Figure, page: Page) -> bytes:
     from PySide6.QtGui import QPainter
     from PySide6.QtSvg import QSvgGenerator
 
-    from .views.chart_paint import draw_figure
+    from .views.charts.paint import draw_figure
 
     buffer, generator = QBuffer(), QSvgGenerator()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -158,7 +158,7 @@ def _pdf(figure: Figure, page: Page) -> bytes:
     from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSizeF
     from PySide6.QtGui import QPageSize, QPainter, QPdfWriter
 
-    from .views.chart_paint import draw_figure
+    from .views.charts.paint import draw_figure
 
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)

@@ -29,7 +29,7 @@ from .charts.vocabulary import in_words, words_of
 from .control.measure_job import MeasureJob
 from .timings_lists import KernelList, SourceList
 from .timings_options import ChartFields
-from .views.charts import ChartView
+from .views.charts.view import ChartView
 from .widgets.appearance import Look
 from .widgets.controls import button
 from .widgets.flow_layout import FlowLayout

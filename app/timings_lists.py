@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QTreeWi
 from ..kernels.catalogue import find, groups
 from .charts.choice import Subject, slots_of, subject_named
 from .charts.sources import Source
-from .views.chart_ink import Ink
+from .views.charts.ink import Ink
 from .widgets.icons import DENSITY
 from .widgets.palettes import boxes_palette, boxes_sheet, sheet
 from .widgets.theme import Theme

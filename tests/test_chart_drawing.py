@@ -15,8 +15,8 @@ from tilescope.app.chart_files import Page
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import CHARTS, Choice, turned_to
 from tilescope.app.run import application
-from tilescope.app.views.chart_ink import Ink
-from tilescope.app.views.chart_paint import draw_figure, wanted_height
+from tilescope.app.views.charts.ink import Ink
+from tilescope.app.views.charts.paint import draw_figure, wanted_height
 from tilescope.app.widgets.theme import Theme
 
 LAPTOP = replace(

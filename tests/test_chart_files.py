@@ -21,8 +21,8 @@ from tilescope.app.charts.choice import CHARTS, Choice, Subject
 from tilescope.app.charts.sources import Source
 from tilescope.app.cli import main
 from tilescope.app.run import application
-from tilescope.app.views.chart_paint import draw_figure
-from tilescope.app.views.charts import ChartView
+from tilescope.app.views.charts.paint import draw_figure
+from tilescope.app.views.charts.view import ChartView
 from tilescope.app.widgets.widget_picture import PictureError
 from tilescope.tracer.measurement import load, recorded
 

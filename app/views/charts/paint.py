@@ -8,11 +8,11 @@ from itertools import groupby
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPen
 
-from ..charts.figure import Bars, Figure, Plane, Series
-from ..widgets.theme import Theme
-from .chart_bars import Hits, beyond, draw_bars, height_of
-from .chart_ink import DASHES, Ink, wrapped
-from .chart_plane import draw_plane
+from ...charts.figure import Bars, Figure, Plane, Series
+from ...widgets.theme import Theme
+from .bars import Hits, beyond, draw_bars, height_of
+from .ink import DASHES, Ink, wrapped
+from .points import draw_plane
 
 MARGIN, SMALL = 18, 11
 NARROW, PLANE = 400, 300  # pixels of the narrowest panel beside another one, and of the lowest one

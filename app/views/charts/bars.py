@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen
 
-from ..charts.figure import Bar, Bars, Published
-from ..charts.wording import number_text, time_text
-from .chart_axis import axis_height, draw_axis
-from .chart_ink import Ink, draw_sign, wrapped
-from .common.ticks import Scale, log_range
+from ...charts.figure import Bar, Bars, Published
+from ...charts.wording import number_text, time_text
+from ..common.ticks import Scale, log_range
+from .axis import axis_height, draw_axis
+from .ink import Ink, draw_sign, wrapped
 
 BAR, THICK, LEAST = 40, 110, 15  # pixels of a usual bar, of the thickest, and of the smallest pitch
 ROW = 44  # pixels that a bar with its name would like to have

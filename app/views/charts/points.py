@@ -5,19 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPen, QPolygonF
 
-from ..charts.figure import Plane, Roof, Series
-from .chart_axis import (
-    axis_height,
-    draw_axis,
-    draw_upright_axis,
-    draw_upright_label,
-    label_height,
-    number_width,
-)
-from .chart_bars import Hits
-from .chart_ink import DASHES, Ink
-from .chart_roofs import Names, corners, dash_of, name_roofs, names_height
-from .common.ticks import Scale, log_range
+from ...charts.figure import Plane, Roof, Series
+from ..common.ticks import Scale, log_range
+from .axis import axis_height, draw_axis, draw_upright_axis, draw_upright_label, label_height, number_width
+from .bars import Hits
+from .ink import DASHES, Ink
+from .roof_names import Names, corners, dash_of, name_roofs, names_height
 
 NEAR = 9  # pixels around a point in which it is told
 

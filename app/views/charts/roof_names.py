@@ -9,10 +9,10 @@ from math import hypot
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPen, QPolygonF, QTransform
 
-from ..charts.figure import Roof
-from ..charts.wording import number_text
-from .chart_ink import Ink
-from .common.ticks import Scale
+from ...charts.figure import Roof
+from ...charts.wording import number_text
+from ..common.ticks import Scale
+from .ink import Ink
 
 DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DashDotLine)
 SAMPLE = 26  # pixels of the piece of a line beside its name

@@ -7,9 +7,9 @@ from math import inf
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 
-from ..charts.figure import Axis
-from .chart_ink import Ink
-from .common.ticks import Scale, powers_of_two, tick_text, ticks
+from ...charts.figure import Axis
+from ..common.ticks import Scale, powers_of_two, tick_text, ticks
+from .ink import Ink
 
 APART, UPRIGHT = 64, 38  # pixels between two numbers, about: of a horizontal axis, of a vertical one
 LEAST = 4  # numbers of an axis, where they have room

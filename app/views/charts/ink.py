@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
-from ..widgets.theme import Theme
+from ...widgets.theme import Theme
 
 COLOURS = {
     "light": ("#3D348B", "#8C1C43", "#6B6B1A", "#7A4B24", "#3E5C73", "#8B3FB5", "#23512F", "#A1456B"),

@@ -6,11 +6,11 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ..charts.figure import Figure, numbers_told
-from ..widgets.theme import Theme
-from .chart_bars import Hits
-from .chart_paint import draw_figure, wanted_height
-from .common.view import guarded
+from ...charts.figure import Figure, numbers_told
+from ...widgets.theme import Theme
+from ..common.view import guarded
+from .bars import Hits
+from .paint import draw_figure, wanted_height
 
 
 class ChartView(QWidget):
