@@ -16,9 +16,9 @@ from .control.stage import Stage
 from .model.bookmark import Setup
 from .model.session import launch_name
 from .model.settings import SettingsFile
-from .toolbar import Toolbar
 from .widgets.notice import Notice
 from .widgets.widget_picture import PictureError, picture_of, write_png
+from .window.toolbar.toolbar import Toolbar
 
 TRACES = "Traces (*.npz)"
 ANSWERS = 6  # launches that a question offers

@@ -21,13 +21,13 @@ from .model.session import Session, launch_name
 from .model.setup_edits import apart
 from .pane import Pane
 from .side import Side
-from .toolbar import SIDES, Toolbar
 from .transport import Transport
 from .views.memory.scene import COLOUR_BY
 from .views.timeline.view import TimelineView
 from .widgets.controls import Themed
 from .widgets.notice import News, Notice
 from .widgets.theme import Theme
+from .window.toolbar.toolbar import SIDES, Toolbar
 
 # Pixels at the normal text size below which there is too little room for everything.
 LOW, LOWER, LOWEST, NARROW = 860, 660, 390, 1000

@@ -35,9 +35,9 @@ from .model.bookmark import Bookmark, History, Setup
 from .model.playhead import Playhead
 from .model.session import Session
 from .model.settings import Settings, SettingsFile
-from .toolbar import SIDES
 from .widgets.appearance import Look
 from .widgets.theme import Theme
+from .window.toolbar.toolbar import SIDES
 
 FRAME = 16  # milliseconds between two frames
 USUAL = QSize(1600, 900)

@@ -11,16 +11,16 @@ from typing import cast
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
-from ..kernels.catalogue import Parameter, Scenario
+from ....kernels.catalogue import Parameter, Scenario
+from ...model.bookmark import Setup
+from ...model.setup_edits import changed, parameters_of, refusal_of, turned_to, values_of
+from ...model.setup_text import option_texts, summary
+from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
+from ...widgets.flow_layout import FlowLayout
+from ...widgets.spoken_words import speak
+from ...widgets.theme import Theme
 from .fields import Field, NumberField, chips, field_of, merged
-from .model.bookmark import Setup
-from .model.setup_edits import changed, parameters_of, refusal_of, turned_to, values_of
-from .model.setup_text import option_texts, summary
 from .options import LaunchOptions
-from .widgets.controls import HEADING, Chip, Combo, button, paint_icon
-from .widgets.flow_layout import FlowLayout
-from .widgets.spoken_words import speak
-from .widgets.theme import Theme
 
 TYPING = 150  # milliseconds without a key after which what was typed counts
 Groups = Mapping[str, tuple[Scenario, ...]]  # scenarios under their headings

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QFrame, QWidget
 
+from ...widgets.palettes import boxes_palette, boxes_sheet
+from ...widgets.theme import Theme
 from .fields import ChoiceField, NumberField
-from .widgets.palettes import boxes_palette, boxes_sheet
-from .widgets.theme import Theme
 
 SCHEDULES = ("lockstep", "sequential", "random")
 NUMBERS = (("seed", "Seed", 6), ("resident", "Resident blocks", 6), ("blocks", "Blocks to run", 16))

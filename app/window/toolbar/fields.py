@@ -11,8 +11,8 @@ from typing import Protocol
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QWidget
 
-from ..kernels.catalogue import Parameter
-from .widgets.controls import Chip, Combo, Entry, button, mark
+from ....kernels.catalogue import Parameter
+from ...widgets.controls import Chip, Combo, Entry, button, mark
 
 
 class Field(Protocol):
