@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .model.session import Selection
-from .pane import Pane
 from .views.memory.picture import Needs
+from .window.panels.pane import Pane
 
 
 def share_scales(panes: Sequence[Pane], selections: Sequence[Selection]) -> None:

@@ -19,14 +19,14 @@ from .model.bookmark import PictureChoice, SideChoice
 from .model.playhead import Playhead
 from .model.session import Session, launch_name
 from .model.setup_edits import apart
-from .pane import Pane
-from .side import Side
-from .transport import Transport
 from .views.memory.scene import COLOUR_BY
 from .views.timeline.view import TimelineView
 from .widgets.controls import Themed
 from .widgets.notice import News, Notice
 from .widgets.theme import Theme
+from .window.panels.pane import Pane
+from .window.panels.side import Side
+from .window.panels.transport import Transport
 from .window.toolbar.toolbar import SIDES, Toolbar
 
 # Pixels at the normal text size below which there is too little room for everything.

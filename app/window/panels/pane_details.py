@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .views.counters.view import Form
+from ...views.counters.view import Form
 
 WIDE = 900  # from here on a lesson is one line
 

@@ -8,16 +8,16 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from .model.session import Selection, Session
-from .views.common.heat import HEATS
-from .views.common.view import View
-from .views.common.wording import plural
-from .views.inspect.explain import ExplainView
-from .views.inspect.findings import FindingsView, count_of
-from .views.inspect.thread import ThreadView
-from .views.source.view import REQUESTS, SourceView
-from .views.warp.view import WarpView
-from .widgets.theme import Theme
+from ...model.session import Selection, Session
+from ...views.common.heat import HEATS
+from ...views.common.view import View
+from ...views.common.wording import plural
+from ...views.inspect.explain import ExplainView
+from ...views.inspect.findings import FindingsView, count_of
+from ...views.inspect.thread import ThreadView
+from ...views.source.view import REQUESTS, SourceView
+from ...views.warp.view import WarpView
+from ...widgets.theme import Theme
 
 # Of the tabs' text, and the gap at either side of it; the least are for large text, of which so much is left.
 TAB_SIZES = ((15, 10), (15, 7), (14, 5), (13, 5), (12, 3), (11, 2), (10, 1), (9, 1), (8, 0), (7, 0), (6, 0))

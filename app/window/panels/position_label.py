@@ -6,10 +6,10 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from .model import phase_steps
-from .model.session import Session
-from .views.common.wording import place_text
-from .widgets.theme import Theme
+from ...model import phase_steps
+from ...model.session import Session
+from ...views.common.wording import place_text
+from ...widgets.theme import Theme
 
 
 class PositionLabel(QWidget):

@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from .widgets.patterns import swatch
-from .widgets.theme import Theme
+from ...widgets.patterns import swatch
+from ...widgets.theme import Theme
 
 Spelling = Literal["all", "some", "none"]  # each kind's name; its verb, after its space; squares alone
 TEXT = 12.0

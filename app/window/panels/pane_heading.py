@@ -6,13 +6,13 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from ..tracer.trace import Trace
-from .model.session import Session
-from .views.common.wording import check_text, compared_text, pitfall_text
-from .widgets.controls import mark
-from .widgets.icons import icon
-from .widgets.switch import Switch
-from .widgets.theme import Theme
+from ....tracer.trace import Trace
+from ...model.session import Session
+from ...views.common.wording import check_text, compared_text, pitfall_text
+from ...widgets.controls import mark
+from ...widgets.icons import icon
+from ...widgets.switch import Switch
+from ...widgets.theme import Theme
 
 
 class PaneHeading(QWidget):

@@ -10,16 +10,16 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from ..tracer.requests import REQUEST_KINDS
+from ....tracer.requests import REQUEST_KINDS
+from ...model.bookmark import Link
+from ...model.playhead import SPEEDS, Playhead
+from ...model.session import Session
+from ...views.common.wording import place_text
+from ...widgets.controls import Chip, Combo, Themed, button, paint_icon
+from ...widgets.flow_layout import FlowLayout
+from ...widgets.theme import Theme
 from .legend import Legend, Spelling
-from .model.bookmark import Link
-from .model.playhead import SPEEDS, Playhead
-from .model.session import Session
-from .position import PositionLabel
-from .views.common.wording import place_text
-from .widgets.controls import Chip, Combo, Themed, button, paint_icon
-from .widgets.flow_layout import FlowLayout
-from .widgets.theme import Theme
+from .position_label import PositionLabel
 
 # name, icon, tip, and the command that the window carries out
 STEPS = (

@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QVBoxLayout, QWidget
 
-from ..tracer.pace import Pace, left_text
-from .widgets.controls import button, paint_icon
-from .widgets.theme import Theme
+from ....tracer.pace import Pace, left_text
+from ...widgets.controls import button, paint_icon
+from ...widgets.theme import Theme
 
 VEILED_AFTER = 200  # milliseconds: what comes sooner is not announced by a flicker
 

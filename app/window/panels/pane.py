@@ -6,17 +6,17 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
-from .details import details_of
-from .heading import PaneHeading
-from .model.bookmark import PictureChoice
-from .model.session import Selection, Session
-from .veil import ProgressVeil
-from .views.common.view import View
-from .views.counters.numbers import has_conflicts
-from .views.counters.view import CountersView
-from .views.histogram.view import HistogramView
-from .views.memory.view import MemoryView
-from .widgets.theme import Theme
+from ...model.bookmark import PictureChoice
+from ...model.session import Selection, Session
+from ...views.common.view import View
+from ...views.counters.numbers import has_conflicts
+from ...views.counters.view import CountersView
+from ...views.histogram.view import HistogramView
+from ...views.memory.view import MemoryView
+from ...widgets.theme import Theme
+from .pane_details import details_of
+from .pane_heading import PaneHeading
+from .progress_veil import ProgressVeil
 
 
 class Pane(QFrame):
