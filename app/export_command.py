@@ -8,13 +8,13 @@ from pathlib import Path
 
 from ..kernels.catalogue import CatalogueError, find
 from ..tracer.measurement import TIMING_KINDS, load
-from .chart_files import SUFFIXES, Page, write_figure
 from .charts.build import build
 from .charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, Subject
 from .charts.sources import Source, sources
 from .charts.vocabulary import in_words, words_of
 from .model.vocabulary import WORDS
 from .parser import Parser, UsageError, number_between, picture_size
+from .timings.export import SUFFIXES, Page, write_figure
 from .widgets.widget_picture import draw_without_screen
 
 

@@ -97,7 +97,7 @@ class MainWindow(QMainWindow):
         self.toolbar.menu.setMenu(self.menu)
 
     def _show_timings(self) -> None:
-        from .timings import show_timings  # what it needs is not loaded before
+        from .timings.window import show_timings  # what it needs is not loaded before
 
         show_timings(self, self.look)
 

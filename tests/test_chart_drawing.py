@@ -11,10 +11,10 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QImage, QPainter, QPolygonF
 
 from recorded_charts import H200, of
-from tilescope.app.chart_files import Page
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import CHARTS, Choice, turned_to
 from tilescope.app.run import application
+from tilescope.app.timings.export import Page
 from tilescope.app.views.charts.ink import Ink
 from tilescope.app.views.charts.paint import draw_figure, wanted_height
 from tilescope.app.widgets.theme import Theme

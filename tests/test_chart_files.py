@@ -15,12 +15,12 @@ from PySide6.QtGui import QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
 from pdf_text import text_of
-from tilescope.app.chart_files import Page, copy_figure, image_of, write_figure
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import CHARTS, Choice, Subject
 from tilescope.app.charts.sources import Source
 from tilescope.app.cli import main
 from tilescope.app.run import application
+from tilescope.app.timings.export import Page, copy_figure, image_of, write_figure
 from tilescope.app.views.charts.paint import draw_figure
 from tilescope.app.views.charts.view import ChartView
 from tilescope.app.widgets.widget_picture import PictureError

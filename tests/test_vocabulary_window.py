@@ -13,7 +13,7 @@ from tilescope.app import actions
 from tilescope.app.charts.choice import CHARTS, Choice, subject_named
 from tilescope.app.model.vocabulary import spoken
 from tilescope.app.run import application
-from tilescope.app.timings import Timings
+from tilescope.app.timings.window import Timings
 from tilescope.app.widgets.spoken_words import speak
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.catalogue import find, groups, scenarios

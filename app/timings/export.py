@@ -9,15 +9,15 @@ from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..tracer.atomic_write import write_atomically
-from .charts.figure import Figure
-from .charts.table import csv_text, json_text
-from .widgets.widget_picture import PictureError, write_png
+from ...tracer.atomic_write import write_atomically
+from ..charts.figure import Figure
+from ..charts.table import csv_text, json_text
+from ..widgets.widget_picture import PictureError, write_png
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage
 
-    from .widgets.theme import Theme
+    from ..widgets.theme import Theme
 
 SUFFIXES = (".png", ".svg", ".pdf", ".csv", ".json")
 DPI = 300  # of a PNG file
@@ -37,8 +37,8 @@ class Page:
 
     def look(self, figure: Figure) -> Theme:
         """Return the theme: the text grows with the page, so that it is legible on a slide, as far as all fits."""
-        from .views.charts.paint import wanted_height
-        from .widgets.theme import Theme
+        from ..views.charts.paint import wanted_height
+        from ..widgets.theme import Theme
 
         shares = self.size[0] / NORMAL[0], self.size[1] / NORMAL[1]
         scale = self.text_size * sqrt(shares[0] * shares[1])
@@ -75,7 +75,7 @@ def image_of(figure: Figure, page: Page) -> QImage:
     from PySide6.QtCore import QRectF
     from PySide6.QtGui import QImage, QPainter
 
-    from .views.charts.paint import draw_figure
+    from ..views.charts.paint import draw_figure
 
     image = QImage(*page.size, QImage.Format.Format_RGB32)
     if image.isNull():
@@ -112,7 +112,7 @@ def _svg(figure: Figure, page: Page) -> bytes:
     from PySide6.QtGui import QPainter
     from PySide6.QtSvg import QSvgGenerator
 
-    from .views.charts.paint import draw_figure
+    from ..views.charts.paint import draw_figure
 
     buffer, generator = QBuffer(), QSvgGenerator()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -158,7 +158,7 @@ def _pdf(figure: Figure, page: Page) -> bytes:
     from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSizeF
     from PySide6.QtGui import QPageSize, QPainter, QPdfWriter
 
-    from .views.charts.paint import draw_figure
+    from ..views.charts.paint import draw_figure
 
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)

@@ -8,13 +8,13 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QTreeWidgetItemIterator, QWidget
 
-from ..kernels.catalogue import find, groups
-from .charts.choice import Subject, slots_of, subject_named
-from .charts.sources import Source
-from .views.charts.ink import Ink
-from .widgets.icons import DENSITY
-from .widgets.palettes import boxes_palette, boxes_sheet, sheet
-from .widgets.theme import Theme
+from ...kernels.catalogue import find, groups
+from ..charts.choice import Subject, slots_of, subject_named
+from ..charts.sources import Source
+from ..views.charts.ink import Ink
+from ..widgets.icons import DENSITY
+from ..widgets.palettes import boxes_palette, boxes_sheet, sheet
+from ..widgets.theme import Theme
 
 SHOWN = 2  # measurements that are in sight
 KEY = Qt.ItemDataRole.UserRole

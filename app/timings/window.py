@@ -19,23 +19,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ..kernels.catalogue import CatalogueError
-from . import chart_files
-from .charts.build import build
-from .charts.cases import asks_for
-from .charts.choice import CHARTS, ChartKind, Choice, title_of, turned_to
-from .charts.sources import sources
-from .charts.vocabulary import in_words, words_of
-from .control.measure_job import MeasureJob
-from .timings_lists import KernelList, SourceList
-from .timings_options import ChartFields
-from .views.charts.view import ChartView
-from .widgets.appearance import Look
-from .widgets.controls import button
-from .widgets.flow_layout import FlowLayout
-from .widgets.notice import Notice
-from .widgets.theme import Theme
-from .widgets.widget_picture import PictureError
+from ...kernels.catalogue import CatalogueError
+from ..charts.build import build
+from ..charts.cases import asks_for
+from ..charts.choice import CHARTS, ChartKind, Choice, title_of, turned_to
+from ..charts.sources import sources
+from ..charts.vocabulary import in_words, words_of
+from ..control.measure_job import MeasureJob
+from ..views.charts.view import ChartView
+from ..widgets.appearance import Look
+from ..widgets.controls import button
+from ..widgets.flow_layout import FlowLayout
+from ..widgets.notice import Notice
+from ..widgets.theme import Theme
+from ..widgets.widget_picture import PictureError
+from . import export
+from .lists import KernelList, SourceList
+from .options import ChartFields
 
 TABS = {
     "bars": "Time",
@@ -247,7 +247,7 @@ class Timings(QWidget):
     def save(self, path: Path) -> None:
         """Save the chart in the format that the name ends with."""
         try:
-            chart_files.write_figure(self.figure, path, self._page())
+            export.write_figure(self.figure, path, self._page())
         except PictureError as error:
             self.notice.error(str(error))
             return
@@ -258,13 +258,13 @@ class Timings(QWidget):
         if self.figure.is_empty:
             self.notice.error("There is nothing to copy: choose a kernel that was measured like this.")
             return
-        chart_files.copy_figure(self.figure, self._page())
+        export.copy_figure(self.figure, self._page())
         self.notice.tell(
             "The chart is on the clipboard as a picture; Save writes its numbers as CSV or JSON."
         )
 
-    def _page(self) -> chart_files.Page:
-        return chart_files.Page(theme=self.theme.name)
+    def _page(self) -> export.Page:
+        return export.Page(theme=self.theme.name)
 
     # Measuring.
 

@@ -9,14 +9,14 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 
-from .charts.choice import Choice, chosen_rows, problem_for, problems, shapes
-from .charts.sources import Source
-from .charts.wording import SHORT, shape_of
-from .widgets.controls import Chip, Combo
-from .widgets.flow_layout import FlowLayout
-from .widgets.palettes import boxes_palette, boxes_sheet
-from .widgets.spoken_words import speak
-from .widgets.theme import Theme
+from ..charts.choice import Choice, chosen_rows, problem_for, problems, shapes
+from ..charts.sources import Source
+from ..charts.wording import SHORT, shape_of
+from ..widgets.controls import Chip, Combo
+from ..widgets.flow_layout import FlowLayout
+from ..widgets.palettes import boxes_palette, boxes_sheet
+from ..widgets.spoken_words import speak
+from ..widgets.theme import Theme
 
 USED = {
     "bars": ("kind", "problem", "shape", "axis", "published"),

@@ -1,0 +1,1 @@
+"""The window of the timings: choices, chart, export, measuring here."""
