@@ -116,6 +116,6 @@ def _sources(files: Sequence[str]) -> list[Source]:
 
 def _start_qt() -> None:
     draw_without_screen()
-    from .run import application
+    from .window.event_loop import application
 
     application()

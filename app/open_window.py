@@ -44,7 +44,7 @@ def _show(specs: Sequence[str], program: str = "") -> int:
     check_scenarios(specs)
     if not _has_display():
         raise UsageError("there is no display; tilescope frames -o FOLDER draws pictures without one.")
-    from .window import run_window
+    from .window.start import run_window
 
     return run_window(specs, program)
 

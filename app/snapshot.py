@@ -17,8 +17,8 @@ from .widgets.widget_picture import PictureError, draw_without_screen, picture_o
 
 if TYPE_CHECKING:
     from .control.start_moment import StartMoment
-    from .main_window import MainWindow
     from .model.bookmark import Bookmark
+    from .window.main_window import MainWindow
 
 Size = tuple[int, int]
 
@@ -92,9 +92,9 @@ def _window(worker: Worker, mark: Bookmark, arrival: StartMoment, size: Size) ->
 
     from ..tracer.cache import TraceCache
     from .control.session_jobs import Jobs
-    from .main_window import MainWindow
     from .model.folders import cache_folder
-    from .run import application
+    from .window.event_loop import application
+    from .window.main_window import MainWindow
 
     application()
     window = MainWindow(Jobs(worker, TraceCache(cache_folder())))

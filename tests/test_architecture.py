@@ -122,7 +122,7 @@ def loaded_after(statement):
 
 
 def test_the_window_never_loads_numba():
-    loaded = loaded_after("import tilescope.app.window, tilescope.app.main_window")
+    loaded = loaded_after("import tilescope.app.window.start, tilescope.app.window.main_window")
     assert "PySide6" in loaded
     assert not loaded & NUMBA
 

@@ -13,11 +13,11 @@ from PySide6.QtGui import QImage, QPainter, QPolygonF
 from recorded_charts import H200, of
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import CHARTS, Choice, turned_to
-from tilescope.app.run import application
 from tilescope.app.timings.export import Page
 from tilescope.app.views.charts.ink import Ink
 from tilescope.app.views.charts.paint import draw_figure, wanted_height
 from tilescope.app.widgets.theme import Theme
+from tilescope.app.window.event_loop import application
 
 LAPTOP = replace(
     H200,

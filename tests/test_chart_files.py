@@ -19,11 +19,11 @@ from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import CHARTS, Choice, Subject
 from tilescope.app.charts.sources import Source
 from tilescope.app.cli import main
-from tilescope.app.run import application
 from tilescope.app.timings.export import Page, copy_figure, image_of, write_figure
 from tilescope.app.views.charts.paint import draw_figure
 from tilescope.app.views.charts.view import ChartView
 from tilescope.app.widgets.widget_picture import PictureError
+from tilescope.app.window.event_loop import application
 from tilescope.tracer.measurement import load, recorded
 
 SIZE = (960, 540)

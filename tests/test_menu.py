@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtWidgets import QLabel, QMenu, QWidgetAction
 
-from tilescope.app.actions import DARK, OWN, SYSTEM, WORK_ITEM
+from tilescope.app.window.actions import DARK, OWN, SYSTEM, WORK_ITEM
 from windows import opened, reset
 
 

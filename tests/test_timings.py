@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
 from recorded_charts import of
 from tilescope.app.charts.choice import CHARTS, Subject
 from tilescope.app.charts.sources import own_folder
-from tilescope.app.run import application
 from tilescope.app.timings.window import Timings, show_timings
 from tilescope.app.widgets.appearance import apply_theme
 from tilescope.app.widgets.theme import Theme
+from tilescope.app.window.event_loop import application
 from tilescope.tracer.measure_events import Opened
 from tilescope.tracer.measurement import load
 from tilescope.tracer.measuring import Measuring

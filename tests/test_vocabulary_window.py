@@ -9,13 +9,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QPainter
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget, QTabBar, QWidget
 
-from tilescope.app import actions
 from tilescope.app.charts.choice import CHARTS, Choice, subject_named
 from tilescope.app.model.vocabulary import spoken
-from tilescope.app.run import application
 from tilescope.app.timings.window import Timings
 from tilescope.app.widgets.spoken_words import speak
 from tilescope.app.widgets.theme import Theme
+from tilescope.app.window import actions
+from tilescope.app.window.event_loop import application
 from tilescope.kernels.catalogue import find, groups, scenarios
 from tilescope.kernels.scenario import WORK_ITEM_WORDS
 from windows import PAIR, SMALL, opened, settle

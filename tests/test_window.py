@@ -14,8 +14,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit
 
-from tilescope.app.actions import keys
 from tilescope.app.model.session import Selection
+from tilescope.app.window.actions import keys
 from windows import PAIR, field, opened, press, reset, until
 
 HERE = Path(__file__).parent
@@ -287,7 +287,7 @@ def test_a_real_window_is_started_played_scrubbed_and_closed(screen, tmp_path):
 
 
 def test_ctrl_c_in_the_terminal_ends_it(screen, tmp_path):
-    code = "import sys; from tilescope.app.window import run_window; print('up', flush=True); sys.exit(run_window([]))"
+    code = "import sys; from tilescope.app.window.start import run_window; print('up', flush=True); sys.exit(run_window([]))"
     command, environment = [sys.executable, "-c", code], _environment(screen, tmp_path)
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, start_new_session=True

@@ -13,10 +13,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from tilescope.app.control.session_jobs import Jobs
-from tilescope.app.main_window import MainWindow
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.first_bookmark import first_bookmark
-from tilescope.app.run import application
+from tilescope.app.window.event_loop import application
+from tilescope.app.window.main_window import MainWindow
 from tilescope.tracer.cache import TraceCache
 from tilescope.tracer.client import Worker
 

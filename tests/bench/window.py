@@ -27,10 +27,10 @@ def main_window() -> Any:
     worker = Worker()
     worker.start()
     from tilescope.app.control.session_jobs import Jobs
-    from tilescope.app.main_window import MainWindow
     from tilescope.app.model import folders
     from tilescope.app.model.first_bookmark import first_bookmark
-    from tilescope.app.run import application
+    from tilescope.app.window.event_loop import application
+    from tilescope.app.window.main_window import MainWindow
     from tilescope.tracer.cache import TraceCache
 
     application()

@@ -9,25 +9,25 @@ from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 
-from ..kernels.catalogue import groups
-from ..tracer.outcomes import Spread
-from .alignment import share_ranks, share_room, share_scales, share_words
-from .control.seed_jobs import SeedJobs, key_of
-from .control.stage import Stage
-from .control.type_inference_job import TypeInferenceJob
-from .model.bookmark import PictureChoice, SideChoice
-from .model.playhead import Playhead
-from .model.session import Session, launch_name
-from .model.setup_edits import apart
-from .views.memory.scene import COLOUR_BY
-from .views.timeline.view import TimelineView
-from .widgets.controls import Themed
-from .widgets.notice import News, Notice
-from .widgets.theme import Theme
-from .window.panels.pane import Pane
-from .window.panels.side import Side
-from .window.panels.transport import Transport
-from .window.toolbar.toolbar import SIDES, Toolbar
+from ...kernels.catalogue import groups
+from ...tracer.outcomes import Spread
+from ..control.seed_jobs import SeedJobs, key_of
+from ..control.stage import Stage
+from ..control.type_inference_job import TypeInferenceJob
+from ..model.bookmark import PictureChoice, SideChoice
+from ..model.playhead import Playhead
+from ..model.session import Session, launch_name
+from ..model.setup_edits import apart
+from ..views.memory.scene import COLOUR_BY
+from ..views.timeline.view import TimelineView
+from ..widgets.controls import Themed
+from ..widgets.notice import News, Notice
+from ..widgets.theme import Theme
+from .pane_alignment import share_ranks, share_room, share_scales, share_words
+from .panels.pane import Pane
+from .panels.side import Side
+from .panels.transport import Transport
+from .toolbar.toolbar import SIDES, Toolbar
 
 # Pixels at the normal text size below which there is too little room for everything.
 LOW, LOWER, LOWEST, NARROW = 860, 660, 390, 1000

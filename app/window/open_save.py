@@ -10,15 +10,15 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from ..tracer.storage import TraceFileError, save
-from .control.program_job import UserProgram
-from .control.stage import Stage
-from .model.bookmark import Setup
-from .model.session import launch_name
-from .model.settings import SettingsFile
-from .widgets.notice import Notice
-from .widgets.widget_picture import PictureError, picture_of, write_png
-from .window.toolbar.toolbar import Toolbar
+from ...tracer.storage import TraceFileError, save
+from ..control.program_job import UserProgram
+from ..control.stage import Stage
+from ..model.bookmark import Setup
+from ..model.session import launch_name
+from ..model.settings import SettingsFile
+from ..widgets.notice import Notice
+from ..widgets.widget_picture import PictureError, picture_of, write_png
+from .toolbar.toolbar import Toolbar
 
 TRACES = "Traces (*.npz)"
 ANSWERS = 6  # launches that a question offers

@@ -10,13 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget, QWidgetAction
 
+from ..control.stage import Stage
+from ..model.playhead import Playhead
+from ..widgets.appearance import Look
+from ..widgets.spoken_words import Say, speak_actions
 from .colouring import Colouring
-from .control.stage import Stage
-from .files import Files
-from .frame import Frame
-from .model.playhead import Playhead
-from .widgets.appearance import Look
-from .widgets.spoken_words import Say, speak_actions
+from .layout import Frame
+from .open_save import Files
 
 # The names of the vocabularies themselves, which are the same in all words.
 CUDA, WORK_ITEM = "Thread, block, warp", "Work-item, work-group, wavefront"

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from ..tracer.launch import Launch
-from ..tracer.pace import duration_text
-from ..tracer.plan import KEEP_ALL
-from ..tracer.trace import Trace
-from .control.stage import Stage
-from .model.bookmark import Setup
-from .widgets.notice import Notice
+from ...tracer.launch import Launch
+from ...tracer.pace import duration_text
+from ...tracer.plan import KEEP_ALL
+from ...tracer.trace import Trace
+from ..control.stage import Stage
+from ..model.bookmark import Setup
+from ..widgets.notice import Notice
 
 BYTES = 60  # that the trace of one access and what is derived from it take, about
 

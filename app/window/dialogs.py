@@ -7,8 +7,8 @@ from html import escape
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from .. import __version__
-from .widgets.theme import Theme
+from ... import __version__
+from ..widgets.theme import Theme
 
 ABOUT = """<h2>Tilescope {version}</h2>
 <p>Shows what a CUDA kernel does to memory. The same Numba kernel is traced on any laptop under Numba's CUDA

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .model.session import Selection
-from .views.memory.picture import Needs
-from .window.panels.pane import Pane
+from ..model.session import Selection
+from ..views.memory.picture import Needs
+from .panels.pane import Pane
 
 
 def share_scales(panes: Sequence[Pane], selections: Sequence[Selection]) -> None:

@@ -11,6 +11,15 @@ from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWindow, QWidget
 
+from ..control.session_jobs import Jobs
+from ..control.stage import Stage
+from ..control.start_moment import StartMoment, as_before, at_first_load
+from ..model.bookmark import Bookmark, History, Setup
+from ..model.playhead import Playhead
+from ..model.session import Session
+from ..model.settings import Settings, SettingsFile
+from ..widgets.appearance import Look
+from ..widgets.theme import Theme
 from .actions import (
     Command,
     Commands,
@@ -23,21 +32,12 @@ from .actions import (
     play_commands,
     view_commands,
 )
-from .asking import LaunchQuestions
 from .colouring import Colouring
-from .control.session_jobs import Jobs
-from .control.stage import Stage
-from .control.start_moment import StartMoment, as_before, at_first_load
 from .dialogs import show_about, show_keys
-from .files import Files, dropped
-from .frame import Frame
-from .model.bookmark import Bookmark, History, Setup
-from .model.playhead import Playhead
-from .model.session import Session
-from .model.settings import Settings, SettingsFile
-from .widgets.appearance import Look
-from .widgets.theme import Theme
-from .window.toolbar.toolbar import SIDES
+from .launch_questions import LaunchQuestions
+from .layout import Frame
+from .open_save import Files, dropped
+from .toolbar.toolbar import SIDES
 
 FRAME = 16  # milliseconds between two frames
 USUAL = QSize(1600, 900)
@@ -97,7 +97,7 @@ class MainWindow(QMainWindow):
         self.toolbar.menu.setMenu(self.menu)
 
     def _show_timings(self) -> None:
-        from .timings.window import show_timings  # what it needs is not loaded before
+        from ..timings.window import show_timings  # what it needs is not loaded before
 
         show_timings(self, self.look)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .control.stage import Stage
-from .control.start_moment import kernels
-from .frame import Frame
-from .views.common.heat import HEATS, heat_of
-from .views.memory.scene import COLOUR_BY
+from ..control.stage import Stage
+from ..control.start_moment import kernels
+from ..views.common.heat import HEATS, heat_of
+from ..views.memory.scene import COLOUR_BY
+from .layout import Frame
 
 NAMES = {"auto": "what suits each buffer", "value": "value", "reads": "times read so far"}
 

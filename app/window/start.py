@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
-from ..tracer.client import Worker
+from ...tracer.client import Worker
 
 
 def run_window(specs: Sequence[str], program: str = "") -> int:
@@ -20,6 +20,6 @@ def run_window(specs: Sequence[str], program: str = "") -> int:
     signal.signal(signal.SIGINT, lambda number, _: interrupted.append(number))
     worker = Worker()
     worker.start()
-    from .run import run_event_loop
+    from .event_loop import run_event_loop
 
     return run_event_loop(worker, specs, program, interrupted)

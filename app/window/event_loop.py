@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from ..tracer.cache import TraceCache
-from ..tracer.client import Worker
-from .control.session_jobs import Jobs
+from ...tracer.cache import TraceCache
+from ...tracer.client import Worker
+from ..control.session_jobs import Jobs
+from ..model import folders
+from ..model.first_bookmark import first_bookmark
 from .main_window import MainWindow
-from .model import folders
-from .model.first_bookmark import first_bookmark
 
 HEARTBEAT = 250  # milliseconds after which Python looks for Ctrl+C in the terminal
 

@@ -1,0 +1,1 @@
+"""The main window: its parts put together, its menu, files and questions."""
