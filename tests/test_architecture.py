@@ -55,7 +55,7 @@ VIEWS = [name for name, tree in TREES.items() if name.startswith("app/views/") a
 
 
 def test_the_scan_sees_the_house():
-    assert {"kernels/catalogue.py", "tracer/trace.py", "app/cli.py"} <= set(TREES)
+    assert {"kernels/catalogue.py", "tracer/trace.py", "app/cli/main.py"} <= set(TREES)
     assert "tilescope.kernels.catalogue" in IMPORTS["tracer/plan.py"]
     assert len(VIEWS) >= 4
 
@@ -128,6 +128,6 @@ def test_the_window_never_loads_numba():
 
 
 def test_planning_and_talking_to_the_worker_load_neither_qt_nor_numba():
-    loaded = loaded_after("import tilescope.app.cli, tilescope.tracer.plan, tilescope.tracer.client")
+    loaded = loaded_after("import tilescope.app.cli.main, tilescope.tracer.plan, tilescope.tracer.client")
     assert "numpy" in loaded
     assert not loaded & (QT | NUMBA)

@@ -18,7 +18,7 @@ from pdf_text import text_of
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import CHARTS, Choice, Subject
 from tilescope.app.charts.sources import Source
-from tilescope.app.cli import main
+from tilescope.app.cli.main import main
 from tilescope.app.timings.export import Page, copy_figure, image_of, write_figure
 from tilescope.app.views.charts.paint import draw_figure
 from tilescope.app.views.charts.view import ChartView
@@ -209,7 +209,7 @@ def test_the_command_speaks_the_words_it_is_told(tmp_path):
 
 def test_the_command_needs_no_qt_for_numbers(tmp_path):
     code = (
-        "import sys; from tilescope.app.cli import main; "
+        "import sys; from tilescope.app.cli.main import main; "
         "main(['export', 'timings', '-o', 'a.csv']); "
         "print([m for m in sys.modules if m.split('.')[0] in ('PySide6', 'numba')])"
     )

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from tilescope import __version__
-from tilescope.app.cli import main
-from tilescope.app.commands import COMMANDS
+from tilescope.app.cli.commands import COMMANDS
+from tilescope.app.cli.main import main
 from tilescope.kernels.catalogue import names
 from tilescope.tracer.client import Worker
 from tilescope.tracer.plan import launch_of, parse_spec
@@ -46,7 +46,7 @@ def refusal(capsys, *arguments):
 def loaded_by(arguments):
     """Return what a process has imported once it ran a command line."""
     code = (
-        "import json, sys, tilescope.app.cli as cli\n"
+        "import json, sys, tilescope.app.cli.main as cli\n"
         f"try: cli.main({arguments!r})\n"
         "except SystemExit: pass\n"
         "print(json.dumps(sorted(sys.modules)))"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tilescope.app.cli import main
-from tilescope.app.commands import COMMANDS, WINDOW, named, parser_of
-from tilescope.app.completion import SHELLS
-from tilescope.app.programs import VALUED
+from tilescope.app.cli.commands import COMMANDS, WINDOW, named, parser_of
+from tilescope.app.cli.completion import SHELLS
+from tilescope.app.cli.main import main
+from tilescope.app.cli.run_check import VALUED
 from tilescope.kernels.catalogue import names
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions import matmul
+from tilescope.app.cli.counters import BY, counters_table, parts_of, readings_text, table_by
 from tilescope.app.model.session import build_session
-from tilescope.app.report import BY, counters_table, parts_of, readings_text, table_by
 from tilescope.tracer.counters import NAMES, totals_by
 from tilescope.tracer.hardware import read_of, readings
 from traces import programs, trace_of

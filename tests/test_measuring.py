@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from measured import DEVICE, ask, measurement
-from tilescope.app.commands import named, parser_of
-from tilescope.app.measure_command import table
+from tilescope.app.cli.commands import named, parser_of
+from tilescope.app.cli.measure import table
 from tilescope.kernels.catalogue import CatalogueError, find, names, settle
 from tilescope.tracer.client import Cancelled
 from tilescope.tracer.cuda_c import function_of, source_of
@@ -282,7 +282,7 @@ def test_the_table_has_medians_and_problems():
 
 def test_measuring_needs_neither_qt_nor_numba_in_its_callers_process():
     code = (
-        "import sys, tilescope.app.measure_command, tilescope.tracer.measure\n"
+        "import sys, tilescope.app.cli.measure, tilescope.tracer.measure\n"
         "print([m for m in sys.modules if m.split('.')[0] in ('PySide6', 'numba', 'pyqtgraph')])"
     )
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tilescope.app import cli, report
+from tilescope.app.cli import counters as report
+from tilescope.app.cli import main
 from tilescope.kernels.catalogue import find
 from tilescope.tracer import pace
 from tilescope.tracer.client import TakesLong, Worker
@@ -127,7 +128,7 @@ def slow(monkeypatch) -> list[float | None]:
 
 def test_counters_that_take_long_need_a_yes(slow, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
-    assert cli.main(["counters", SPEC]) == 2
+    assert main.main(["counters", SPEC]) == 2
     out, told = capsys.readouterr()
     assert out == ""
     assert told.count("\n") == 1
@@ -138,14 +139,14 @@ def test_counters_that_take_long_need_a_yes(slow, capsys, monkeypatch, tmp_path)
 
 def test_after_a_yes_all_is_counted_and_nothing_kept(slow, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
-    assert cli.main(["counters", SPEC, "--yes"]) == 0
+    assert main.main(["counters", SPEC, "--yes"]) == 0
     counted = capsys.readouterr().out
     assert slow == [report.PATIENCE, None]
     assert "None of the " in counted
     assert "mean reads" not in counted
     monkeypatch.undo()
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path / "other"))
-    assert cli.main(["counters", SPEC]) == 0
+    assert main.main(["counters", SPEC]) == 0
     usual = capsys.readouterr().out
     assert usual.splitlines()[:8] == counted.splitlines()[:8]
 
@@ -156,5 +157,5 @@ def test_on_a_terminal_it_is_asked(slow, capsys, monkeypatch, tmp_path, said, st
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda: said)
-    assert cli.main(["counters", SPEC]) == status
+    assert main.main(["counters", SPEC]) == status
     assert "Count them all? [y/N]" in capsys.readouterr().err

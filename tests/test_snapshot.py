@@ -7,8 +7,8 @@ import sys
 import pytest
 from PySide6.QtGui import QImage
 
-from tilescope.app.cli import main
-from tilescope.app.snapshot import snapshot
+from tilescope.app.cli.main import main
+from tilescope.app.cli.snapshot import snapshot
 from tilescope.app.widgets.widget_picture import PictureError, write_png
 from tilescope.kernels.catalogue import CatalogueError
 from windows import PAIR, opened
@@ -96,7 +96,7 @@ def test_the_windows_own_picture_has_twice_its_size(tmp_path):
 
 def test_it_needs_no_display(tmp_path):
     hidden = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
-    code = "import sys; from tilescope.app.snapshot import snapshot; snapshot(sys.argv[2:], sys.argv[1], scale=2.0)"
+    code = "import sys; from tilescope.app.cli.snapshot import snapshot; snapshot(sys.argv[2:], sys.argv[1], scale=2.0)"
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     path = tmp_path / "a.png"
     done = subprocess.run(

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from ..tracer.client import Worker
-from .model.bookmark import Bookmark
-from .parser import Parser, add_look, add_scenarios, check_scenarios, whole_number
-from .widgets.widget_picture import PictureError, draw_without_screen, picture_of, write_png
+from ...tracer.client import Worker
+from ..model.bookmark import Bookmark
+from ..widgets.widget_picture import PictureError, draw_without_screen, picture_of, write_png
+from .arguments import Parser, add_look, add_scenarios, check_scenarios, whole_number
 
 if TYPE_CHECKING:
-    from .control.start_moment import StartMoment
-    from .model.bookmark import Bookmark
-    from .window.main_window import MainWindow
+    from ..control.start_moment import StartMoment
+    from ..model.bookmark import Bookmark
+    from ..window.main_window import MainWindow
 
 Size = tuple[int, int]
 
@@ -63,8 +63,8 @@ def snapshot(
     worker = Worker()
     worker.start()
     _prepare(scale)
-    from .control.start_moment import at_first_load, at_moment, at_phase
-    from .model.first_bookmark import first_bookmark
+    from ..control.start_moment import at_first_load, at_moment, at_phase
+    from ..model.first_bookmark import first_bookmark
 
     mark = msgspec.structs.replace(first_bookmark(specs, None), theme=theme, text_scale=text_size)
     arrival = (
@@ -90,11 +90,11 @@ def _window(worker: Worker, mark: Bookmark, arrival: StartMoment, size: Size) ->
     """Return a window that shows a bookmark, with its traces there; raises PictureError where there is none."""
     from PySide6.QtCore import QEventLoop, Qt
 
-    from ..tracer.cache import TraceCache
-    from .control.session_jobs import Jobs
-    from .model.folders import cache_folder
-    from .window.event_loop import application
-    from .window.main_window import MainWindow
+    from ...tracer.cache import TraceCache
+    from ..control.session_jobs import Jobs
+    from ..model.folders import cache_folder
+    from ..window.event_loop import application
+    from ..window.main_window import MainWindow
 
     application()
     window = MainWindow(Jobs(worker, TraceCache(cache_folder())))

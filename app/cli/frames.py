@@ -7,13 +7,13 @@ from argparse import Namespace
 from dataclasses import dataclass
 from pathlib import Path
 
-from .model.first_bookmark import DEFAULT_PAIR
-from .model.phase_steps import block_span, phase_span
-from .model.session import Session
-from .parser import Parser, UsageError, add_look, add_scenarios, check_scenarios
-from .report import counters_table, sessions
+from ..model.first_bookmark import DEFAULT_PAIR
+from ..model.phase_steps import block_span, phase_span
+from ..model.session import Session
+from ..views.common.wording import phase_text
+from .arguments import Parser, UsageError, add_look, add_scenarios, check_scenarios
+from .counters import counters_table, sessions
 from .snapshot import snapshot
-from .views.common.wording import phase_text
 
 PHASES = 4  # of the first block that are shown one by one; the later ones repeat them
 

@@ -10,22 +10,20 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from ..tracer.array_types import Ints
-from ..tracer.cache import TraceCache
-from ..tracer.client import TakesLong, Worker
-from ..tracer.coalescing import SECTOR
-from ..tracer.counters import NAMES, totals_by
-from ..tracer.finding import block_text, line_text
-from ..tracer.hardware import read_of, readings
-from ..tracer.launch import Limits
-from ..tracer.pace import Pace, duration_text, left_text
-from ..tracer.plan import launch_of, parse_spec
-from .model.first_bookmark import DEFAULT_PAIR
-from .model.folders import cache_folder
-from .model.session import Session, build_session, session_of_file
-from .parser import Parser, UsageError, add_scenarios, check_scenarios
-from .text_table import aligned
-from .views.common.wording import (
+from ...tracer.array_types import Ints
+from ...tracer.cache import TraceCache
+from ...tracer.client import TakesLong, Worker
+from ...tracer.coalescing import SECTOR
+from ...tracer.counters import NAMES, totals_by
+from ...tracer.finding import block_text, line_text
+from ...tracer.hardware import read_of, readings
+from ...tracer.launch import Limits
+from ...tracer.pace import Pace, duration_text, left_text
+from ...tracer.plan import launch_of, parse_spec
+from ..model.first_bookmark import DEFAULT_PAIR
+from ..model.folders import cache_folder
+from ..model.session import Session, build_session, session_of_file
+from ..views.common.wording import (
     EXACT,
     PART,
     check_text,
@@ -35,6 +33,8 @@ from .views.common.wording import (
     part_text,
     times_text,
 )
+from .arguments import Parser, UsageError, add_scenarios, check_scenarios
+from .text_table import aligned
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
 BY = ("line", "buffer", "block")

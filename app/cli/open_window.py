@@ -8,8 +8,8 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from .. import __version__
-from .parser import Parser, UsageError, check_scenarios
+from ... import __version__
+from .arguments import Parser, UsageError, check_scenarios
 
 
 def add_window_arguments(parser: Parser) -> None:
@@ -44,7 +44,7 @@ def _show(specs: Sequence[str], program: str = "") -> int:
     check_scenarios(specs)
     if not _has_display():
         raise UsageError("there is no display; tilescope frames -o FOLDER draws pictures without one.")
-    from .window.start import run_window
+    from ..window.start import run_window
 
     return run_window(specs, program)
 

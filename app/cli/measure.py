@@ -7,11 +7,11 @@ from argparse import Namespace
 from datetime import datetime
 from pathlib import Path
 
-from ..tracer.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
-from ..tracer.measuring import Measuring
-from ..tracer.rows import asks_of
-from .model.folders import data_folder
-from .parser import Parser, UsageError
+from ...tracer.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
+from ...tracer.measuring import Measuring
+from ...tracer.rows import asks_of
+from ..model.folders import data_folder
+from .arguments import Parser, UsageError
 from .text_table import aligned
 
 SHOWN: tuple[TimingKind, ...] = (

@@ -9,7 +9,7 @@ from argparse import Action
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .parser import Parser
+from .arguments import Parser
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -54,7 +54,7 @@ def add_arguments(parser: Parser) -> None:
 
 def script(shell: str, commands: Sequence[Completed]) -> str:
     """Return the script for one of SHELLS."""
-    from ..kernels.catalogue import names
+    from ...kernels.catalogue import names
 
     scenarios = " ".join(names())
     if shell == "fish":

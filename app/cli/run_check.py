@@ -12,16 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .parser import Parser, UsageError, block_numbers, positive_number
-from .program import ProgramToRun
-from .program_findings import Arithmetic, Checked, in_order, summary
-from .verdict import Children, Verdict, leaving
+from .arguments import Parser, UsageError, block_numbers, positive_number
+from .check_verdict import Children, Verdict, leaving
+from .findings_output import Arithmetic, Checked, in_order, summary
+from .run_as_main import ProgramToRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..tracer.program import RecordingOptions
-    from ..tracer.trace import Trace
+    from ...tracer.program import RecordingOptions
+    from ...tracer.trace import Trace
 
 VALUED = ("--engine", "--schedule", "--seed", "--resident", "--blocks", "--out", "--json", "--format")
 
@@ -70,8 +70,8 @@ def _add_arguments(parser: Parser, description: str) -> None:
 
 
 def _options(chosen: Namespace) -> RecordingOptions:
-    from ..tracer.launch import Schedule
-    from ..tracer.program import RecordingOptions
+    from ...tracer.launch import Schedule
+    from ...tracer.program import RecordingOptions
 
     schedule = Schedule(chosen.schedule, chosen.seed)
     return RecordingOptions(schedule, chosen.resident, chosen.blocks, engine=chosen.engine)
@@ -103,7 +103,7 @@ def execute_run(chosen: Namespace) -> int:
 
 
 def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None]) -> Children:
-    from ..tracer.program import record_launches
+    from ...tracer.program import record_launches
 
     own, children = os.getpid(), Children()
 
@@ -145,7 +145,7 @@ class Keeper:
 
     def keep(self, trace: Trace, seconds: float) -> None:
         if self.folder is not None:
-            from ..tracer.storage import save
+            from ...tracer.storage import save
 
             path = self.folder / f"{self.count:03}-{trace.kernel}.npz"
             save(trace, path)
@@ -155,7 +155,7 @@ class Keeper:
         self.count += 1
 
     def _add_line(self, lines: Path, trace: Trace, seconds: float) -> None:
-        from ..tracer.requests import requests_of
+        from ...tracer.requests import requests_of
 
         requests = requests_of(trace)
         self._arithmetic.note(self.count, trace, requests)
@@ -164,7 +164,7 @@ class Keeper:
 
     def _complete_lines(self, lines: Path) -> None:
         """Add to the lines what is asked for once the program has ended."""
-        from ..tracer.atomic_write import write_atomically
+        from ...tracer.atomic_write import write_atomically
 
         late = self._arithmetic.findings()
         if late:

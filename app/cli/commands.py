@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .parser import Parser, UsageError
+from .arguments import Parser, UsageError
 
 
 def _parse(parser: Parser, words: Sequence[str]) -> Namespace:
@@ -39,9 +39,9 @@ def _list() -> Implementation:
 
 
 def _counters() -> Implementation:
-    from . import report
+    from . import counters
 
-    return Implementation(report.add_arguments, report.execute)
+    return Implementation(counters.add_arguments, counters.execute)
 
 
 def _snapshot() -> Implementation:
@@ -57,13 +57,13 @@ def _open() -> Implementation:
 
 
 def _run() -> Implementation:
-    from . import programs
+    from . import run_check as programs
 
     return Implementation(programs.add_run_arguments, programs.execute_run, programs.parse)
 
 
 def _check() -> Implementation:
-    from . import programs
+    from . import run_check as programs
 
     return Implementation(programs.add_check_arguments, programs.execute_check, programs.parse)
 
@@ -75,15 +75,15 @@ def _frames() -> Implementation:
 
 
 def _measure() -> Implementation:
-    from . import measure_command
+    from . import measure
 
-    return Implementation(measure_command.add_arguments, measure_command.execute)
+    return Implementation(measure.add_arguments, measure.execute)
 
 
 def _export() -> Implementation:
-    from . import export_command
+    from . import export
 
-    return Implementation(export_command.add_arguments, export_command.execute)
+    return Implementation(export.add_arguments, export.execute)
 
 
 def _completion() -> Implementation:

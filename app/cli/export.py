@@ -6,16 +6,16 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..kernels.catalogue import CatalogueError, find
-from ..tracer.measurement import TIMING_KINDS, load
-from .charts.build import build
-from .charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, Subject
-from .charts.sources import Source, sources
-from .charts.vocabulary import in_words, words_of
-from .model.vocabulary import WORDS
-from .parser import Parser, UsageError, number_between, picture_size
-from .timings.export import SUFFIXES, Page, write_figure
-from .widgets.widget_picture import draw_without_screen
+from ...kernels.catalogue import CatalogueError, find
+from ...tracer.measurement import TIMING_KINDS, load
+from ..charts.build import build
+from ..charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, Subject
+from ..charts.sources import Source, sources
+from ..charts.vocabulary import in_words, words_of
+from ..model.vocabulary import WORDS
+from ..timings.export import SUFFIXES, Page, write_figure
+from ..widgets.widget_picture import draw_without_screen
+from .arguments import Parser, UsageError, number_between, picture_size
 
 
 def add_arguments(parser: Parser) -> None:
@@ -116,6 +116,6 @@ def _sources(files: Sequence[str]) -> list[Source]:
 
 def _start_qt() -> None:
     draw_without_screen()
-    from .window.event_loop import application
+    from ..window.event_loop import application
 
     application()

@@ -10,7 +10,7 @@ from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from .program_findings import Checked, print_findings
+from .findings_output import Checked, print_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

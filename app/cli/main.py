@@ -6,8 +6,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from .arguments import UsageError
 from .commands import named, parser_of
-from .parser import UsageError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,12 +39,12 @@ def _run(arguments: list[str]) -> int:
 
 def _user_errors() -> tuple[type[Exception], ...]:
     """Return the errors whose text is a sentence for the user; called only once one is raised."""
-    from ..kernels.catalogue import CatalogueError
-    from ..tracer.client import WorkerError
-    from ..tracer.measurement import MeasurementError
-    from ..tracer.storage import TraceFileError
-    from .program import ProgramError
-    from .widgets.widget_picture import PictureError
+    from ...kernels.catalogue import CatalogueError
+    from ...tracer.client import WorkerError
+    from ...tracer.measurement import MeasurementError
+    from ...tracer.storage import TraceFileError
+    from ..widgets.widget_picture import PictureError
+    from .run_as_main import ProgramError
 
     return (
         MeasurementError,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..tracer.finding import Finding
-    from ..tracer.launch import Launch
-    from ..tracer.requests import Requests
-    from ..tracer.trace import Trace
-    from ..tracer.type_inference_client import Operation
+    from ...tracer.finding import Finding
+    from ...tracer.launch import Launch
+    from ...tracer.requests import Requests
+    from ...tracer.trace import Trace
+    from ...tracer.type_inference_client import Operation
 
 Described = dict[str, Any]  # a finding as plain data
 Moments = dict[tuple[str, int], int]  # when each (file, line) makes its first request
@@ -27,9 +27,9 @@ def summary(
 
     also: blocks beside those of the trace that were examined.
     """
-    from ..tracer.counters import counters_of
-    from ..tracer.findings import findings_of
-    from ..tracer.part_findings import of_part, part_findings
+    from ...tracer.counters import counters_of
+    from ...tracer.findings import findings_of
+    from ...tracer.part_findings import of_part, part_findings
 
     found = [*(of_part(f, trace) for f in findings_of(trace, requests)), *part_findings(trace, also)]
     return {
@@ -41,7 +41,7 @@ def summary(
 
 def described(finding: Finding, trace: Trace) -> Described:
     """Return a finding as plain data."""
-    from ..tracer.finding import place_of
+    from ...tracer.finding import place_of
 
     file, line = place_of(finding, trace)
     return {
@@ -53,7 +53,7 @@ def described(finding: Finding, trace: Trace) -> Described:
 
 def in_order(findings: list[Described]) -> list[Described]:
     """Return findings as `findings_of` orders them: errors first, then by kind and moment."""
-    from ..tracer.finding import rank
+    from ...tracer.finding import rank
 
     return sorted(findings, key=lambda f: rank(f["severity"], f["kind"], f["moment"]))
 
@@ -66,8 +66,8 @@ class Arithmetic:
 
     def note(self, number: int, trace: Trace, requests: Requests) -> None:
         """Keep what must be known of a launch."""
-        from ..tracer.launch import decode
-        from ..tracer.type_inference_client import may_have_operations, question_of
+        from ...tracer.launch import decode
+        from ...tracer.type_inference_client import may_have_operations, question_of
 
         launch = decode(trace.launch)
         if may_have_operations(launch):
@@ -75,7 +75,7 @@ class Arithmetic:
 
     def findings(self) -> dict[int, list[Described]]:
         """Return the findings of each launch that has some, by its number; takes a second if any could have."""
-        from ..tracer.type_inference_client import TypeInference
+        from ...tracer.type_inference_client import TypeInference
 
         questions = list({launch.key(): launch for _, launch, _ in self._asked}.values())
         answers = TypeInference().operations_of(questions)
@@ -99,7 +99,7 @@ def _moments(trace: Trace, requests: Requests) -> Moments:
 
 
 def _described(operations: tuple[Operation, ...], moments: Moments) -> list[Described]:
-    from ..tracer.types_findings import KIND, SEVERITY, told_of
+    from ...tracer.types_findings import KIND, SEVERITY, told_of
 
     return [
         {
@@ -127,7 +127,7 @@ class Checked:
         self._arithmetic = Arithmetic()
 
     def take(self, trace: Trace, seconds: float) -> None:
-        from ..tracer.requests import requests_of
+        from ...tracer.requests import requests_of
 
         requests = requests_of(trace)
         self._arithmetic.note(len(self._kernels), trace, requests)
@@ -139,7 +139,7 @@ class Checked:
 
     def take_last(self, trace: Trace) -> None:
         """Take in the last block of a launch that is too large to be kept; the launch itself is taken in next."""
-        from ..tracer.requests import requests_of
+        from ...tracer.requests import requests_of
 
         self._also = trace.recorded.tolist()
         found = summary(0, trace, 0.0, requests_of(trace))["findings"]

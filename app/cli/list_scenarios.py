@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from ..kernels.catalogue import scenarios
-from .parser import Parser
+from ...kernels.catalogue import scenarios
+from .arguments import Parser
 from .text_table import aligned
 
 
