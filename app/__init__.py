@@ -1,1 +1,1 @@
-"""The window, the command line and the pictures: what people see."""
+"""What people see: the window, the command line, pictures. Whatever runs or analyses a kernel is in tracer."""

@@ -1,1 +1,1 @@
-"""Numba kernels as they stand on a slide, and the catalogue that describes them."""
+"""Numba kernels as they stand on a slide, and programs beside them; their dotted names are in saved traces."""

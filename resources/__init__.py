@@ -1,1 +1,1 @@
-"""Icons and other files that ship with the program."""
+"""Data and pictures that ship with the program; what makes and reads them is in tracer/measure and app."""

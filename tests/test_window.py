@@ -287,7 +287,8 @@ def test_a_real_window_is_started_played_scrubbed_and_closed(screen, tmp_path):
 
 
 def test_ctrl_c_in_the_terminal_ends_it(screen, tmp_path):
-    code = "import sys; from tilescope.app.window.start import run_window; print('up', flush=True); sys.exit(run_window([]))"
+    start = "from tilescope.app.window.start import run_window"
+    code = f"import sys; {start}; print('up', flush=True); sys.exit(run_window([]))"
     command, environment = [sys.executable, "-c", code], _environment(screen, tmp_path)
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, start_new_session=True

@@ -1,1 +1,1 @@
-"""Run a launch, record it, store it, analyse it."""
+"""What happened: launches run, recorded, stored, analysed, timed. Nothing here draws, or knows Qt."""

@@ -1,1 +1,1 @@
-"""One view, one file: each draws the moment that the playhead names."""
+"""Pictures of a session at a moment, a room each; what several of them need is in common."""
