@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QImage
@@ -23,8 +24,9 @@ from tilescope.app.timings.window import Timings, show_timings
 from tilescope.app.widgets.appearance import apply_theme
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.event_loop import application
+from tilescope.tracer import measuring
 from tilescope.tracer.measure_events import Opened
-from tilescope.tracer.measurement import load
+from tilescope.tracer.measurement import load, save
 from tilescope.tracer.measuring import Measuring
 from windows import opened, press, until
 
@@ -274,7 +276,9 @@ def test_what_cannot_be_saved_is_told(timings, tmp_path):
 # --- measuring here
 
 
-def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings):
+def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings, monkeypatch):
+    """Its bar says on which processor it ran, or beside times of the same processor when."""
+    monkeypatch.setattr(measuring, "_processor", lambda: "Another processor")
     timings.show_choice(replace(timings.choice, subjects=(Subject("vector-double", "numpy"),)))
     QTest.mouseClick(timings.measure_button, LEFT)
     assert timings.measure_button.text() == "Cancel"
@@ -285,11 +289,16 @@ def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings)
         made = load(path)
         assert [row.scenario for row in made.rows] == ["vector-double"]
         assert [source.recorded for source in timings.sources.chosen()] == [True, False]
-        assert [bar.part.split()[0] for bar in timings.figure.panels[0].bars] == ["recorded", "here"]
+        theirs = timings.sources.chosen()[0].measurement.host.processor
+        assert [bar.part for bar in timings.figure.panels[0].bars] == [theirs, "Another processor"]
         assert str(path) in timings.notice.sentence.text()
         assert timings.measure_button.text() == "Measure here"
+        same = msgspec.structs.replace(made.host, processor=theirs)
+        save(msgspec.structs.replace(made, host=same), path)
         again = Timings(Theme())
         assert [str(source.path) for source in again.sources.chosen()][1:] == [str(path)]
+        again.show_choice(timings.choice)
+        assert [bar.part.split()[0] for bar in again.figure.panels[0].bars] == ["recorded", "here"]
         again.deleteLater()
     finally:
         path.unlink()
