@@ -66,14 +66,15 @@ except ValueError as error:
 )
 
 
-def found(folder, path):
-    done = tilescope("check", "--format", "json", str(path), folder=folder)
+def found(folder, path, *words):
+    done = tilescope("check", "--format", "json", *words, str(path), folder=folder)
     assert done.returncode in (0, 1), done.stderr
     return json.loads(done.stdout)
 
 
-def test_states_of_random_numbers_are_the_library_s_business(script, tmp_path):
-    assert found(tmp_path, script(PI)) == []
+@pytest.mark.parametrize("engine", ["compiled", "simulator"])
+def test_states_of_random_numbers_are_the_library_s_business(script, tmp_path, engine):
+    assert found(tmp_path, script(PI), "--engine", engine) == []
 
 
 def test_records_with_gaps_are_read_as_they_are(script, tmp_path):

@@ -21,6 +21,7 @@ from .allocation import FULL, Allocation, converted, take_turn
 from .indexing import Miss, is_element, offsets, shifted
 from .scheduler import Scheduler
 from .trace import Buffer, Op, poison
+from .user_code import UserCode
 from .whole import values_of
 
 _frame = sys._getframe
@@ -42,6 +43,7 @@ class RecordingArray:
         "_store",
         "_strides",
         "_two",
+        "_user_code",
         "_values",
     )  # fmt: skip
     _ary: NDArray[Any]
@@ -56,6 +58,7 @@ class RecordingArray:
     _store: int
     _strides: tuple[int, ...]
     _two: bool
+    _user_code: UserCode
     _values: Any
 
     def __init__(self, ary: NDArray[Any], memory: Allocation) -> None:
@@ -71,7 +74,7 @@ class RecordingArray:
             ("_load", memory.buffer * 4 + Op.LOAD), ("_store", memory.buffer * 4 + Op.STORE),
             ("_origin", origin), ("_strides", strides), ("_two", len(lines) == 2),
             ("_rows", shifted(lines[0], origin) if lines else None),
-            ("_cols", lines[1] if len(lines) == 2 else None),
+            ("_cols", lines[1] if len(lines) == 2 else None), ("_user_code", memory.scheduler.user_code),
         ):  # fmt: skip
             place(self, name, value)
 
@@ -91,7 +94,11 @@ class RecordingArray:
             other.switch()
         value = self._values[cell]
         frame = _frame(1)
-        self._extend((me.context, self._load, frame.f_code, frame.f_lasti, cell, value))
+        code = self._user_code.code
+        if frame.f_code is code:
+            self._extend((me.context, self._load, code, frame.f_lasti, cell, value))
+        else:
+            self._extend((me.context, self._load, *self._user_code.place(frame), cell, value))
         if len(self._log) >= FULL:
             scheduler.recorder.flush()
         return value
@@ -117,7 +124,11 @@ class RecordingArray:
         except (OverflowError, ValueError, TypeError):
             values[cell] = converted(value, self._memory.cells.dtype)
         frame = _frame(1)
-        self._extend((me.context, self._store, frame.f_code, frame.f_lasti, cell, values[cell]))
+        code = self._user_code.code
+        if frame.f_code is code:
+            self._extend((me.context, self._store, code, frame.f_lasti, cell, values[cell]))
+        else:
+            self._extend((me.context, self._store, *self._user_code.place(frame), cell, values[cell]))
         if len(self._log) >= FULL:
             scheduler.recorder.flush()
 
@@ -125,14 +136,14 @@ class RecordingArray:
         """Load the element at an index of the memory, for an instruction of `frame`."""
         me = take_turn(self._scheduler)
         value = self._values[cell]
-        self._extend((me.context, self._load, frame.f_code, frame.f_lasti, cell, value))
+        self._extend((me.context, self._load, *self._user_code.place(frame), cell, value))
         return value
 
     def store(self, cell: int, value: Any, frame: FrameType) -> None:
         """Store to an index of the memory; numbers that don't fit wrap, as on the GPU."""
         me = take_turn(self._scheduler)
         self._values[cell] = converted(value, self._memory.cells.dtype)
-        self._extend((me.context, self._store, frame.f_code, frame.f_lasti, cell, self._values[cell]))
+        self._extend((me.context, self._store, *self._user_code.place(frame), cell, self._values[cell]))
 
     def cell(self, index: Any) -> int:
         """Return the place in memory of one element; raises Miss outside the array."""
@@ -152,7 +163,7 @@ class RecordingArray:
         """Record an access outside the array, which is not made, and return the poison that a load gives."""
         me = take_turn(self._scheduler)
         coded = self._memory.buffer * 4 + op
-        self._memory.recorder.miss(me.context, coded, frame.f_code, frame.f_lasti, miss.cell, miss.text)
+        self._memory.recorder.miss(me.context, coded, *self._user_code.place(frame), miss.cell, miss.text)
         nothing = poison(self._memory.cells.dtype)
         return values_of(np.array([nothing]))[0]
 

@@ -87,21 +87,23 @@ def _refuse(alignment: int | None) -> None:
 
 
 def _arrive(run: Run, vote: Any, frame: Any, reach: int = OF_BLOCK) -> Block:
-    run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti, reach)
+    run.recorder.arrive(run.scheduler.current.context, *run.scheduler.user_code.place(frame), reach)
     return run.scheduler.barrier(vote, of_grid=reach == OF_GRID)
 
 
 def _fence(run: Run, reach: int, frame: Any) -> None:
-    run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti, reach, warp=True)
+    run.recorder.arrive(
+        run.scheduler.current.context, *run.scheduler.user_code.place(frame), reach, warp=True
+    )
 
 
 def _meeting(run: Run) -> Meet:
     def meet(mask: int, value: Any, *, orders: bool = False, source: int | None = None) -> dict[int, Any]:
         """Meet the lanes of a mask, called by a warp operation that a kernel calls, perhaps through `_from`."""
-        frame = _frame(2 if source is None else 3)
+        place = run.scheduler.user_code.place(_frame(2 if source is None else 3))
         reach = int(mask) & ALL if orders else 0
-        run.recorder.arrive(run.scheduler.current.context, frame.f_code, frame.f_lasti, reach, warp=True)
-        return run.scheduler.meet(int(mask), value, (frame.f_code, frame.f_lasti), source)
+        run.recorder.arrive(run.scheduler.current.context, *place, reach, warp=True)
+        return run.scheduler.meet(int(mask), value, place, source)
 
     return meet
 
@@ -149,11 +151,9 @@ def module_class(base: type, numba: Numba) -> type:
             return self._scheduler.current.number % WARP  # type: ignore[no-any-return]
 
         def activemask(self) -> int:
-            frame = _frame(1)
-            self._run.recorder.arrive(
-                self._scheduler.current.context, frame.f_code, frame.f_lasti, 0, warp=True
-            )
-            return self._scheduler.active_mask((frame.f_code, frame.f_lasti))
+            place = self._scheduler.user_code.place(_frame(1))
+            self._run.recorder.arrive(self._scheduler.current.context, *place, 0, warp=True)
+            return self._scheduler.active_mask(place)
 
         def nanosleep(self, ns: int) -> None:
             pass

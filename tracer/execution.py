@@ -24,6 +24,7 @@ from .results import totals_of_columns
 from .scheduler import Scheduler
 from .threads import Block, Stop, Thread
 from .trace import ONE_MEMORY, Buffer, Dim3, KernelError, poison, unravel
+from .user_code import user_code_for
 from .whole import casting
 
 _frame = sys._getframe
@@ -224,6 +225,7 @@ class Run:
         """
         self.grid, self.dim, self.executed = grid, dim, True
         self.recorder.to_the_end = self.to_the_end
+        self.scheduler.user_code = user_code_for(kernel.__code__.co_filename)
         # Where there are too many or too few arguments, the kernel says so itself.
         names = (*self.names, *(f"argument {n}" for n in range(len(self.names), len(arguments))))
         given = tuple(self.argument(v, n) for v, n in zip(arguments, names, strict=False))
@@ -250,7 +252,8 @@ class Run:
 
     def _error(self, thread: Thread, error: BaseException) -> KernelError:
         steps = traceback.extract_tb(error.__traceback__)
-        own = [s for s in steps if not s.filename.startswith(_HERE)] or list(steps)
+        own = [s for s in steps if self.scheduler.user_code.owns(s.filename)]
+        own = own or [s for s in steps if not s.filename.startswith(_HERE)] or list(steps)
         block, where = tuple(thread.block.index), unravel(thread.number, self.dim)
         return KernelError(
             type(error).__name__, str(error), (block[0], block[1], block[2]), where, own[-1].filename,

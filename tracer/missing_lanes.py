@@ -129,4 +129,6 @@ def _first(trace: Trace, lost: MissingLanes) -> str:
 
 def _call(trace: Trace, site: int) -> str:
     name = called(trace, trace.sites[site])
-    return f"cuda.{name}" if name else "the warp operation"
+    if name == "syncwarp" or name.endswith("_sync"):
+        return f"cuda.{name}"
+    return name or "the warp operation"  # a library's function, which calls it

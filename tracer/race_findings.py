@@ -12,6 +12,7 @@ from .meetings import Race, united
 from .race_barriers import Gap, Turns, barrier_remedy, gaps_of
 from .race_remedies import fence_remedy, mask_remedy
 from .requests import Requests
+from .structure import library_function
 from .trace import Op, Trace
 
 PAST = ("read", "written", "updated", "updated")
@@ -125,6 +126,8 @@ def _remedy(turns: Turns, race: Race, barrier: str) -> tuple[str, tuple[Gap, ...
     if not race.harmful:
         return "harmless, but one thread that writes it is enough", ()
     trace = turns.trace
+    if name := _in_one_call(trace, race):
+        return f"let each thread give {name} elements of its own", ()
     if other := fence_remedy(trace, race) or _atomic_remedy(trace, race) or mask_remedy(trace, race):
         return other, ()
     if race.scope == "grid":
@@ -136,6 +139,13 @@ def _remedy(turns: Turns, race: Race, barrier: str) -> tuple[str, tuple[Gap, ...
         return f"let only one thread write each element, or put {barrier} between the writes", ()
     gaps = gaps_of(turns, race)
     return barrier_remedy(turns, race, gaps, barrier), gaps
+
+
+def _in_one_call(trace: Trace, race: Race) -> str:
+    """Return the library's function in a call of which both accesses are made; "" where they are not."""
+    one, other = (trace.sites[site] for site in race.sites)
+    loads_and_stores = all(trace.op[row] <= Op.STORE for row in (race.first, race.second))
+    return library_function(trace, one) if one == other and loads_and_stores else ""
 
 
 def _atomic_remedy(trace: Trace, race: Race) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from .array_types import Columns, narrow
 from .positions import position, result_unused
 from .trace import BARRIER, OF_BLOCK, Barriers, Buffer, Op, Outside, Site
+from .user_code import Code, LibraryCode, running
 from .warp import Came, Faults, Meeting, lanes
 
 CHUNK = 1 << 14
@@ -56,9 +56,9 @@ class Recorder:
         self._contexts: list[tuple[int, int, int]] = []
         self._context_rows: NDArray[np.int64] = np.empty((0, 3), np.int64)
         self._context_base = 0
-        self._site_numbers: dict[tuple[CodeType, int, int, int], int] = {}
+        self._site_numbers: dict[tuple[Code, int, int, int], int] = {}
         self._site_ops: list[int] = []
-        self._tables: dict[tuple[int, int], tuple[CodeType, NDArray[np.int64]]] = {}
+        self._tables: dict[tuple[int, int], tuple[Code, NDArray[np.int64]]] = {}
 
     def context(self, block: int, thread: int, phase: int) -> int:
         """Return a number for this thread in this phase."""
@@ -77,13 +77,13 @@ class Recorder:
         return self._part_numbers[whole, name]
 
     def arrive(
-        self, context: int, code: CodeType, instruction: int, reach: int = OF_BLOCK, *, warp: bool = False
+        self, context: int, code: Code, instruction: int, reach: int = OF_BLOCK, *, warp: bool = False
     ) -> None:  # fmt: skip
         """Record that a thread came to a barrier, or (warp) to a warp operation or a fence; see `Barriers`."""
         arrivals = self.warp_arrivals if warp else self.arrivals
         arrivals.extend((context, code, instruction, self.accesses + len(self.log) // FIELDS, reach))
 
-    def miss(self, context: int, coded: int, code: CodeType, instruction: int, cell: int, text: str) -> None:
+    def miss(self, context: int, coded: int, code: Code, instruction: int, cell: int, text: str) -> None:
         """Record an access that was not made, to the index `cell`, outside its array."""
         step = self.accesses + len(self.log) // FIELDS
         self.missed.extend((context, coded, code, instruction, step, cell, text))
@@ -225,7 +225,7 @@ class Recorder:
         return self._context_rows[context]
 
     def _site_column(
-        self, codes: list[CodeType], instructions: NDArray[np.int64], op: NDArray[np.uint8]
+        self, codes: list[Code], instructions: NDArray[np.int64], op: NDArray[np.uint8]
     ) -> NDArray[np.int64]:
         """Return each access's site; a chunk rarely has more than two or three code objects."""
         site = np.empty(len(codes), np.int64)
@@ -239,10 +239,10 @@ class Recorder:
                 site[mask] = self._look_up(code, int(kind), instructions[mask])
         return site
 
-    def _look_up(self, code: CodeType, op: int, instructions: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _look_up(self, code: Code, op: int, instructions: NDArray[np.int64]) -> NDArray[np.int64]:
         key = (id(code), min(op, Op.ATOMIC) if op != BARRIER else BARRIER)
         if key not in self._tables:
-            self._tables[key] = (code, np.full(len(code.co_code) + 2, -1, np.int64))
+            self._tables[key] = (code, np.full(len(running(code).co_code) + 2, -1, np.int64))
         table = self._tables[key][1]
         found = table[instructions]
         if (found < 0).any():
@@ -251,14 +251,15 @@ class Recorder:
             found = table[instructions]
         return found
 
-    def _site_number(self, code: CodeType, instruction: int, kind: int) -> int:
+    def _site_number(self, code: Code, instruction: int, kind: int) -> int:
         """Return the site of an instruction; an expression that loads and stores (`a[i] += 1`) is two."""
-        line, column = position(code, instruction)
+        own = running(code)
+        line, column = position(own, instruction)
         key = (code, line, column, kind)
         if key not in self._site_numbers:
             self._site_numbers[key] = len(self.sites)
-            self.sites.append(Site(code.co_name, code.co_filename, line, column))
-            unused = kind == Op.ATOMIC and result_unused(code, instruction)
+            self.sites.append(_site(code, line, column))
+            unused = kind == Op.ATOMIC and result_unused(own, instruction)
             self._site_ops.append(Op.REDUCTION if unused else Op.ATOMIC)
         return self._site_numbers[key]
 
@@ -268,6 +269,13 @@ class Recorder:
             return np.array(value, widest(dtypes))
         except TypeError:  # dates and durations, which are kept as the numbers that they are
             return np.array([v.view(np.int64) if isinstance(v, _DATES) else v for v in value], widest(dtypes))
+
+
+def _site(code: Code, line: int, column: int) -> Site:
+    """Return the site of an expression; a library's is the call in the user's code that leads to it."""
+    if isinstance(code, LibraryCode):
+        return _site(code.caller, *position(code.caller, code.instruction))
+    return Site(code.co_name, code.co_filename, line, column)
 
 
 def _concatenate(chunks: list[Columns]) -> Columns:

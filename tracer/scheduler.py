@@ -18,6 +18,7 @@ from .recorder import Recorder, TooLarge
 from .spinning import ALONE, Content, NeverEnds, Spinning, told
 from .threads import Block, Hub, Index3, Stop, Thread
 from .trace import WARP, Dim3, unravel
+from .user_code import user_code_for
 from .warp_meetings import WarpMeetings
 
 RESIDENT_THREADS = 8192
@@ -41,6 +42,7 @@ class Scheduler(WarpMeetings):
         self.schedule = schedule
         self.resident = resident
         self.interleaved = schedule.kind != "sequential"
+        self.user_code = user_code_for("")
         self.current: Any = None
         self.hub: Any = None
         self.slots = 1
@@ -213,7 +215,7 @@ class Scheduler(WarpMeetings):
             self._spinning.reset()
             return True
         self.current = threads[0]
-        threads[0].throw(NeverEnds(told(threads, waiting)))
+        threads[0].throw(NeverEnds(told(threads, waiting, self.user_code.owns)))
         self._stop_on_failure()
         return False
 
@@ -226,7 +228,7 @@ class Scheduler(WarpMeetings):
             self._alone = (me, me.phase)
             self._spinning.reset()
         if self._spinning.stuck([me]):
-            raise NeverEnds(f"{told([me], 0)}; {ALONE}")
+            raise NeverEnds(f"{told([me], 0, self.user_code.owns)}; {ALONE}")
 
     def _admit(self, live: list[Block]) -> None:
         """Gather the threads that can run, in (block, thread) order, released ones in their new phase."""

@@ -11,6 +11,7 @@ from .array_types import AnyInts, Ints, Mask
 from .finding import Finding, line_text
 from .pieces import PART
 from .requests import Requests
+from .structure import library_function
 from .trace import Trace
 
 FEW, MANY = 1.25, 2.0  # times what it should cost: from here on a site is told; a warning
@@ -52,19 +53,11 @@ class Costs:
 
 
 def in_source(trace: Trace, requests: Requests) -> Mask:
-    """Return which requests their line itself makes, and not a function of a library that is called there.
+    """Return which loads and stores their line itself makes, and not a function of a library that is called there.
 
-    A line that makes one has brackets, or names the field of a record. What a library does its caller can't mend.
+    What a library does its caller can't mend.
     """
-    lines = {file: text.splitlines() for file, text in trace.sources.items()}
-    code = requests.site * len(trace.buffers) + requests.buffer
-    found = np.ones(len(trace.sites) * len(trace.buffers), bool)
-    for one in np.unique(code).tolist():
-        site, name = trace.sites[one // len(trace.buffers)], trace.buffers[one % len(trace.buffers)].name
-        text = lines.get(site.file, [])[site.line - 1 : site.line]
-        field = name.partition(".")[2]
-        found[one] = not text or "[" in text[0] or bool(field and f".{field}" in text[0])
-    mine: Mask = found[code]
+    mine: Mask = np.array([not library_function(trace, site) for site in trace.sites], bool)[requests.site]
     return mine
 
 

@@ -74,9 +74,13 @@ class Spinning:
         return self._times >= self._sure
 
 
-def told(threads: Sequence[Thread], blocks: int) -> str:
-    """Return why a launch never ends, as its first thread says it; `blocks` have not begun."""
-    frame = next(_frames(threads[0]))
+def told(threads: Sequence[Thread], blocks: int, owns: Callable[[str], bool]) -> str:
+    """Return why a launch never ends, as its first thread says it; `blocks` have not begun.
+
+    owns: whether a file is the user's, whose line is told.
+    """
+    frames = list(_frames(threads[0]))
+    frame = next((f for f in frames if owns(f.f_code.co_filename)), frames[0])
     others = f" and {len(threads) - 1:,} others that still run" if len(threads) > 1 else ""
     waits = "wait" if others else "waits"
     more = f"; {blocks:,} blocks can't begin before others end" if blocks else ""

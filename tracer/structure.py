@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -77,6 +78,16 @@ def called(trace: Trace, site: Site) -> str:
     """Return what is called at a site, without the module: exch, shfl_down_sync; "" where nothing is."""
     source = trace.sources.get(site.file, "")
     return _calls(source).get((site.line, column_of(source, site)), "")
+
+
+def library_function(trace: Trace, site: Site) -> str:
+    """Return the library's function that makes the loads and stores of a site; "" where the line itself does.
+
+    The site of a library's access is the call that leads to it (see user_code), and an atomic is a call too. What is
+    built into Python (sum, enumerate) goes through an array for the line that calls it.
+    """
+    name = called(trace, site)
+    return "" if hasattr(builtins, name) else name
 
 
 def column_of(source: str, site: Site) -> int:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from types import CodeType
 from typing import Any
 
 from .trace import WARP, MissingLanes
+from .user_code import Code
 
 ALL = 0xFFFFFFFF
-Place = tuple[CodeType, int]  # the instruction that a warp operation is
+Place = tuple[Code, int]  # the instruction that a warp operation is
 Meet = Callable[..., dict[int, Any]]  # (mask, value, *, orders=False, source=None), see WarpOperations
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -32,21 +33,38 @@ def summary(
     from ...tracer.part_findings import of_part, part_findings
 
     found = [*(of_part(f, trace) for f in findings_of(trace, requests)), *part_findings(trace, also)]
+    caller = _caller(trace)
+    if caller is not None:  # what is slow in a library's kernel, the user can't mend
+        found = [f for f in found if f.severity == "error" or not f.sites]
     return {
         "launch": number, "kernel": trace.kernel, "grid": list(trace.grid), "block": list(trace.block_dim),
         "seconds": seconds, "accesses": trace.accesses, "counters": counters_of(trace, requests).total,
-        "findings": [described(finding, trace) for finding in found],
+        "findings": [described(finding, trace, caller) for finding in found],
     }  # fmt: skip
 
 
-def described(finding: Finding, trace: Trace) -> Described:
-    """Return a finding as plain data."""
+def _caller(trace: Trace) -> tuple[str, int] | None:
+    """Return the (file, line) of the program under way that leads to a library's kernel; None for one of its own."""
+    from ...tracer.structure import kernel_file
+    from ...tracer.user_code import user_code_for
+
+    file = kernel_file(trace)
+    mine = user_code_for(file)
+    return None if mine.owns(file) else mine.calling_line(sys._getframe())
+
+
+def described(finding: Finding, trace: Trace, caller: tuple[str, int] | None = None) -> Described:
+    """Return a finding as plain data; it is told at the line of the caller, where a library's kernel has one."""
     from ...tracer.finding import place_of
 
     file, line = place_of(finding, trace)
+    message = finding.message
+    if caller is not None:
+        message = f"{message.removesuffix('.')} (in {trace.kernel} of {file})."
+        file, line = caller
     return {
         "kind": finding.kind, "severity": finding.severity, "file": file, "line": line, "count": finding.count,
-        "message": finding.message, "remedy": finding.remedy, "moment": finding.moment,
+        "message": message, "remedy": finding.remedy, "moment": finding.moment,
         "threads": [list(thread) for thread in finding.threads],
     }  # fmt: skip
 
@@ -70,7 +88,7 @@ class Arithmetic:
         from ...tracer.type_inference_client import may_have_operations, question_of
 
         launch = decode(trace.launch)
-        if may_have_operations(launch):
+        if may_have_operations(launch) and _caller(trace) is None:
             self._asked.append((number, question_of(launch), _moments(trace, requests)))
 
     def findings(self) -> dict[int, list[Described]]:

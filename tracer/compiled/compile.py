@@ -59,10 +59,11 @@ def compiled(program: Program, arguments: Arguments) -> Any:
     return _known[name]
 
 
-def _raising(program: Program) -> Iterator[int]:
-    """Yield the lines that errors can name: they are compiled in."""
+def _raising(program: Program) -> Iterator[tuple[str, int]]:
+    """Yield the (file, line) that errors can name: they are compiled in."""
     for function in program.functions:
-        yield from (node.lineno for node in ast.walk(function) if isinstance(node, ast.Raise | ast.Assert))
+        raising = (node for node in ast.walk(function) if isinstance(node, ast.Raise | ast.Assert))
+        yield from ((program.files[function.name], node.lineno) for node in raising)
 
 
 def _sweep(program: Program, arguments: Arguments) -> str:

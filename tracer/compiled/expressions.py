@@ -45,10 +45,10 @@ class Expressions(Writer, ast.NodeTransformer):
         """Return a device function that holds no barrier."""
         raise NotImplementedError
 
-    def within(self, function: FunctionType, given: Mapping[str, Any]) -> Self:
+    def within(self, function: FunctionType, given: Mapping[str, Any], node: ast.Call) -> Self:
         """Return what rewrites a function that is written out where this one calls it."""
-        prefix = self.program.temporary() + "_"
-        return type(self)(self.program, source_of(function), given, prefix, self.stack)
+        prefix, caller = self.program.temporary() + "_", self.caller_of(function, node)
+        return type(self)(self.program, source_of(function), given, prefix, self.stack, caller)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self.names.locals:
@@ -181,12 +181,12 @@ class Expressions(Writer, ast.NodeTransformer):
         return self.call(name, [*arguments, self.site(node, kind)], node)
 
     def _device_call(self, function: FunctionType, node: ast.Call) -> ast.expr:
-        given = given_arguments(self, function, node)
-        key = (function, *given.items())
+        given, caller = given_arguments(self, function, node), self.caller_of(function, node)
+        key = (function, caller, *given.items())
         if key not in self.program.devices:
             name = f"{function.__name__}_{len(self.program.devices)}"
             self.program.devices[key] = name
-            made = type(self)(self.program, source_of(function), given).device(name)
+            made = type(self)(self.program, source_of(function), given, caller=caller).device(name)
             self.program.functions.append(made)
             self.program.written.add(name)
         name = self.program.devices[key]

@@ -95,7 +95,7 @@ def _inlined(
     """Write a function's body before the statement being rewritten, and return the expression of its value."""
     if function in rewriter.stack:
         rewriter.refuse(node, f"{function.__name__} with a barrier calls itself")
-    inner = rewriter.within(function, given_arguments(rewriter, function, node))
+    inner = rewriter.within(function, given_arguments(rewriter, function, node), node)
     body, value = inlined_body(rewriter, inner, node, arguments, keywords)
     rewriter.before += inner.block(body)
     return value

@@ -57,3 +57,11 @@ def located(made: Any, where: ast.AST) -> Any:
     if "lineno" in made._attributes and not hasattr(made, "lineno"):
         ast.copy_location(made, where)
     return made
+
+
+def move(tree: ast.AST, line: int) -> None:
+    """Give everything in a tree one line for its place."""
+    for node in ast.walk(tree):
+        if "lineno" in node._attributes:
+            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..trace import Site
+from ..user_code import UserCode
 from .state import SITES, regions_of
 
 
@@ -39,9 +40,11 @@ class Declared:
 class Program:
     """The functions that compiled code is made of, and what the driver has to know of them.
 
-    A device function is written once for each set of known arguments: those are in its key, (function, *arguments).
+    A device function is written once for each set of known arguments: those are in its key,
+    (function, caller, *arguments).
     """
 
+    user_code: UserCode  # what tells the kernel's user's code from libraries
     functions: list[ast.FunctionDef] = field(default_factory=list)  # as they are defined, the kernel last
     values: dict[str, Any] = field(default_factory=dict)  # by name: what their global names mean
     facts: list[str] = field(default_factory=list)  # what their text does not tell of these
@@ -52,20 +55,26 @@ class Program:
     written: set[str] = field(default_factory=set)  # names of the device functions that are complete
     files: dict[str, str] = field(default_factory=dict)  # by function: the file that it was written in
     stopping: dict[tuple[Any, ...], bool] = field(default_factory=dict)  # by key: whether threads stop in it
-    _sites: dict[tuple[Site, int], int] = field(default_factory=dict)  # number of a site, by its kind too
+    _sites: dict[tuple[Site, int, Site | None], int] = field(
+        default_factory=dict
+    )  # number, by kind and caller
     _declared: dict[Any, int] = field(default_factory=dict)  # number of an array, by where it is declared
     _names: dict[int, str] = field(default_factory=dict)  # global name of a value, by its id
     _temporaries: int = 0  # variables that the source does not have
 
-    def site(self, site: Site, kind: int, *others: int) -> int:
-        """Return the number of a site that makes accesses of a kind, and the next numbers for other kinds."""
-        if (site, kind) not in self._sites:
-            self._sites[site, kind] = len(self.sites)
-            self.sites += [site] * (1 + len(others))
+    def site(self, site: Site, kind: int, *others: int, caller: Site | None = None) -> int:
+        """Return the number of a site that makes accesses of a kind, and the next numbers for other kinds.
+
+        caller: of a site in a library, the one in the user's code that leads there, which is told in its place.
+        """
+        key = site, kind, caller
+        if key not in self._sites:
+            self._sites[key] = len(self.sites)
+            self.sites += [caller or site] * (1 + len(others))
             self.site_kinds += [kind, *others]
             if len(self.sites) > SITES:
                 raise OverflowError(f"more than {SITES:,} places that access memory")
-        return self._sites[site, kind]
+        return self._sites[key]
 
     def declare(self, key: Any, array: Declared) -> int:
         """Return the number of an array declared at a place in the source."""

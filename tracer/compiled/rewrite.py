@@ -8,11 +8,12 @@ from types import FunctionType
 from typing import Any
 
 from ..trace import Op
+from ..user_code import user_code_for
 from .cudanames import NOTHING, UPDATES
 from .expressions import Expressions
 from .linear import flat
 from .names import CudaPath, Unknown, source_of
-from .places import located, loop_place
+from .places import located, loop_place, move
 from .program import Program
 from .stops import stops
 from .tick_rewrite import with_tick
@@ -21,7 +22,7 @@ from .writer import STATE
 
 def rewritten(function: FunctionType) -> Program:
     """Return the program of a kernel; raises NotCompilable."""
-    program = Program()
+    program = Program(user_code_for(function.__code__.co_filename))
     source = source_of(function)
     program.functions.append(Rewriter(program, source).kernel())
     return program
@@ -42,7 +43,11 @@ class Rewriter(Expressions):
 
     def device(self, name: str) -> ast.FunctionDef:
         """Return a device function that holds no barrier."""
-        return self._function(name)
+        made = self._function(name)
+        if self.caller is not None:  # what a library raises is told there too
+            self.program.files[name] = self.caller.file
+            move(made, self.caller.line)
+        return made
 
     def _function(self, name: str) -> ast.FunctionDef:
         tree = self.source.tree

@@ -24,14 +24,14 @@ class Writer:
     """Writes one function anew. `before` holds the statements that come before the one being rewritten.
 
     given: arguments that are known. prefix: of its variables, where it is written out in another function. stack: the
-    functions that it stands in.
+    functions that it stands in. caller: of a library's function, the place in the user's code that leads to it.
     """
 
     def __init__(
         self, program: Program, source: Source, given: Mapping[str, Any] | None = None, prefix: str = "",
-        stack: tuple[FunctionType, ...] = (),
+        stack: tuple[FunctionType, ...] = (), caller: Site | None = None,
     ) -> None:  # fmt: skip
-        self.program, self.source, self.prefix = program, source, prefix
+        self.program, self.source, self.prefix, self.caller = program, source, prefix, caller
         self.stack = (*stack, source.function)
         self.names = Names(source, given or {})
         self.before: list[ast.stmt] = []
@@ -47,10 +47,20 @@ class Writer:
 
     def site(self, node: ast.expr | ast.For, kind: int, *others: int) -> ast.expr:
         """Return the number of the site of an expression."""
+        number = self.program.site(self._place(node), kind, *others, caller=self.caller)
+        return ast.copy_location(ast.Constant(number), node)
+
+    def _place(self, node: ast.expr | ast.For) -> Site:
         line, offset = position_of(node)
         name = self.source.function.__code__.co_name
-        site = Site(name, self.source.file, line, self.source.column(line, offset))
-        return ast.copy_location(ast.Constant(self.program.site(site, kind, *others)), node)
+        return Site(name, self.source.file, line, self.source.column(line, offset))
+
+    def caller_of(self, function: FunctionType, node: ast.Call) -> Site | None:
+        """Return the place in the user's code that leads to a library's function, which is called here; else None."""
+        owns = self.program.user_code.owns
+        if owns(function.__code__.co_filename):
+            return None
+        return self._place(node) if owns(self.source.file) else self.caller
 
     def call(self, name: str, arguments: list[ast.expr], where: ast.AST) -> ast.expr:
         """Return a call of a function that takes the state."""

@@ -1,0 +1,171 @@
+"""Whose code it is: the user's, who launches a kernel, or that of a library that the user's calls.
+
+Where a file lies decides. The user's is what lies in the folders of the program and of the kernel, and what these
+import from there. What is installed is a library, however near its environment is placed, and so are Python's own
+modules, Numba and Tilescope. What a library's code does is told at the line of the user's that called it.
+"""
+
+from __future__ import annotations
+
+import site
+import sys
+import sysconfig
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+from types import CodeType, FrameType, ModuleType
+from typing import NamedTuple
+
+INSTALLED = (
+    "site-packages",
+    "dist-packages",
+)  # what Python calls a folder of installed packages, and what Debian
+LIBRARIES = ("numba", "numba_cuda", "numpy")  # wherever they lie, which may be somebody's checkout
+OURS = ("tracer", "app")  # folders of this package; the kernels of the catalogue are code like a user's
+_PACKAGE = __name__.partition(".")[0]
+
+
+class LibraryCode(NamedTuple):
+    """Code of a library, with the instruction of the user's that calls it, or what leads to it.
+
+    instruction: the caller's, in bytes from the beginning of its code.
+    """
+
+    code: CodeType
+    caller: CodeType
+    instruction: int
+
+
+Code = CodeType | LibraryCode
+
+
+def running(code: Code) -> CodeType:
+    """Return the code that runs, which may be a library's."""
+    return code.code if isinstance(code, LibraryCode) else code
+
+
+class UserCode:
+    """Tells the user's code from that of libraries, for a kernel in a file.
+
+    code: of the user's, for which a place was last asked. Whoever asks compares it first, since an access mostly
+    comes from where the one before it came from.
+    """
+
+    def __init__(self, kernel: str) -> None:
+        self.code: CodeType | None = None
+        mine = {home for home in _homes(kernel) if not _is_installed_into(home)}
+        self._homes = mine | _homes_of_program(sys.modules.get("__main__"))
+        self._known: dict[str, bool] = {}
+        self._called: dict[tuple[int, int, int], LibraryCode] = {}
+
+    def owns(self, file: str) -> bool:
+        """Return whether a file, as a code object names it, is the user's."""
+        if file not in self._known:
+            self._known[file] = self._lies_at_home(file) and not _is_library(file)
+        return self._known[file]
+
+    def _lies_at_home(self, file: str) -> bool:
+        pairs = [(path, home) for path in _paths(file) for home in self._homes if path.is_relative_to(home)]
+        return not file or _is_text(file) or any(not _is_vendored(path, home) for path, home in pairs)
+
+    def place(self, frame: FrameType) -> tuple[Code, int]:
+        """Return the code that a frame runs, a library's with the user's that called it, and its instruction.
+
+        Where none of the user's is under way, since the kernel itself is a library's, the code is as it is.
+        """
+        code = frame.f_code
+        if self._known.get(code.co_filename) or self.owns(code.co_filename):  # to look first spares a call
+            self.code = code
+            return code, frame.f_lasti
+        caller = next(self._users(frame), None)
+        if caller is None:
+            return code, frame.f_lasti
+        key = (id(code), id(caller.f_code), caller.f_lasti)
+        if key not in self._called:
+            self._called[key] = LibraryCode(code, caller.f_code, caller.f_lasti)
+        return self._called[key], frame.f_lasti
+
+    def calling_line(self, frame: FrameType | None) -> tuple[str, int] | None:
+        """Return the innermost (file, line) of the user's at which a frame, or one that called it, stands."""
+        return next(((f.f_code.co_filename, f.f_lineno) for f in self._users(frame)), None)
+
+    def _users(self, frame: FrameType | None) -> Iterator[FrameType]:
+        while frame is not None:
+            if self.owns(frame.f_code.co_filename):
+                yield frame
+            frame = frame.f_back
+
+
+@lru_cache(maxsize=64)
+def user_code_for(kernel: str) -> UserCode:
+    """Return what tells the user's code from libraries for a kernel in a file, the same for all of its launches."""
+    return UserCode(kernel)
+
+
+def _is_library(file: str) -> bool:
+    """Return whether a file is an installed package's, Python's, Numba's or Tilescope's."""
+    if _is_text(file):
+        return file.startswith("<frozen")
+    folders = {*_folders_of_python(), *_folders_imported()}
+    paths = _paths(file)
+    return any(part in INSTALLED for path in paths for part in path.parts) or any(
+        path.is_relative_to(folder) for path in paths for folder in folders
+    )
+
+
+def _is_text(file: str) -> bool:
+    """Return whether code comes from a text that was executed, as "<string>", or from nobody knows where."""
+    return file.startswith(("<", "?"))
+
+
+def _paths(file: str) -> set[Path]:
+    """Return where a file lies, as it is named and with all links followed: packages may be linked to."""
+    return {Path(file).absolute(), Path(file).resolve()}
+
+
+@cache
+def _folders_of_python() -> frozenset[Path]:
+    """Return where Python's own modules lie, and installed ones, in this environment."""
+    archive = "python{}{}.zip".format(*sys.version_info[:2])
+    named = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    named += [path for path in sys.path if Path(path).name == archive]
+    named += [*site.getsitepackages(), site.getusersitepackages()]
+    return frozenset(path for name in named for path in _paths(name))
+
+
+def _folders_imported() -> Iterator[Path]:
+    """Yield the folders of those libraries that are imported, and of Tilescope itself."""
+    for name in (*LIBRARIES, _PACKAGE):
+        file = getattr(sys.modules.get(name), "__file__", None)
+        folders = [path.parent for path in _paths(file)] if file else []
+        yield from folders if name != _PACKAGE else (folder / room for folder in folders for room in OURS)
+
+
+@lru_cache(maxsize=1024)
+def _is_installed_into(folder: Path) -> bool:
+    """Return whether packages are installed into a folder: it is called so, or pip notes there what it installed."""
+    return folder.name in INSTALLED or (folder.is_dir() and any(folder.glob("*.dist-info")))
+
+
+def _is_vendored(path: Path, home: Path) -> bool:
+    """Return whether something below a folder was installed there, or lies in an archive."""
+    below = [folder for folder in path.parents if folder != home and folder.is_relative_to(home)]
+    return any(_is_installed_into(folder) or folder.is_file() for folder in below)
+
+
+def _homes(file: str) -> set[Path]:
+    """Return the folder from which a file is imported: its own, or that of the outermost package that it is in."""
+    return {_above_packages(path.parent) for path in _paths(file)} if file and not _is_text(file) else set()
+
+
+def _above_packages(folder: Path) -> Path:
+    while (folder / "__init__.py").is_file() and folder != folder.parent:
+        folder = folder.parent
+    return folder
+
+
+def _homes_of_program(main: ModuleType | None) -> set[Path]:
+    """Return the folder of the program that runs; where that is a module (`python -m`), the current one too."""
+    spec = getattr(main, "__spec__", None)
+    by_name = spec is not None and spec.name != "__main__"
+    return _homes(getattr(main, "__file__", None) or "") | ({Path.cwd()} if by_name else set())
