@@ -3,6 +3,8 @@
 import os
 import shutil
 import tempfile
+import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,3 +36,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _runs_kernels_alone(path: Path) -> bool:
     text = path.read_text(encoding="utf-8")
     return any(word in text for word in ENGINE) and not any(word in text for word in WINDOW)
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str], Path]:
+    """Return what writes a text as a program of a user's, and gives its path."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "program.py"
+        path.write_text(textwrap.dedent(text))
+        return path
+
+    return write

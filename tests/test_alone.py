@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engines import nothing
 from launching import Array, launch
-from test_random_kernels import SIZE, kernels
+from random_kernels import SIZE, kernels
 from tilescope.kernels.catalogue import find
 from tilescope.tracer.absences import absences_of
 from tilescope.tracer.compiled import run as compiled

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from test_findings_catalogue import ERRORS, KERNELS, PITFALLS
-from test_programs import tilescope
+from pitfalls import ERRORS, KERNELS, PITFALLS
+from programs import tilescope
 from tilescope.kernels.catalogue import Scenario
 from tilescope.tracer.launch import Array, encode
 from tilescope.tracer.plan import launch_of

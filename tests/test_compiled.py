@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compiled_launches import LONGS, kernel
 from engines import nothing, same
 from launching import Array, Limits, Scalar, launch
-from test_random_kernels import SIZE, kernels
+from random_kernels import SIZE, kernels
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.tally import counted
@@ -220,12 +221,6 @@ out[i] = cuda.popc(a[i]) + cuda.clz(a[i]) + cuda.ffs(a[i]) + cuda.brev(a[i]) + c
 """,
     "nothing": "pass",
 }
-LONGS = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-
-
-def kernel(body: str, arguments: str = "a, out") -> str:
-    """Return the source of a kernel of this body."""
-    return f"@cuda.jit\ndef kernel({arguments}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
 
 
 @pytest.mark.parametrize("name", BODIES)

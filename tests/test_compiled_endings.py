@@ -13,7 +13,7 @@ import pytest
 
 from engines import nothing
 from launching import Array, Schedule, contents, launch
-from test_worker import ended
+from processes import ended
 from tilescope.kernels.catalogue import scenarios
 from tilescope.tracer import engine
 from tilescope.tracer.client import Cancelled, Worker

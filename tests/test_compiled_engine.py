@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import tilescope.tracer.compiled
+from compiled_launches import LONGS, kernel
 from engines import nothing, same
 from launching import Array, Scalar, Schedule, contents, launch
-from test_compiled import LONGS, kernel
 from tilescope.kernels.catalogue import find
 from tilescope.tracer import engine
 from tilescope.tracer.compiled import compile as stage

@@ -6,8 +6,7 @@ import pytest
 
 from engines import assert_same, nothing, same
 from launching import Array, launch
-from test_programs import HEAD, script
-from test_programs_engine import told
+from programs import HEAD, told
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 
@@ -134,6 +133,3 @@ def kernel(a, out):
 """
     with pytest.raises(NotCompilable, match="outside"):
         compiled.run(launch(tmp_path, source, ARRAYS, block=(8, 1, 1)), nothing)
-
-
-__all__ = ["script"]

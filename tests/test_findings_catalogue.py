@@ -8,13 +8,11 @@ os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported
 
 import pytest
 
-from tilescope.kernels.catalogue import groups
+from pitfalls import ERRORS, KERNELS, PITFALLS
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.plan import launch_of
 from tilescope.tracer.requests import requests_of
 
-PITFALLS = "Pitfalls"
-ERRORS = {"matmul-tiled-early-return": {"unwritten"}, "count-racing": {"race"}}
 # What scenarios outside the pitfalls are lessons about; the others have no warning.
 LESSONS = {
     "matmul-naive-row-on-x": {"uncoalesced", "reloaded"},
@@ -26,10 +24,6 @@ LESSONS = {
     "transpose-tile": {"bank conflict"},
     "sum-interleaved": {"idle lanes"},
 }
-KERNELS = [
-    (group, scenario) for group, scenarios in groups().items() for scenario in scenarios
-    if "@cuda.jit" in launch_of(scenario, {}).source
-]  # fmt: skip
 
 
 @pytest.mark.parametrize(("group", "scenario"), KERNELS, ids=[s.name for _, s in KERNELS])

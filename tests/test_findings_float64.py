@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from finding_texts import text
 from launching import Array, Scalar, launch, trace
-from test_findings_waste import text
 from tilescope.tracer.findings import findings_of, place_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.type_inference_client import TypeInference

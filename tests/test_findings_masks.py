@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from test_findings_order import EVERY, kernel, raced, races
+from races import EVERY, kernel, raced, races
 from tilescope.tracer.absences import absences_of
 from tilescope.tracer.races import races_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from launching import Array
-from test_findings_order import EVERY, kernel
+from races import EVERY, kernel
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.requests import requests_of
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from finding_texts import text
 from launching import Array, trace
 from tilescope.tracer.findings import FINDING_KINDS, SEVERITIES, findings_of, place_of
 from tilescope.tracer.requests import requests_of
@@ -13,13 +14,6 @@ from tilescope.tracer.waste import waste_findings
 from traces import programs, trace_of
 
 ERRORS = {"race", "barrier", "bounds", "unwritten"}
-
-
-def text(body, count):
-    names = "".join(f"arg{i}, " for i in range(count))
-    return f"@cuda.jit\ndef kernel({names}):\n    t, i = cuda.threadIdx.x, cuda.grid(1)\n" + "".join(
-        f"    {line}\n" for line in body.splitlines()
-    )
 
 
 def kernel(folder, body, *arguments, block=(64, 1, 1), grid=(1, 1, 1)):

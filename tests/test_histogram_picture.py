@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
 
+from histogram_views import H200, LIGHT, counter, shown
 from sessions import application, matmul, picture
-from test_histogram_view import H200, LIGHT, counter, shown
 from tilescope.app.views.histogram.paint import Stage, towers_of
 from tilescope.app.views.histogram.seed_spread_paint import draw_spread, text_line
 from tilescope.tracer.outcomes import Spread

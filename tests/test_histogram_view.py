@@ -10,40 +10,23 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
-from sessions import application, matmul, picture
+from histogram_views import H200, LIGHT, counter, shown
+from sessions import matmul, picture
 from tilescope.app.model.bookmark import Bookmark, Setup, decode, encode
-from tilescope.app.model.session import Selection, Session, build_session
+from tilescope.app.model.session import Selection
 from tilescope.app.views.counters.view import tiles_of
 from tilescope.app.views.histogram.counter import Tally, measured_text, seeds_text
-from tilescope.app.views.histogram.view import HistogramView
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.catalogue import find
 from tilescope.tracer.launch import Schedule
-from tilescope.tracer.outcomes import Measured, Spread
+from tilescope.tracer.outcomes import Spread
 from tilescope.tracer.plan import launch_of
 from tilescope.tracer.simulator import run
 from tilescope.tracer.storage import save
 from tilescope.tracer.trace import Op
 from windows import opened, press, settle, until
 
-LIGHT = Theme.named("light")
 SMALL = {"count": 900, "num_blocks": 2, "threads": 64, "bins": 20}
-H200 = Measured("NVIDIA H200", "NVIDIA H200, 2026-11-21", (1,) * 100)
-
-
-def counter(schedule="lockstep", name="count-racing", seed=3) -> Session:
-    launch = launch_of(find(name), {}, schedule=Schedule(schedule, seed))
-    return build_session(launch, run(launch, lambda done, of: None), find(name))
-
-
-def shown(session, moment=3.0, selection=None, size=(620, 480), theme=LIGHT, spread=None):
-    application()
-    view = HistogramView(theme)
-    view.resize(*size)
-    view.load(session)
-    view.spread = spread
-    view.render_moment(moment, selection or Selection())
-    return view
 
 
 SESSIONS = {

@@ -11,7 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 
-from sessions import application, matmul, picture, uneven
+from panels import LIGHT, shown
+from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.counters.tiles import NAME, grid_of, mark_width
 from tilescope.app.views.counters.view import STYLES, CountersView
@@ -21,17 +22,7 @@ from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.trace import Op
 
-LIGHT = Theme.named("light")
 VIEWS = (CountersView, SourceView, ThreadView, ExplainView)
-
-
-def shown(kind, session, moment=3.0, selection=None, size=(420, 420), theme=LIGHT):
-    application()
-    view = kind(theme)
-    view.resize(*size)
-    view.load(session)
-    view.render_moment(moment, selection or Selection())
-    return view
 
 
 def heard(signal):

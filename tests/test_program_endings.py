@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from test_programs import COPY, HEAD, RACE, script, tilescope
+from programs import COPY, HEAD, RACE, tilescope
 from tilescope.tracer.storage import load
 
-__all__ = ["script"]
 ENDLESS = (
     HEAD
     + """

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from test_programs import COPY, HEAD, script, tilescope
+from programs import COPY, HEAD, tilescope
 
-__all__ = ["script"]
 FINDS = """
 import os, sys
 print(__file__, sys.argv, sys.path[0], sorted(globals()), __spec__ is None, type(__loader__).__name__)

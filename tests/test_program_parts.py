@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from test_programs import COPY, HEAD, script, tilescope
+from programs import COPY, HEAD, tilescope
 from tilescope.tracer.part_findings import blocks_text
 
-__all__ = ["script"]
 LATE = (
     HEAD
     + """

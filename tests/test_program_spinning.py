@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from test_programs import HEAD, script, tilescope
+from programs import HEAD, tilescope
 from tilescope.tracer.storage import load
 
-__all__ = ["script"]
 FLAG = (
     HEAD
     + """

@@ -7,11 +7,9 @@ import json
 import pytest
 
 from launching import launch
-from test_programs import HEAD, script, tilescope
+from programs import HEAD, tilescope
 from tilescope.tracer.launch import OTHER, Array, Scalar
 from tilescope.tracer.type_inference_client import TypeInference, may_have_operations, question_of
-
-__all__ = ["script"]
 
 SCALE = (
     HEAD

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from test_programs import HEAD, script, tilescope
-
-__all__ = ["script"]
+from programs import HEAD, found
 
 PI = (
     HEAD
@@ -64,12 +60,6 @@ except ValueError as error:
     assert str(error) == "Can't create ForAll with negative task count: -1"
 """
 )
-
-
-def found(folder, path, *words):
-    done = tilescope("check", "--format", "json", *words, str(path), folder=folder)
-    assert done.returncode in (0, 1), done.stderr
-    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("engine", ["compiled", "simulator"])

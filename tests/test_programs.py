@@ -7,67 +7,14 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
-from pathlib import Path
 
 import pytest
 
+from programs import COPY, HEAD, RACE, tilescope
 from tilescope.tracer.storage import load
 
-HEAD = "import sys\nimport numpy as np\nfrom numba import cuda\n"
-COPY = (
-    HEAD
-    + """
-@cuda.jit
-def copy(a, out):
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = a[i]
-
-a, out = np.arange(40, dtype=np.float32), np.zeros(40, np.float32)
-copy[2, 32](a, out)
-"""
-)
-RACE = (
-    HEAD
-    + """
-@cuda.jit
-def shift(out):
-    tile = cuda.shared.array(64, np.float32)
-    t = cuda.threadIdx.x
-    tile[t] = t
-    out[t] = tile[63 - t]
-
-shift[1, 64](np.zeros(64, np.float32))
-"""
-)
 FIXED = RACE.replace("tile[t] = t\n", "tile[t] = t\n    cuda.syncthreads()\n")
-
-
-@pytest.fixture
-def script(tmp_path):
-    def write(text: str) -> Path:
-        path = tmp_path / "program.py"
-        path.write_text(textwrap.dedent(text))
-        return path
-
-    return write
-
-
-def tilescope(*words: str, folder: Path, **options):
-    command = [sys.executable, "-m", "tilescope", *words]
-    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
-    return subprocess.run(
-        command,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=environment,
-        check=False,
-        **options,
-    )
 
 
 def test_a_program_runs_as_under_python(script, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import time
 
 import pytest
 
-from test_programs import COPY, HEAD, RACE, script, tilescope
+from programs import COPY, HEAD, RACE, tilescope, told
 from tilescope.tracer.attempts import ENOUGH
 from tilescope.tracer.storage import load
 
@@ -131,17 +130,6 @@ PROGRAMS = {
     "outside": (OUTSIDE, "compiled"),
     "late": (LATE, "not compiled: a view outside its array"),
 }
-
-
-def told(folder, words, path):
-    """Return (what the program printed, what the tracer says of each launch, the traces) of a run."""
-    lines, out = folder / "lines.json", folder / "-".join(["traces", *words])
-    done = tilescope("run", *words, "--json", str(lines), "--out", str(out), str(path), folder=folder)
-    assert done.returncode == 0, done.stderr
-    launches = [json.loads(line) for line in lines.read_text().splitlines()]
-    for one in launches:
-        del one["seconds"]
-    return done.stdout, launches, [load(p) for p in sorted(out.iterdir())]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -310,6 +298,3 @@ def test_device_functions_take_arguments_by_name_and_launches_the_numbers_of_num
     assert printed == "0.2 0.7\n"
     assert launches[0]["grid"] == [2, 1, 1]
     assert ("compiled" in traces[0].made_by) == (engine == "compiled")
-
-
-__all__ = ["script"]

@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 
+from panels import shown
 from sessions import matmul, picture, uneven
-from test_panels import shown
 from tilescope.app.model.session import Selection
 from tilescope.app.views.source.editor import hanging, top_line
 from tilescope.app.views.source.highlight import pieces

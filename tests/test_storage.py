@@ -30,6 +30,7 @@ from tilescope.tracer.plan import launch_of
 from tilescope.tracer.storage import FORMAT, VERSION, TraceFileError, load, save
 from tilescope.tracer.trace import Barriers, Buffer, Check, KernelError, Site, Trace
 from tilescope.tracer.validate import BARRIERS, COLUMNS
+from trace_files import rewritten
 
 KERNEL = """
 @cuda.jit
@@ -47,17 +48,6 @@ def small(folder: Path) -> Trace:
     """Return a real trace of a few accesses, with a barrier."""
     arrays = (Array((8,), fill="arange"), Array((8,)))
     return trace(folder, KERNEL, arrays, grid=(2, 1, 1), block=(4, 1, 1), schedule="random", seed=3)
-
-
-def rewritten(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """Change the arrays of a file, as anybody with NumPy could; `meta` is its JSON, read."""
-    with np.load(path) as members:
-        arrays: dict[str, Any] = dict(members)
-    arrays["meta"] = json.loads(arrays["meta"].tobytes())
-    change(arrays)
-    arrays["meta"] = np.frombuffer(json.dumps(arrays["meta"]).encode(), np.uint8)
-    with path.open("wb") as file:
-        np.savez(file, **arrays)
 
 
 def assert_same(one: Trace, two: Trace) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QImage, QWheelEvent
+from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtGui import QColor, QFontMetricsF, QImage
 from PySide6.QtTest import QTest
 
 from sessions import application, matmul, picture, uneven
@@ -18,43 +18,10 @@ from tilescope.app.views.common.activity import block_track
 from tilescope.app.views.common.ticks import whole_step
 from tilescope.app.views.timeline.image import lanes, strip_pixels
 from tilescope.app.views.timeline.paint import band_label
-from tilescope.app.views.timeline.view import TimelineView
 from tilescope.app.widgets.patterns import LOOKS, cell, swatch
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.requests import REQUEST_KINDS
-
-LEFT = Qt.MouseButton.LeftButton
-NO_KEYS = Qt.KeyboardModifier.NoModifier
-
-
-def shown(session, moment=3.0, selection=None, size=(1200, 112), theme=None):
-    application()
-    view = TimelineView(theme or Theme.named("light"))
-    view.resize(*size)
-    view.load(session)
-    view.render_moment(moment, selection or Selection())
-    return view
-
-
-def heard(signal):
-    values = []
-    signal.connect(lambda *given: values.append(given[0] if len(given) == 1 else given))
-    return values
-
-
-def rows_point(view, moment, warp=0):
-    rows = view.places.rows
-    tall = rows.height() / view.session.trace.warps
-    return QPoint(round(view.places.x(moment)), round(rows.top() + (warp + 0.5) * tall))
-
-
-def turned(view, point, delta, keys=NO_KEYS):
-    where = QPointF(point)
-    buttons, phase = Qt.MouseButton.NoButton, Qt.ScrollPhase.NoScrollPhase
-    event = QWheelEvent(
-        where, view.mapToGlobal(where), QPoint(), QPoint(0, delta), buttons, keys, phase, False
-    )
-    application().sendEvent(view, event)
+from timelines import LEFT, NO_KEYS, colours_of_cell, heard, rows_point, shown, turned
 
 
 @pytest.fixture(scope="module")
@@ -84,14 +51,6 @@ def test_moving_the_playhead_repaints_all_that_changes(tiled):
         on_screen = view.screen().grabWindow(view.winId()).toImage()
         assert on_screen.convertToFormat(QImage.Format.Format_RGB32) == picture(view), moment
     view.close()
-
-
-def colours_of_cell(image, view, moment, warp):
-    rows, at = view.places.rows, view.places
-    tall = rows.height() / view.session.trace.warps
-    xs = range(int(np.ceil(at.x(moment))) + 2, int(at.x(moment + 1)) - 2)
-    ys = range(int(rows.top() + warp * tall) + 1, int(rows.top() + (warp + 1) * tall) - 1)
-    return [image.pixelColor(x, y).name().upper() for x in xs for y in ys]
 
 
 def what_each_warp_does(session, block):

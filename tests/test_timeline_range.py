@@ -7,9 +7,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from sessions import matmul, picture
-from test_timeline import LEFT, NO_KEYS, heard, rows_point, shown, turned
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.activity import block_track
+from timelines import LEFT, NO_KEYS, heard, rows_point, shown, turned
 
 
 @pytest.fixture(scope="module")

@@ -14,15 +14,12 @@ import pytest
 
 from engines import both, launch, same
 from launching import Array
-from test_program_waste import found
-from test_programs import HEAD, script
+from programs import HEAD, found
 from tilescope.tracer import user_code
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.simulator import run
 from tilescope.tracer.user_code import UserCode
-
-__all__ = ["script"]
 
 DEVICE = """
 import numpy as np

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from launching import Array, contents, trace
-from test_storage import rewritten
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.storage import load, save
+from trace_files import rewritten
 
 pytestmark = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 OUT = (Array((64,), "int64"),)

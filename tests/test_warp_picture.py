@@ -7,10 +7,10 @@ import itertools
 import pytest
 
 from sessions import matmul, picture
-from test_warp_view import LIGHT, request_of, shown
 from tilescope.app.model.session import Selection
 from tilescope.app.views.warp.scene import Scene
 from tilescope.app.widgets.theme import Theme
+from warp_views import LIGHT, request_of, shown
 
 
 def scene_of(view):

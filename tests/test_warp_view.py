@@ -14,42 +14,22 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from launching import Array, launch, trace
-from sessions import application, matmul, picture, uneven
+from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.warp.lanes import lanes_of
 from tilescope.app.views.warp.lanes_text import figures, lane_text, piece_text, sentence
-from tilescope.app.views.warp.view import WarpView
 from tilescope.app.widgets.theme import Theme
-from tilescope.tracer.requests import REQUEST_KINDS
 from tilescope.tracer.trace import Op
 from traces import programs, trace_of
+from warp_views import LIGHT, request_of, shown
 
-LIGHT = Theme.named("light")
 SMALL = {"m": 32, "k": 32, "n": 32}
-
-
-def shown(session, moment=1.0, selection=None, size=(420, 640), theme=LIGHT):
-    application()
-    view = WarpView(theme)
-    view.resize(*size)
-    view.load(session)
-    view.render_moment(moment, selection or Selection())
-    view.grab()  # lays it out
-    return view
 
 
 def heard(signal):
     values = []
     signal.connect(values.append)
     return values
-
-
-def request_of(session, kind, name, warp=0, block=0):
-    """Return the first request of this kind that a warp makes to the buffer of this name."""
-    requests, trace = session.requests, session.trace
-    named = [i for i, b in enumerate(trace.buffers) if b.name == name]
-    mine = (requests.block == block) & (requests.warp == warp) & np.isin(requests.buffer, named)
-    return int(np.flatnonzero(mine & (requests.kind == REQUEST_KINDS.index(kind)))[0])
 
 
 def told(session, request):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from engines import same
 from launching import Array, contents, launch
+from whole_numbers import MEASURED, PROGRAM
 
 SMALL = {
     "the mean of bytes": ("uint8", "out[i] = (a[i] + a[i - 1] + a[i - 2]) // 3"),
@@ -50,8 +50,6 @@ def test_bytes_do_not_wrap(tmp_path):
     assert contents(trace, "out").tolist() == ((a + np.roll(a, 1)) * a).tolist()
 
 
-PROGRAM = Path(__file__).parent / "whole_numbers_program.py"
-MEASURED = json.loads((Path(__file__).parent / "data" / "whole_numbers_h200.json").read_text())
 UNARY = (
     6,
     7,

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 from launching import Array, Scalar, launch
+from processes import ended
 from tilescope.kernels.catalogue import find
 from tilescope.tracer import client
 from tilescope.tracer.client import Cancelled, Worker, WorkerError
@@ -82,22 +82,6 @@ def in_thread(worker: Worker, launch: Launch, then: Callable[[int], None]) -> Ba
     thread.join(60)
     assert not thread.is_alive()
     return raised[0]
-
-
-def ended(process: int) -> bool:
-    """Return whether a process has ended, waiting up to a minute."""
-    for _ in range(600):
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
-            return True
-        about = Path(f"/proc/{process}")
-        # Killed, it cannot be waited for before the last of its threads is gone.
-        dead = about.exists() and about.joinpath("stat").read_text().split()[2] == "Z"
-        if dead and len(list(about.joinpath("task").iterdir())) <= 1:
-            return True
-        time.sleep(0.1)
-    return False
 
 
 def test_matmul_comes_back_checked_and_leaves_no_file(worker: Worker):

@@ -1,0 +1,75 @@
+"""Programs of a user's for tests of `run` and `check`: their texts, and the commands in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tilescope.tracer.storage import load
+
+HEAD = "import sys\nimport numpy as np\nfrom numba import cuda\n"
+
+
+COPY = (
+    HEAD
+    + """
+@cuda.jit
+def copy(a, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i]
+
+a, out = np.arange(40, dtype=np.float32), np.zeros(40, np.float32)
+copy[2, 32](a, out)
+"""
+)
+
+
+RACE = (
+    HEAD
+    + """
+@cuda.jit
+def shift(out):
+    tile = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    tile[t] = t
+    out[t] = tile[63 - t]
+
+shift[1, 64](np.zeros(64, np.float32))
+"""
+)
+
+
+def tilescope(*words: str, folder: Path, **options):
+    command = [sys.executable, "-m", "tilescope", *words]
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
+    return subprocess.run(
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+        check=False,
+        **options,
+    )
+
+
+def found(folder, path, *words):
+    done = tilescope("check", "--format", "json", *words, str(path), folder=folder)
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(done.stdout)
+
+
+def told(folder, words, path):
+    """Return (what the program printed, what the tracer says of each launch, the traces) of a run."""
+    lines, out = folder / "lines.json", folder / "-".join(["traces", *words])
+    done = tilescope("run", *words, "--json", str(lines), "--out", str(out), str(path), folder=folder)
+    assert done.returncode == 0, done.stderr
+    launches = [json.loads(line) for line in lines.read_text().splitlines()]
+    for one in launches:
+        del one["seconds"]
+    return done.stdout, launches, [load(p) for p in sorted(out.iterdir())]
