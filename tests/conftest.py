@@ -16,8 +16,9 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 HOME = tempfile.mkdtemp(prefix="tilescope-tests-")
 os.environ["TILESCOPE_HOME"] = HOME
 
-ENGINE = ("launching", "tracer.client", "tracer.simulator", "tracer.worker")
-WINDOW = ("tilescope.app", "tilescope import app", "PySide6")
+# Folders of tests that run kernels: what numba-cuda, or its absence, could change.
+ENGINE = ("tracer", "kernels", "app/cli/programs")
+HERE = Path(__file__).resolve().parent
 
 
 def pytest_unconfigure() -> None:
@@ -26,16 +27,10 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as `engine` the tests of files that run kernels and open no window: what numba-cuda could change."""
-    marked = {path: _runs_kernels_alone(path) for path in {item.path for item in items}}
+    """Mark the tests of the folders of ENGINE as `engine`."""
     for item in items:
-        if marked[item.path]:
+        if any(item.path.is_relative_to(HERE / folder) for folder in ENGINE):
             item.add_marker("engine")
-
-
-def _runs_kernels_alone(path: Path) -> bool:
-    text = path.read_text(encoding="utf-8")
-    return any(word in text for word in ENGINE) and not any(word in text for word in WINDOW)
 
 
 @pytest.fixture

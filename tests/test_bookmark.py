@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from windows import PAIR, opened, settle
 
 from tilescope.app.model import settings
 from tilescope.app.model.bookmark import Bookmark, History, Setup, decode, encode
@@ -11,7 +12,6 @@ from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.model.session import Selection
 from tilescope.app.model.settings import Settings
 from tilescope.tracer.launch import Schedule
-from windows import PAIR, opened, settle
 
 MARK = Bookmark(
     panes=(

@@ -9,10 +9,10 @@ import subprocess
 import sys
 import time
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
+from folders import ROOT
 
 from tilescope import __version__
 from tilescope.app.cli.commands import COMMANDS
@@ -22,7 +22,6 @@ from tilescope.tracer.client import Worker
 from tilescope.tracer.plan import launch_of, parse_spec
 from tilescope.tracer.storage import save
 
-ROOT = Path(__file__).resolve().parent.parent
 TILESCOPE = [sys.executable, "-P", "-m", "tilescope"]
 SMALL = "matmul-tiled:m=12,k=12,n=12,tile=8"
 

@@ -6,9 +6,9 @@ import re
 import shlex
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
+from folders import ROOT
 
 from tilescope.app.cli.commands import COMMANDS, WINDOW, named, parser_of
 from tilescope.app.cli.completion import SHELLS
@@ -16,7 +16,7 @@ from tilescope.app.cli.main import main
 from tilescope.app.cli.run_check import VALUED
 from tilescope.kernels.catalogue import names
 
-README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 SECTION = README.partition("## Commands\n\n")[2].partition("\n\n")[0]
 # A line of code that begins with the command, and what is said of it two spaces or more to the right.
 LINE = re.compile(r"^ +(?:- run: )?tilescope\b ?(.*?)(?:  +(.*))?$", re.MULTILINE)

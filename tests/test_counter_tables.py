@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+from folders import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from sessions import matmul
+from traces import programs, trace_of
+
 from tilescope.app.cli.counters import BY, counters_table, parts_of, readings_text, table_by
 from tilescope.app.model.session import build_session
 from tilescope.tracer.counters import NAMES, totals_by
 from tilescope.tracer.hardware import read_of, readings
-from traces import programs, trace_of
 
-H200 = json.loads((Path(__file__).parent / "data" / "h200_counters.json").read_text(encoding="utf-8"))
+H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 
 
 @settings(max_examples=40, deadline=None)

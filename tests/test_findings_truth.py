@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
-
+from folders import DATA
 from launching import Array, trace
+
 from tilescope.tracer.findings import findings_of, place_of
 from tilescope.tracer.requests import requests_of
 
-VERDICTS = json.loads((Path(__file__).parent / "data" / "h200_sanitizer.json").read_text())["errors"]
+VERDICTS = json.loads((DATA / "h200_sanitizer.json").read_text())["errors"]
 TOOLS = {"racecheck": "race", "synccheck": "barrier", "memcheck": "bounds", "initcheck": "unwritten"}
 
 MATMUL = """

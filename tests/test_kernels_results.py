@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
-
+from folders import DATA
 from launching import Array, contents
+
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.tracer.counters import counters_of, totals_of
 from tilescope.tracer.launch import Schedule
@@ -17,7 +17,7 @@ from tilescope.tracer.plan import launch_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.simulator import run
 
-H200 = json.loads((Path(__file__).parent / "data" / "h200_counters.json").read_text(encoding="utf-8"))
+H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 KERNELS = [s for s in scenarios() if s.engine == "cuda"]
 RIGHT = [s for s in KERNELS if not s.pitfall]
 PITFALLS = [s for s in KERNELS if s.pitfall]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QImage
-
+from folders import IMAGES
 from launching import Array, Scalar, launch, trace
 from memory_views import LOAD, SMALL, STORE, moment_of, number, point, shown
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QImage
 from sessions import matmul, picture, uneven
+
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.memory.descriptions import value_texts
 from tilescope.app.views.memory.flight_paths import arcs
@@ -19,8 +18,6 @@ from tilescope.app.views.memory.footprints import Frame, Part, frames_of, phase_
 from tilescope.app.views.memory.layout.sheet import sheet_of
 from tilescope.app.views.memory.picture import Look, MemoryPicture, Zoom
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
-
-IMAGES = Path(__file__).parent / "images"
 
 
 def colour(view, name, *place):

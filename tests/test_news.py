@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from windows import PAIR, SMALL, opened, press, reset, settle
 
 

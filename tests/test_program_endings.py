@@ -7,11 +7,11 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
+from folders import ROOT
 from programs import COPY, HEAD, RACE, tilescope
+
 from tilescope.tracer.storage import load
 
 ENDLESS = (
@@ -169,7 +169,7 @@ def test_a_program_may_close_or_replace_its_output(script, tmp_path, ending):
 # What the README shows
 
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def shown(language):

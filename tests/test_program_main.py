@@ -9,7 +9,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
 from programs import COPY, HEAD, tilescope
 
 FINDS = """

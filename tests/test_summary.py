@@ -10,12 +10,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from engines import assert_same, nothing
+from folders import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from engines import assert_same, nothing
 from launching import Array, Limits, launch
 from random_kernels import SIZE, kernels
+
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.tracer import simulator
 from tilescope.tracer.compiled import recording
@@ -29,7 +30,7 @@ from tilescope.tracer.storage import TraceFileError
 from tilescope.tracer.trace import Trace
 
 KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
-H200 = json.loads((Path(__file__).parent / "data" / "h200_counters.json").read_text(encoding="utf-8"))
+H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture

@@ -6,19 +6,17 @@ import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from folders import TESTS
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit
+from windows import PAIR, field, opened, press, reset, until
 
 from tilescope.app.model.session import Selection
 from tilescope.app.window.actions import keys
-from windows import PAIR, field, opened, press, reset, until
-
-HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
@@ -270,7 +268,7 @@ def _environment(screen, home):
 
 
 def test_a_real_window_is_started_played_scrubbed_and_closed(screen, tmp_path):
-    command = [sys.executable, str(HERE / "screen_play.py"), *PAIR]
+    command = [sys.executable, str(TESTS / "helpers/screen_play.py"), *PAIR]
     done = subprocess.run(
         command, env=_environment(screen, tmp_path), capture_output=True, text=True, timeout=180, check=False
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-PROGRAM = Path(__file__).parent / "whole_numbers_program.py"
+from folders import DATA
+
+PROGRAM = DATA / "whole_numbers_program.py"
 
 
-MEASURED = json.loads((Path(__file__).parent / "data" / "whole_numbers_h200.json").read_text())
+MEASURED = json.loads((DATA / "whole_numbers_h200.json").read_text())

@@ -1,0 +1,10 @@
+"""Where things of the tests lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent.parent
+ROOT = TESTS.parent  # the checkout
+DATA = TESTS / "data"
+IMAGES = TESTS / "images"
