@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from launching import launch  # sets the environment, before numba is imported
 from numpy.typing import NDArray
 
+from launching import launch  # sets the environment, before numba is imported
 from tilescope.tracer import simulator
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.launch import Launch, Schedule

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from sessions import application
 
+from sessions import application
 from tilescope.app.model.session import Selection
 from tilescope.app.views.memory.view import MemoryView
 from tilescope.app.widgets.theme import Theme

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sessions import application
-
 from tilescope.app.model.session import Selection
 from tilescope.app.widgets.theme import Theme
 

@@ -9,11 +9,11 @@ import sys
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from windows import settle, until
 
 from tilescope.app.window import event_loop
 from tilescope.app.window.main_window import MainWindow
 from tilescope.app.window.start import run_window
+from windows import settle, until
 
 SEEN: dict[str, object] = {}
 

@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from launching import Array, trace
-from launching import launch as launch_text
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QWidget
 
+from launching import Array, trace
+from launching import launch as launch_text
 from tilescope.app.model.session import Session, build_session
 from tilescope.kernels.catalogue import find
 from tilescope.tracer.launch import decode

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
-from sessions import application
 
+from sessions import application
 from tilescope.app.model.session import Selection
 from tilescope.app.views.timeline.view import TimelineView
 from tilescope.app.widgets.theme import Theme

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from sessions import application
 
+from sessions import application
 from tilescope.app.model.session import Selection
 from tilescope.app.views.warp.view import WarpView
 from tilescope.app.widgets.theme import Theme

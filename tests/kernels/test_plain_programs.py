@@ -8,8 +8,8 @@ import threading
 import msgspec
 import numpy as np
 import pytest
-from launching import contents
 
+from launching import contents
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.tracer.launch import Schedule
 from tilescope.tracer.plan import launch_of

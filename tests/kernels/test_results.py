@@ -7,9 +7,9 @@ import json
 import msgspec
 import numpy as np
 import pytest
+
 from folders import DATA
 from launching import Array, contents
-
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.tracer.counters import counters_of, totals_of
 from tilescope.tracer.launch import Schedule

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from recorded_charts import FILE, H200, RAW, SIDES, of, raw, samples
 
+from recorded_charts import FILE, H200, RAW, SIDES, of, raw, samples
 from tilescope.app.charts.build import build
 from tilescope.app.charts.cases import asks_for
 from tilescope.app.charts.choice import CHARTS, LADDER, Choice, Subject, problems, subjects_of, turned_to

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QImage, QPainter, QPolygonF
-from recorded_charts import H200, of
 
+from recorded_charts import H200, of
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import CHARTS, Choice, turned_to
 from tilescope.app.timings.export import Page

@@ -10,11 +10,11 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
-from pdf_text import text_of
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
+from pdf_text import text_of
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import CHARTS, Choice, Subject
 from tilescope.app.charts.sources import Source

@@ -9,8 +9,8 @@ import statistics
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded_charts import H200, SIDES, of, raw, samples
 
+from recorded_charts import H200, SIDES, of, raw, samples
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import Choice, Subject, problem_for, shapes, slots_of
 from tilescope.app.charts.published import entries, published_for

@@ -8,8 +8,8 @@ import shutil
 import subprocess
 
 import pytest
-from folders import ROOT
 
+from folders import ROOT
 from tilescope.app.cli.commands import COMMANDS, WINDOW, named, parser_of
 from tilescope.app.cli.completion import SHELLS
 from tilescope.app.cli.main import main

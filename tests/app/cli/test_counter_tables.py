@@ -6,16 +6,16 @@ import json
 
 import numpy as np
 import pytest
-from folders import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sessions import matmul
-from traces import programs, trace_of
 
+from folders import DATA
+from sessions import matmul
 from tilescope.app.cli.counters import BY, counters_table, parts_of, readings_text, table_by
 from tilescope.app.model.session import build_session
 from tilescope.tracer.counters import NAMES, totals_by
 from tilescope.tracer.hardware import read_of, readings
+from traces import programs, trace_of
 
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 

@@ -12,8 +12,8 @@ import zipfile
 
 import numpy as np
 import pytest
-from folders import ROOT
 
+from folders import ROOT
 from tilescope import __version__
 from tilescope.app.cli.commands import COMMANDS
 from tilescope.app.cli.main import main

@@ -6,12 +6,12 @@ import sys
 
 import pytest
 from PySide6.QtGui import QImage
-from windows import PAIR, opened
 
 from tilescope.app.cli.main import main
 from tilescope.app.cli.snapshot import snapshot
 from tilescope.app.widgets.widget_picture import PictureError, write_png
 from tilescope.kernels.catalogue import CatalogueError
+from windows import PAIR, opened
 
 SIZE = (1280, 800)
 

@@ -4,7 +4,6 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from windows import PAIR, opened, settle
 
 from tilescope.app.model import settings
 from tilescope.app.model.bookmark import Bookmark, History, Setup, decode, encode
@@ -12,6 +11,7 @@ from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.model.session import Selection
 from tilescope.app.model.settings import Settings
 from tilescope.tracer.launch import Schedule
+from windows import PAIR, opened, settle
 
 MARK = Bookmark(
     panes=(

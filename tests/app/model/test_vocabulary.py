@@ -6,8 +6,8 @@ from html import escape
 
 import numpy as np
 import pytest
-from sessions import application, matmul, picture
 
+from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.model.vocabulary import spoken, vocabulary
 from tilescope.app.views.common.wording import pitfall_text

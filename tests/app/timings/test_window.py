@@ -16,9 +16,8 @@ from PySide6.QtWidgets import (
     QStyleOptionButton,
     QStyleOptionViewItem,
 )
-from recorded_charts import of
-from windows import opened, press, until
 
+from recorded_charts import of
 from tilescope.app.charts.choice import CHARTS, Subject
 from tilescope.app.charts.sources import own_folder
 from tilescope.app.timings.window import Timings, show_timings
@@ -29,6 +28,7 @@ from tilescope.tracer import measuring
 from tilescope.tracer.measure_events import Opened
 from tilescope.tracer.measurement import load, save
 from tilescope.tracer.measuring import Measuring
+from windows import opened, press, until
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 

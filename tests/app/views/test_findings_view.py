@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from launching import Array, launch, trace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from sessions import application, matmul, picture
 
+from launching import Array, launch, trace
+from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.common.heat import heat_of
 from tilescope.app.views.inspect.explain import ExplainView

@@ -7,20 +7,20 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from PySide6.QtGui import QColor
+
 from launching import Array, launch, trace
 from memory_views import point
 from memory_views import shown as memory_shown
-from PySide6.QtGui import QColor
 from sessions import application, matmul, picture
-from traces import programs, trace_of
-from windows import opened, press
-
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.common.heat import HEATS, element_heat, heat_moments, line_heat, waste_of
 from tilescope.app.views.memory.paint import colour_table
 from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.trace import Op
+from traces import programs, trace_of
+from windows import opened, press
 
 LIGHT = Theme.named("light")
 

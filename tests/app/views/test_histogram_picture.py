@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from histogram_views import H200, LIGHT, counter, shown
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
-from sessions import application, matmul, picture
 
+from histogram_views import H200, LIGHT, counter, shown
+from sessions import application, matmul, picture
 from tilescope.app.views.histogram.paint import Stage, towers_of
 from tilescope.app.views.histogram.seed_spread_paint import draw_spread, text_line
 from tilescope.tracer.outcomes import Spread

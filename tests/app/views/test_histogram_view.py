@@ -7,12 +7,11 @@ import dataclasses
 import msgspec
 import numpy as np
 import pytest
-from histogram_views import H200, LIGHT, counter, shown
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
-from sessions import matmul, picture
-from windows import opened, press, settle, until
 
+from histogram_views import H200, LIGHT, counter, shown
+from sessions import matmul, picture
 from tilescope.app.model.bookmark import Bookmark, Setup, decode, encode
 from tilescope.app.model.session import Selection
 from tilescope.app.views.counters.view import tiles_of
@@ -25,6 +24,7 @@ from tilescope.tracer.plan import launch_of
 from tilescope.tracer.simulator import run
 from tilescope.tracer.storage import save
 from tilescope.tracer.trace import Op
+from windows import opened, press, settle, until
 
 SMALL = {"count": 900, "num_blocks": 2, "threads": 64, "bins": 20}
 

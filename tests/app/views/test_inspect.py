@@ -7,12 +7,12 @@ import itertools
 
 import numpy as np
 import pytest
-from panels import LIGHT, shown
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
-from sessions import matmul, picture, uneven
 
+from panels import LIGHT, shown
+from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.counters.tiles import NAME, grid_of, mark_width
 from tilescope.app.views.counters.view import STYLES, CountersView

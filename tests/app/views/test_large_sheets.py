@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from launching import Array, launch, trace
 from sessions import matmul, uneven
-
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.common.cell_colours import POISON, shrunk
 from tilescope.app.views.memory.footprints import Part

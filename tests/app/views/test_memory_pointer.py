@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from memory_views import SMALL, point, shown
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from sessions import application, matmul, picture
 
+from memory_views import SMALL, point, shown
+from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.views.memory.view import Zoom
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from memory_views import LOAD, moment_of, number, shown
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from sessions import matmul, picture
 
+from memory_views import LOAD, moment_of, number, shown
+from sessions import matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.box import Box
 from tilescope.app.views.memory.footprints import frames_of

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QImage
+
 from folders import IMAGES
 from launching import Array, Scalar, launch, trace
 from memory_views import LOAD, SMALL, STORE, moment_of, number, point, shown
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QImage
 from sessions import matmul, picture, uneven
-
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.memory.descriptions import value_texts
 from tilescope.app.views.memory.flight_paths import arcs

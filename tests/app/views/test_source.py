@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from panels import shown
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
-from sessions import matmul, picture, uneven
 
+from panels import shown
+from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection
 from tilescope.app.views.source.editor import hanging, top_line
 from tilescope.app.views.source.highlight import pieces

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtGui import QColor, QFontMetricsF, QImage
 from PySide6.QtTest import QTest
-from sessions import application, matmul, picture, uneven
-from timelines import LEFT, NO_KEYS, colours_of_cell, heard, rows_point, shown, turned
 
+from sessions import application, matmul, picture, uneven
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.activity import block_track
 from tilescope.app.views.common.ticks import whole_step
@@ -22,6 +21,7 @@ from tilescope.app.views.timeline.paint import band_label
 from tilescope.app.widgets.patterns import LOOKS, cell, swatch
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.requests import REQUEST_KINDS
+from timelines import LEFT, NO_KEYS, colours_of_cell, heard, rows_point, shown, turned
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,14 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QFontMetricsF
 from PySide6.QtTest import QTest
-from sessions import matmul, picture
-from timelines import colours_of_cell, rows_point, shown
-from windows import opened
 
+from sessions import matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.views.timeline.paint import name_lines
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.requests import REQUEST_KINDS
+from timelines import colours_of_cell, rows_point, shown
+from windows import opened
 
 
 @pytest.fixture(scope="module")

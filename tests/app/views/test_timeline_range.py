@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from sessions import matmul, picture
-from timelines import LEFT, NO_KEYS, heard, rows_point, shown, turned
 
+from sessions import matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.activity import block_track
+from timelines import LEFT, NO_KEYS, heard, rows_point, shown, turned
 
 
 @pytest.fixture(scope="module")

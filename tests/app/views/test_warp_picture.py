@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from sessions import matmul, picture
-from warp_views import LIGHT, request_of, shown
 
+from sessions import matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.views.warp.scene import Scene
 from tilescope.app.widgets.theme import Theme
+from warp_views import LIGHT, request_of, shown
 
 
 def scene_of(view):

@@ -8,20 +8,20 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from launching import Array, launch, trace
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from sessions import matmul, picture, uneven
-from traces import programs, trace_of
-from warp_views import LIGHT, request_of, shown
 
+from launching import Array, launch, trace
+from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.warp.lanes import lanes_of
 from tilescope.app.views.warp.lanes_text import figures, lane_text, piece_text, sentence
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.trace import Op
+from traces import programs, trace_of
+from warp_views import LIGHT, request_of, shown
 
 SMALL = {"m": 32, "k": 32, "n": 32}
 

@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from sessions import matmul
 
+from sessions import matmul
 from tilescope.app.views.common import wording
 from tilescope.tracer.trace import Buffer, Check, KernelError
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
-from windows import opened
 
 from tilescope.app.views.common import cell_colours
 from tilescope.app.views.memory.paint import colour_table
 from tilescope.app.widgets.theme import Theme
+from windows import opened
 
 THEMES = [Theme.named("light"), Theme.named("dark")]
 

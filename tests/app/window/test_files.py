@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from windows import SMALL, opened, reset, settle, until
 
 from tilescope.app.window.open_save import dropped
 from tilescope.tracer.launch import decode, encode
 from tilescope.tracer.storage import save
+from windows import SMALL, opened, reset, settle, until
 
 
 @pytest.fixture(scope="module")

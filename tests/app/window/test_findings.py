@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from launching import Array, trace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from windows import opened, settle, until
 
+from launching import Array, trace
 from tilescope.app.control.type_inference_job import TypeInferenceJob
 from tilescope.app.model.bookmark import Bookmark, Setup
 from tilescope.app.model.session import Selection
 from tilescope.app.views.inspect.findings import LOOKING
 from tilescope.tracer.findings import place_of
 from tilescope.tracer.storage import save
+from windows import opened, settle, until
 
 # A race on a line, a store past the end, and a product with 0.5, which is float64, in a function of its own.
 KERNEL = """

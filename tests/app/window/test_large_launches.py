@@ -6,11 +6,11 @@ import threading
 
 import msgspec
 import pytest
-from windows import PAIR, enter, opened, settle, until
 
 from tilescope.tracer.client import Cancelled, TakesLong, Worker
 from tilescope.tracer.launch import Limits
 from tilescope.tracer.plan import KEEP_ALL, launch_of, parse_spec
+from windows import PAIR, enter, opened, settle, until
 
 
 @pytest.fixture(autouse=True)

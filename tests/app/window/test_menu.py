@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtWidgets import QLabel, QMenu, QWidgetAction
-from windows import opened, reset
 
 from tilescope.app.window.actions import DARK, OWN, SYSTEM, WORK_ITEM
+from windows import opened, reset
 
 
 @pytest.fixture(scope="module")

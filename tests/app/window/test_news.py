@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from windows import PAIR, SMALL, opened, press, reset, settle
 
 

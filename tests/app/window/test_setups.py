@@ -4,10 +4,10 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from windows import SMALL, enter, field, opened, press, reset, settle, until
 
 from tilescope.app.model.bookmark import Setup
 from tilescope.kernels.catalogue import scenarios
+from windows import SMALL, enter, field, opened, press, reset, settle, until
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
-from windows import SMALL, opened
 
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.panels.side import TABS, Side
+from windows import SMALL, opened
 
 FAULTY = (f"matmul-naive-row-on-x:{SMALL}", "matmul-tiled-early-return:m=20,k=16,n=12,tile=8")
 

@@ -7,10 +7,10 @@ import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from windows import opened, press, settle
 
 from tilescope.app.views.common.wording import buffer_text
 from tilescope.app.window.panels.pane_details import details_of
+from windows import opened, press, settle
 
 SIZES = [
     (1600, 900, 1.0),

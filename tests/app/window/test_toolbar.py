@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+
 from windows import PAIR, SMALL, enter, field, opened, press, settle, until
 
 VECTORS = ("vector-increment:count=300", "vector-multiply:count=600,num_blocks=3")

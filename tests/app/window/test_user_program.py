@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from windows import opened, until
 
 from tilescope.app.model.settings import load
+from windows import opened, until
 
 COPY = """
 import numpy as np

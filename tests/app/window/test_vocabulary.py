@@ -8,7 +8,6 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QPainter
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget, QTabBar, QWidget
-from windows import PAIR, SMALL, opened, settle
 
 from tilescope.app.charts.choice import CHARTS, Choice, subject_named
 from tilescope.app.model.vocabulary import spoken
@@ -19,6 +18,7 @@ from tilescope.app.window import actions
 from tilescope.app.window.event_loop import application
 from tilescope.kernels.catalogue import find, groups, scenarios
 from tilescope.kernels.scenario import WORK_ITEM_WORDS
+from windows import PAIR, SMALL, opened, settle
 
 CUDA = re.compile(r"\b(threads?|blocks?|warps?|grids?|shared (memory|load|store|request)s?)\b", re.IGNORECASE)
 CODE = re.compile(r"\b(shared|local|thread)\w*\[|\w\(.*block")  # names in a kernel's source

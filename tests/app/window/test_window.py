@@ -9,14 +9,14 @@ import sys
 
 import numpy as np
 import pytest
-from folders import TESTS
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit
-from windows import PAIR, field, opened, press, reset, until
 
+from folders import TESTS
 from tilescope.app.model.session import Selection
 from tilescope.app.window.actions import keys
+from windows import PAIR, field, opened, press, reset, until
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +263,12 @@ def screen(tmp_path):
 
 
 def _environment(screen, home):
-    own = {"DISPLAY": screen, "QT_QPA_PLATFORM": "xcb", "TILESCOPE_HOME": str(home), "PYTHONPATH": str(HERE)}
+    own = {
+        "DISPLAY": screen,
+        "QT_QPA_PLATFORM": "xcb",
+        "TILESCOPE_HOME": str(home),
+        "PYTHONPATH": str(TESTS / "helpers"),
+    }
     return os.environ | own
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from launching import Array, Scalar, trace
 from sessions import matmul
-
 from tilescope.kernels.catalogue import find
 from tilescope.tracer.binning import additions_of, counted_apart, counted_into
 from tilescope.tracer.counting import counted_total, counting_of

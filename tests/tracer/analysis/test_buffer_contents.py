@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import BUFFERS, Programs, programs, trace_of
 
 from tilescope.kernels import catalogue
 from tilescope.tracer import track
@@ -25,6 +24,7 @@ from tilescope.tracer.memory import INTO_RESULT, INTO_SHARED, NOWHERE, Memory, m
 from tilescope.tracer.plan import launch_of
 from tilescope.tracer.requests import Requests, requests_of
 from tilescope.tracer.trace import Buffer, Op, Trace, poison
+from traces import BUFFERS, Programs, programs, trace_of
 
 L, S, A, R = (int(op) for op in Op)
 PLAIN, COLUMNS, EVERY_OTHER, FIELD, TILE, WIDE, BYTES, OWN, TABLE = range(len(BUFFERS))

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from folders import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from folders import DATA
 from launching import Array, Scalar
 from launching import trace as trace_kernel
-from traces import BUFFERS, Programs, programs, trace_of
-
 from tilescope.kernels import catalogue
 from tilescope.tracer.counters import NAMES, Counters, counters_of, totals_of
 from tilescope.tracer.plan import launch_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.trace import Op, Trace
+from traces import BUFFERS, Programs, programs, trace_of
 
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 SMALL = {entry["case"]: entry for entry in H200["small"]}

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from engines import assert_same, nothing
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from engines import assert_same, nothing
 from launching import Array, launch
 from random_kernels import SIZE, kernels
-
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.tracer import ordering
 from tilescope.tracer.compiled import run as compiled

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import BUFFERS, Programs, programs, run, trace_of
 
 from tilescope.tracer import coalescing, ordering
 from tilescope.tracer.requests import REQUEST_KINDS, Requests, requests_of
 from tilescope.tracer.trace import Op, Trace
+from traces import BUFFERS, Programs, programs, run, trace_of
 
 L, S, A, R = (int(op) for op in Op)
 KIND = st.sampled_from(["lockstep", "sequential", "random"])

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from launching import Array, Scalar, trace
 
+from launching import Array, Scalar, trace
 from tilescope.tracer.counters import counters_of
 from tilescope.tracer.requests import requests_of
 

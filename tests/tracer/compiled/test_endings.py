@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from engines import nothing
 from launching import Array, Schedule, contents, launch
 from processes import ended
-
 from tilescope.kernels.catalogue import scenarios
 from tilescope.tracer import engine
 from tilescope.tracer.client import Cancelled, Worker

@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+
+import tilescope.tracer.compiled
 from compiled_launches import LONGS, kernel
 from engines import nothing, same
 from launching import Array, Scalar, Schedule, contents, launch
-
-import tilescope.tracer.compiled
 from tilescope.kernels.catalogue import find
 from tilescope.tracer import engine
 from tilescope.tracer.compiled import compile as stage

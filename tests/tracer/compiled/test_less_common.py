@@ -8,9 +8,9 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
+
 from engines import assert_same, same
 from launching import Array, launch
-
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.cudanames import FUNCTIONS, UPDATES
 from tilescope.tracer.compiled.not_compilable import NotCompilable

@@ -6,12 +6,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from engines import nothing
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from engines import nothing
 from launching import Array, launch
 from random_kernels import SIZE, kernels
-
 from tilescope.kernels.catalogue import find
 from tilescope.tracer.absences import absences_of
 from tilescope.tracer.compiled import run as compiled

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+
 from engines import assert_same, nothing, same
 from launching import Array, launch
 from programs import HEAD, told
-
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from compiled_launches import LONGS, kernel
-from engines import nothing, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from compiled_launches import LONGS, kernel
+from engines import nothing, same
 from launching import Array, Limits, Scalar, launch
 from random_kernels import SIZE, kernels
-
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.tally import counted

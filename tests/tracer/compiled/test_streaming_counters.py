@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from engines import assert_same, nothing
-from folders import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from engines import assert_same, nothing
+from folders import DATA
 from launching import Array, Limits, launch
 from random_kernels import SIZE, kernels
-
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.tracer import simulator
 from tilescope.tracer.compiled import recording

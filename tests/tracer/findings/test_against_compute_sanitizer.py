@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from folders import DATA
 from launching import Array, trace
-
 from tilescope.tracer.findings import findings_of, place_of
 from tilescope.tracer.requests import requests_of
 

@@ -7,8 +7,8 @@ import os
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported
 
 import pytest
-from pitfalls import ERRORS, KERNELS, PITFALLS
 
+from pitfalls import ERRORS, KERNELS, PITFALLS
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.plan import launch_of
 from tilescope.tracer.requests import requests_of

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from launching import Array, trace
-from traces import BUFFERS, programs, trace_of
 
+from launching import Array, trace
 from tilescope.tracer.findings import findings_of, place_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.trace import Op, poison
 from tilescope.tracer.unwritten import unwritten_findings
+from traces import BUFFERS, programs, trace_of
 
 WRONG = ("race", "barrier", "bounds", "unwritten")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from finding_texts import text
 from launching import Array, Scalar, launch, trace
-
 from tilescope.tracer.findings import findings_of, place_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.type_inference_client import TypeInference

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from traces import BUFFERS, Programs, programs, trace_of
 
 from tilescope.tracer import least, memory, pieces, site_costs, suspects
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.memory import memory_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.trace import Trace
+from traces import BUFFERS, Programs, programs, trace_of
 
 KIND = st.sampled_from(["lockstep", "sequential", "random"])
 examples = settings(

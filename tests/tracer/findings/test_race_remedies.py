@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from launching import Array
 from races import EVERY, kernel
-
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.requests import requests_of
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from finding_texts import text
 from hypothesis import given, settings
-from launching import Array, trace
-from traces import programs, trace_of
 
+from finding_texts import text
+from launching import Array, trace
 from tilescope.tracer.findings import FINDING_KINDS, SEVERITIES, findings_of, place_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.waste import waste_findings
+from traces import programs, trace_of
 
 ERRORS = {"race", "barrier", "bounds", "unwritten"}
 

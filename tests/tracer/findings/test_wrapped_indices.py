@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from launching import Array, trace
 
+from launching import Array, trace
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.requests import requests_of
 

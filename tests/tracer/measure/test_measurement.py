@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from measured import measurement
 
+from measured import measurement
 from tilescope.tracer.measurement import LARGEST, MeasurementError, load, median, median_interval, save
 from tilescope.tracer.sampling import LEAST, Failure, Until, known, sample
 

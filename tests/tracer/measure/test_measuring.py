@@ -8,8 +8,8 @@ import sys
 import msgspec
 import numpy as np
 import pytest
-from measured import DEVICE, ask, measurement
 
+from measured import DEVICE, ask, measurement
 from tilescope.app.cli.commands import named, parser_of
 from tilescope.app.cli.measure import table
 from tilescope.kernels.catalogue import CatalogueError, find, names, settle

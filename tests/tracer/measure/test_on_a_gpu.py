@@ -9,10 +9,10 @@ import subprocess
 import sys
 
 import pytest
-from whole_numbers import MEASURED, PROGRAM
 
 from tilescope.kernels.catalogue import find, scenarios
 from tilescope.tracer.measurement import load
+from whole_numbers import MEASURED, PROGRAM
 
 WRONG = {
     "matmul-tiled-row-on-x": "m=32,k=40,n=32",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from launching import Array, contents
 
+from launching import Array, contents
 from tilescope.kernels.catalogue import find
 from tilescope.tracer.cache import TraceCache
 from tilescope.tracer.client import Worker

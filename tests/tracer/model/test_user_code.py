@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from engines import both, launch, same
 from launching import Array
 from programs import HEAD, found
-
 from tilescope.tracer import user_code
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.requests import requests_of

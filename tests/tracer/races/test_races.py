@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from launching import Array, trace
-from traces import BUFFERS, programs, trace_of
 
+from launching import Array, trace
 from tilescope.tracer import races as finder
 from tilescope.tracer.absences import Absences, absences_of
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.races import races_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.trace import Op
+from traces import BUFFERS, programs, trace_of
 
 THREADS = 40
 NONE, WARP_BARRIER, BARRIER = "pass", "cuda.syncwarp()", "cuda.syncthreads()"

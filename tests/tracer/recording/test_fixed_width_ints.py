@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from engines import same
 from launching import Array, contents, launch
 from whole_numbers import MEASURED, PROGRAM

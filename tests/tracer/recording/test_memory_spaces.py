@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from launching import Array, contents, launch, rows, trace
 
+from launching import Array, contents, launch, rows, trace
 from tilescope.tracer.trace import Op
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launching import Array, Scalar, contents, rows, trace
 
+from launching import Array, Scalar, contents, rows, trace
 from tilescope.tracer.trace import Op
 
 REALS = ["float16", "float32", "float64"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 import pytest
-from launching import Array, Limits, Scalar, contents, launch, trace
 
+from launching import Array, Limits, Scalar, contents, launch, trace
 from tilescope.kernels.catalogue import find
 from tilescope.tracer import engine
 from tilescope.tracer.counters import totals_of

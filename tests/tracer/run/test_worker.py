@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from launching import Array, Scalar, launch
 from processes import ended
-
 from tilescope.kernels.catalogue import find
 from tilescope.tracer import client
 from tilescope.tracer.client import Cancelled, Worker, WorkerError

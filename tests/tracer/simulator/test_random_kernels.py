@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from launching import Array, contents, launch
 from random_kernels import SIZE, kernels
-
 from tilescope.tracer import simulator
 from tilescope.tracer.trace import Trace, poison
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from launching import Array, contents, trace
-from trace_files import rewritten
 
+from launching import Array, contents, trace
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.storage import load, save
+from trace_files import rewritten
 
 pytestmark = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 OUT = (Array((64,), "int64"),)

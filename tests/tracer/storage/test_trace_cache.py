@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launching import Array, launch, trace
 
+from launching import Array, launch, trace
 from tilescope.app.model import folders
 from tilescope.tracer import cache as caching
 from tilescope.tracer.cache import TraceCache

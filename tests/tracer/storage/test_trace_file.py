@@ -19,9 +19,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from launching import Array, trace
-from trace_files import rewritten
 
+from launching import Array, trace
 from tilescope.kernels.catalogue import find
 from tilescope.tracer import npz, storage
 from tilescope.tracer.client import Worker
@@ -31,6 +30,7 @@ from tilescope.tracer.plan import launch_of
 from tilescope.tracer.storage import FORMAT, VERSION, TraceFileError, load, save
 from tilescope.tracer.trace import Barriers, Buffer, Check, KernelError, Site, Trace
 from tilescope.tracer.validate import BARRIERS, COLUMNS
+from trace_files import rewritten
 
 KERNEL = """
 @cuda.jit

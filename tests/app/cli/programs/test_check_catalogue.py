@@ -7,9 +7,9 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
+
 from pitfalls import ERRORS, KERNELS, PITFALLS
 from programs import tilescope
-
 from tilescope.kernels.catalogue import Scenario
 from tilescope.tracer.launch import Array, encode
 from tilescope.tracer.plan import launch_of

@@ -9,9 +9,9 @@ import subprocess
 import sys
 
 import pytest
+
 from folders import ROOT
 from programs import COPY, HEAD, RACE, tilescope
-
 from tilescope.tracer.storage import load
 
 ENDLESS = (

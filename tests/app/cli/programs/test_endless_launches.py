@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from programs import HEAD, tilescope
 
+from programs import HEAD, tilescope
 from tilescope.tracer.storage import load
 
 FLAG = (

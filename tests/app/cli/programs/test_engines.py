@@ -8,8 +8,8 @@ import sys
 import time
 
 import pytest
-from programs import COPY, HEAD, RACE, tilescope, told
 
+from programs import COPY, HEAD, RACE, tilescope, told
 from tilescope.tracer.attempts import ENOUGH
 from tilescope.tracer.storage import load
 

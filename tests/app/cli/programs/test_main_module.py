@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 from programs import COPY, HEAD, tilescope
 
 FINDS = """

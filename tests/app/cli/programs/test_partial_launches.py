@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from programs import COPY, HEAD, tilescope
 
+from programs import COPY, HEAD, tilescope
 from tilescope.tracer.part_findings import blocks_text
 
 LATE = (

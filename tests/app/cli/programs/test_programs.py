@@ -10,8 +10,8 @@ import sys
 import time
 
 import pytest
-from programs import COPY, HEAD, RACE, tilescope
 
+from programs import COPY, HEAD, RACE, tilescope
 from tilescope.tracer.storage import load
 
 FIXED = RACE.replace("tile[t] = t\n", "tile[t] = t\n    cuda.syncthreads()\n")
