@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .array_types import Ints, Mask
-from .pieces import places_of
 from .structure import kernel_file, loops_around, returns_before
 from .trace import Site, Trace
 
@@ -27,7 +26,7 @@ def absences_of(trace: Trace) -> Absences:
     """Return the threads that did not come, in blocks that ended."""
     came = _arrivals(trace)
     most = came.max(axis=1)
-    ended = np.isin(trace.blocks, trace.recorded) & (trace.error is None)
+    ended = trace.is_recorded & (trace.error is None)
     place, thread = np.nonzero((came < most[:, None]) & ended[:, None])
     phase = came[place, thread]
     site = first_sites(trace, int(most.max(initial=0)))[place, phase] if len(place) else phase
@@ -40,7 +39,7 @@ def absences_of(trace: Trace) -> Absences:
 def _arrivals(trace: Trace) -> Ints:
     """Return how often each thread came to a barrier, shape (blocks, threads)."""
     barriers = trace.barriers
-    thread = places_of(trace, barriers.block) * trace.threads + barriers.thread
+    thread = trace.thread_numbers(barriers.block, barriers.thread)
     count = np.bincount(thread, minlength=len(trace.blocks) * trace.threads)
     return count.reshape(len(trace.blocks), trace.threads)
 
@@ -49,7 +48,7 @@ def first_sites(trace: Trace, phases: int) -> Ints:
     """Return the site at which a thread first came to the barrier that ended a phase, shape (blocks, phases)."""
     barriers = trace.barriers
     site = np.zeros((len(trace.blocks), phases), np.int64)
-    site[places_of(trace, barriers.block[::-1]), barriers.phase[::-1]] = barriers.site[::-1]
+    site[trace.places_of(barriers.block[::-1]), barriers.phase[::-1]] = barriers.site[::-1]
     return site
 
 
@@ -62,7 +61,7 @@ def _ran_on(trace: Trace, came: Ints, place: Ints, thread: Ints, phase: Ints, si
     """
     slot = np.full(came.shape, -1)
     slot[place, thread] = np.arange(len(place))
-    mine = slot[places_of(trace, trace.block), trace.thread]
+    mine = slot[trace.places_of(trace.block), trace.thread]
     of_absent = np.flatnonzero(mine >= 0)
     rows = of_absent[phase[mine[of_absent]] == trace.phase[of_absent]]
     below = _below(trace, np.unique(site).tolist())
@@ -81,7 +80,7 @@ def _ahead(trace: Trace, came: Ints, blocks: Ints, last: int) -> Mask:
     """Return which threads that end in phase `last` are ahead of those that go on; shape (blocks, threads)."""
     number = np.full(len(trace.blocks), -1)
     number[blocks] = np.arange(len(blocks))
-    place = number[places_of(trace, trace.block)]
+    place = number[trace.places_of(trace.block)]
     rows = np.flatnonzero(place >= 0)
     count, sites = trace.threads, len(trace.sites)
     task = place[rows] * sites + trace.site[rows]  # what is done: a block's accesses at a site
@@ -142,5 +141,5 @@ def _got_beyond(trace: Trace, rows: Ints, line: int) -> Mask:
         block, thread, site = table.block[some], table.thread[some], table.site[some]
         if len(site):
             beyond = further[site]
-            found[places_of(trace, block[beyond]), thread[beyond]] = True
+            found[trace.places_of(block[beyond]), thread[beyond]] = True
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from numpy.typing import NDArray
 
 from .recorder import CHUNK, FIELDS, Recorder
 from .scheduler import Scheduler
-from .trace import Buffer
 from .whole import values_of
 
 FULL = CHUNK * FIELDS
@@ -47,7 +45,7 @@ class Allocation:
 
     def _part(self, name: str, dtype: np.dtype[Any], offset: int, cells: NDArray[Any]) -> Allocation:
         if name not in self.fields:
-            part = field_buffer(self.recorder.buffers[self.buffer], name, dtype, offset)
+            part = self.recorder.buffers[self.buffer].field(name, dtype, offset)
             if dtype.subdtype is not None:
                 for _ in dtype.shape:
                     cells = cells[..., 0]
@@ -55,24 +53,6 @@ class Allocation:
             number = self.recorder.add_part(self.buffer, name, part)
             self.fields[name] = Allocation(cells, number, self.scheduler)
         return self.fields[name]
-
-
-def field_buffer(whole: Buffer, name: str, dtype: np.dtype[Any], offset: int) -> Buffer:
-    """Return the buffer of a field of the elements of another, `offset` bytes from the start of each.
-
-    A field that is an array indexes its own elements; raises TypeError where records lie so that it can't.
-    """
-    address, text = whole.address + offset, f"{whole.name}.{name}"
-    if dtype.subdtype is None:
-        return Buffer(
-            text, whole.space, dtype.str, whole.shape, whole.strides, address, whole.unit, whole.size
-        )
-    size, inner = dtype.base.itemsize, dtype.shape
-    if whole.unit % size:
-        raise TypeError(f"{whole.name}: an array in a record of {whole.unit} bytes, no multiple of {size}")
-    strides = whole.strides + np.empty(inner, dtype.base).strides
-    count = (max(0, whole.size - 1) * whole.unit) // size + math.prod(inner)
-    return Buffer(text, whole.space, dtype.base.str, whole.shape + inner, strides, address, size, count)
 
 
 def take_turn(scheduler: Scheduler) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from types import FrameType
 from typing import Any
@@ -18,13 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .allocation import FULL, Allocation, converted, take_turn
-from .indexing import Miss, is_element, offsets, shifted
 from .scheduler import Scheduler
-from .trace import Buffer, Op, poison
+from .trace import Op, poison
 from .user_code import UserCode
 from .whole import values_of
 
+SMALL = 4096  # a list of offsets is looked up faster than a range, and takes more memory
 _frame = sys._getframe
+
+
+class Miss(IndexError):
+    """An index outside its array: (the index in memory that it would be, the element's name)."""
+
+    def __init__(self, cell: int, text: str) -> None:
+        super().__init__(f"{text} is outside its array")
+        self.cell, self.text = cell, text
 
 
 class RecordingArray:
@@ -67,13 +75,13 @@ class RecordingArray:
         origin = (ary.__array_interface__["data"][0] - memory.start) // unit if ary.size else 0
         strides = tuple(s // unit for s in ary.strides)
         simple = 0 < ary.ndim < 3 and ary.dtype.names is None
-        lines = [offsets(n, s) for n, s in zip(ary.shape, strides, strict=True)] if simple else []
+        lines = [_offsets(n, s) for n, s in zip(ary.shape, strides, strict=True)] if simple else []
         for name, value in (
             ("_ary", ary), ("_memory", memory), ("_values", memory.values), ("_scheduler", memory.scheduler),
             ("_log", memory.recorder.log), ("_extend", memory.recorder.log.extend),
             ("_load", memory.buffer * 4 + Op.LOAD), ("_store", memory.buffer * 4 + Op.STORE),
             ("_origin", origin), ("_strides", strides), ("_two", len(lines) == 2),
-            ("_rows", shifted(lines[0], origin) if lines else None),
+            ("_rows", _shifted(lines[0], origin) if lines else None),
             ("_cols", lines[1] if len(lines) == 2 else None), ("_user_code", memory.scheduler.user_code),
         ):  # fmt: skip
             place(self, name, value)
@@ -176,7 +184,7 @@ class RecordingArray:
             index = self._ary.dtype.names[index]
         if isinstance(index, str):
             return self._field(index, frame)
-        if is_element(index, self._ary.ndim):
+        if _is_element(index, self._ary.ndim):
             try:
                 cell = self.cell(index)
             except Miss as miss:
@@ -190,7 +198,7 @@ class RecordingArray:
     def _set(self, index: Any, value: Any, frame: FrameType) -> None:
         if isinstance(index, str):
             self._field_view(index)._fill(value, frame)
-        elif is_element(index, self._ary.ndim) and self._ary.dtype.names is None:
+        elif _is_element(index, self._ary.ndim) and self._ary.dtype.names is None:
             try:
                 self.store(self.cell(index), value, frame)
             except Miss as miss:
@@ -317,6 +325,25 @@ class Record(RecordArray):
         return super().__getattribute__(name)
 
 
+def _offsets(length: int, stride: int) -> Sequence[int]:
+    """Return the offset of each index of a dimension, for look-ups that wrap and refuse as Python's do."""
+    whole = range(0, length * stride, stride) if stride else [0] * length
+    return list(whole) if length <= SMALL else whole
+
+
+def _shifted(offsets: Sequence[int], origin: int) -> Sequence[int]:
+    """Return offsets moved by origin: a tuple or range, so that adding a slice of columns to one fails."""
+    if isinstance(offsets, range):
+        return range(offsets.start + origin, offsets.stop + origin, offsets.step)
+    return tuple(o + origin for o in offsets)
+
+
+def _is_element(index: Any, dimensions: int) -> bool:
+    """Return whether an index names one element rather than a slice."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return len(parts) == dimensions and all(hasattr(p, "__index__") and np.ndim(p) == 0 for p in parts)
+
+
 def recording(ary: NDArray[Any], memory: Allocation) -> RecordingArray:
     """Return a recording array over (a view into) a memory."""
     if ary.dtype.names is None:
@@ -343,13 +370,10 @@ class _Elements:
 def alias(view: NDArray[Any], memory: Allocation) -> RecordingArray:
     """Return an array over the same bytes as `memory` seen as another dtype."""
     recorder = memory.recorder
-    whole = recorder.buffers[memory.buffer]
     key = f"view {view.dtype.str}"
     if key not in memory.fields:
-        size = view.dtype.itemsize
-        count = len(memory.cells) * memory.unit // size
-        cells = np.ndarray(count, view.dtype, memory.cells)
-        seen = Buffer(whole.name, whole.space, view.dtype.str, (count,), (size,), whole.address, size, count)
+        seen = recorder.buffers[memory.buffer].seen_as(view.dtype, len(memory.cells) * memory.unit)
+        cells = np.ndarray(seen.size, view.dtype, memory.cells)
         number = recorder.add_part(memory.buffer, key, seen)
         memory.fields[key] = Allocation(cells, number, memory.scheduler)
     return recording(view, memory.fields[key])

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .allocation import converted, take_turn
-from .arrays import RecordingArray
-from .indexing import Miss
+from .arrays import Miss, RecordingArray
 from .trace import Op
 
 _frame = sys._getframe

@@ -10,8 +10,10 @@ from types import CodeType
 from msgspec.structs import replace as replace_launch
 
 from .engine import in_order, is_left, order_matters
-from .execution import Enough, Run, Watch
-from .simulator import Call, Perform, begin, finished
+from .execution import Enough, Watch
+from .launch import Launch
+from .run_record import RunRecord
+from .simulator import Call, Perform, begin, finished, new_record
 from .trace import Op, Trace
 
 # The simulator makes so many accesses, or runs so many seconds, in about the time that it takes to compile a kernel.
@@ -31,37 +33,38 @@ class Attempts:
         self.raised: BaseException | None = None
         self.trace: Trace | None = None
         self.last: Trace | None = None
-        self._run: Run | None = None
+        self._record: RunRecord | None = None
         self._why, self._settled = "", False
 
     def simulate(self, call: Call) -> None:
         """Run a call by the simulator."""
-        run = begin()
-        run.execute(*call)
-        self._finish(run, finished(run, _file(run)))
+        execution = begin()
+        execution.execute(*call)
+        self._finish(execution.record, finished(execution.record, _file(execution.record)))
 
     def compile(self, call: Call) -> None:
         """Run a call compiled, or else by the simulator."""
-        run = begin()
-        self._why = self._compiled(run, call)
+        record = new_record()
+        self._why = self._compiled(record, call)
         if self._why:
-            run.undo()
+            record.undo()
             self.simulate(call)
 
     def choose(self, call: Call) -> None:
         """Run a call by the simulator, unless it makes many accesses and can be compiled."""
         code = call.kernel.__code__
-        run = begin(self._watch(call, _made.get(code, 0)))
+        execution = begin(self._watch(call, _made.get(code, 0)))
+        record = execution.record
         try:
-            run.execute(*call)
+            execution.execute(*call)
         except Enough:
-            run.undo()
+            record.undo()
             self.compile(call)
         else:
             self._settled = True
             self._why = self._why or f"not compiled: fewer than {ENOUGH:,} accesses"
-            self._finish(run, finished(run, _file(run)))
-        _made[code] = _made.get(code, 0) + run.recorder.accesses
+            self._finish(record, finished(record, _file(record)))
+        _made[code] = _made.get(code, 0) + record.recorder.accesses
 
     def and_the_last(self, perform: Perform) -> Perform:
         """Return what runs a call, and then its last block by itself, if that was not kept.
@@ -72,16 +75,16 @@ class Attempts:
         def both(call: Call) -> None:
             perform(call)
             blocks = math.prod(call.grid)
-            if self._run and self.trace and self.trace.totals and blocks - 1 not in self.trace.recorded:
-                self.last = self._alone(self._run, perform, call, blocks - 1)
+            if self._record and self.trace and self.trace.totals and blocks - 1 not in self.trace.recorded:
+                self.last = self._alone(self._record, perform, call, blocks - 1)
 
         return both
 
-    def _alone(self, run: Run, perform: Perform, call: Call, block: int) -> Trace | None:
+    def _alone(self, record: RunRecord, perform: Perform, call: Call, block: int) -> Trace | None:
         """Return a trace of one block of a call that was run, None where it does not end by itself."""
-        kept, left = (self.raised, self.trace), [(m.cells, m.cells.copy()) for m in run.memories]
-        run.undo()
-        begin().launch = replace_launch(run.launch, blocks=(block,))
+        kept, left = (self.raised, self.trace), [(m.cells, m.cells.copy()) for m in record.memories]
+        record.undo()
+        begin().record.launch = replace_launch(record.launch, blocks=(block,))
         perform(call)
         trace = self.trace
         for cells, content in left:
@@ -93,55 +96,55 @@ class Attempts:
         """Return what ends a run by the simulator once compiling is worth it, if that can be done."""
         start = time.perf_counter()
 
-        def watch(run: Run) -> None:
+        def watch(record: RunRecord) -> None:
             if self._settled or (
-                before + run.recorder.accesses < ENOUGH and time.perf_counter() - start < LONG
+                before + record.recorder.accesses < ENOUGH and time.perf_counter() - start < LONG
             ):
                 return
             self._settled = True
-            self._why = refusal(run, call)
+            self._why = refusal(record.launch, record.names, call)
             if not self._why:
                 raise Enough
 
         return watch
 
-    def _finish(self, run: Run, trace: Trace) -> None:
-        self.raised, self._run = run.raised, run
+    def _finish(self, record: RunRecord, trace: Trace) -> None:
+        self.raised, self._record = record.raised, record
         self.trace = replace(trace, made_by=f"{trace.made_by}; {self._why}") if self._why else trace
 
-    def _compiled(self, run: Run, call: Call) -> str:
+    def _compiled(self, record: RunRecord, call: Call) -> str:
         """Run a call compiled; return why the simulator is to run it after all, or nothing."""
         from .compiled import run as engine
         from .compiled.not_compilable import NotCompilable
 
-        run.grid, run.dim, run.executed = call.grid, call.block, True
+        record.grid, record.dim = call.grid, call.block
         try:
-            engine.execute(run, call.kernel, call.arguments, debug=call.debug)
+            engine.execute(record, call.kernel, call.arguments, debug=call.debug)
         except NotCompilable as why:
             return f"not compiled: {why}"
-        trace = engine.finished(run, _file(run))
+        trace = engine.finished(record, _file(record))
         reason = order_matters(trace)
         if is_left(trace, reason):
             trace, reason = in_order(trace), ""
         if not reason:
-            self._finish(run, trace)
+            self._finish(record, trace)
         return reason
 
 
-def _file(run: Run) -> str:
-    return run.launch.kernel.rpartition(":")[0]
+def _file(record: RunRecord) -> str:
+    return record.launch.kernel.rpartition(":")[0]
 
 
-def refusal(run: Run, call: Call) -> str:
+def refusal(launch: Launch, names: tuple[str, ...], call: Call) -> str:
     """Return why it is no use to run a call compiled, or nothing."""
     from .compiled.not_compilable import NotCompilable
     from .compiled.run import prepared
 
     try:
-        program, _, _ = prepared(run, call.kernel, call.arguments, debug=call.debug)
+        program, _, _ = prepared(launch, names, call.kernel, call.arguments, debug=call.debug)
     except NotCompilable as why:
         return f"not compiled: {why}"
     atomics = any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in program.site_kinds)
-    if atomics and run.launch.schedule.kind == "lockstep":
+    if atomics and launch.schedule.kind == "lockstep":
         return "not compiled: the values of its atomics depend on the order"
     return ""

@@ -13,7 +13,6 @@ from .absences import Absences, first_sites
 from .array_types import Ints
 from .finding import Finding, block_text, counted, line_text, place_text
 from .grid_barriers import grid_epochs
-from .pieces import places_of
 from .requests import Requests
 from .structure import suites_at
 from .trace import OF_GRID, Trace
@@ -35,7 +34,7 @@ def _apart(trace: Trace, requests: Requests) -> list[Finding]:
     if not len(barriers.block):
         return []
     first = first_sites(trace, int(barriers.phase.max()) + 1)
-    expected = first[places_of(trace, barriers.block), barriers.phase]
+    expected = first[trace.places_of(barriers.block), barriers.phase]
     wrong = np.flatnonzero(barriers.site != expected)
     pairs = np.stack([expected[wrong], barriers.site[wrong]], axis=1).astype(np.int64)
     return [
@@ -51,10 +50,10 @@ def _blocks_missing(trace: Trace, requests: Requests) -> list[Finding]:
     if not len(mine) or trace.error is not None:
         return []
     epoch = grid_epochs(trace)
-    number = epoch[places_of(trace, barriers.block[mine]), barriers.phase[mine]]
+    number = epoch[trace.places_of(barriers.block[mine]), barriers.phase[mine]]
     came, arrivals = epoch.max(axis=1), mine[np.unique(number, return_index=True)[1]]
     for count, arrival in enumerate(arrivals.tolist()):
-        missing = trace.blocks[(came <= count) & np.isin(trace.blocks, trace.recorded)]
+        missing = trace.blocks[(came <= count) & trace.is_recorded]
         if len(missing):
             found.append(_grid_missed(trace, requests, arrival, missing))
     return found
@@ -82,9 +81,7 @@ def _two(trace: Trace, requests: Requests, arrivals: Ints, site: int, other: int
     barriers = trace.barriers
     block, phase, thread = (int(c[arrivals[0]]) for c in (barriers.block, barriers.phase, barriers.thread))
     same = (barriers.block == block) & (barriers.phase == phase) & (barriers.site == site)
-    count = len(
-        np.unique(places_of(trace, barriers.block[arrivals]) * trace.threads + barriers.thread[arrivals])
-    )
+    count = len(np.unique(trace.thread_numbers(barriers.block[arrivals], barriers.thread[arrivals])))
     remedy = "let all threads of the block come to one and the same barrier"
     message = (
         f"{counted(count, 'thread')} {_verb(count, 'wait')} at the barrier on "
@@ -155,7 +152,7 @@ def _rows_of(trace: Trace, absences: Absences, chosen: Ints) -> Ints:
     """Return the accesses that absent threads made in the phase in which they missed the barrier."""
     phase: NDArray[np.int64] = np.full((len(trace.blocks), trace.threads), -1)
     phase[absences.place[chosen], absences.thread[chosen]] = absences.phase[chosen]
-    return np.flatnonzero(phase[places_of(trace, trace.block), trace.thread] == trace.phase)
+    return np.flatnonzero(phase[trace.places_of(trace.block), trace.thread] == trace.phase)
 
 
 def _end_of(trace: Trace, requests: Requests, block: int, phase: int) -> int:

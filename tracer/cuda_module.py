@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from .arrays import RecordingArray
 from .atomics import Atomic
-from .execution import Run
+from .execution import Execution
 from .positions import assigned_name
 from .threads import Block, Index3
 from .trace import FENCE, FENCE_BLOCK, OF_BLOCK, OF_GRID, WARP
@@ -26,59 +27,59 @@ _frame = sys._getframe
 class Numba:
     """What must be asked of the simulator: the launch under way, dtypes, and arrays inside its wrappers."""
 
-    current: Callable[[], Run]
+    current: Callable[[], Execution]
     as_dtype: Callable[[Any], np.dtype[Any]]
     array_in: Callable[[Any], NDArray[Any] | None]
 
 
 class _Shared:
-    def __init__(self, run: Run, numba: Numba) -> None:
-        self._run, self._numba = run, numba
+    def __init__(self, execution: Execution, numba: Numba) -> None:
+        self._execution, self._numba = execution, numba
 
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
         _refuse(alignment)
-        block, found = self._run.scheduler.current.block, self._numba.as_dtype(dtype)
+        block, found = self._execution.scheduler.current.block, self._numba.as_dtype(dtype)
         if shape in (0, (0,)):
-            return self._run.dynamic(found, block)
-        return self._run.declared("shared", shape, found, block.shared)
+            return self._execution.dynamic(found, block)
+        return self._execution.declared("shared", shape, found, block.shared)
 
 
 class _Local:
-    def __init__(self, run: Run, numba: Numba) -> None:
-        self._run, self._numba = run, numba
+    def __init__(self, execution: Execution, numba: Numba) -> None:
+        self._execution, self._numba = execution, numba
 
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
         _refuse(alignment)
-        locals_ = self._run.scheduler.current.locals
-        return self._run.declared("local", shape, self._numba.as_dtype(dtype), locals_)
+        locals_ = self._execution.scheduler.current.locals
+        return self._execution.declared("local", shape, self._numba.as_dtype(dtype), locals_)
 
 
 class _Constant:
-    def __init__(self, run: Run, numba: Numba) -> None:
-        self._run, self._numba = run, numba
+    def __init__(self, execution: Execution, numba: Numba) -> None:
+        self._execution, self._numba = execution, numba
 
     def array_like(self, ary: Any) -> RecordingArray:
         frame = _frame(1)
         name = assigned_name(frame.f_code, frame.f_lasti, "constant")
         found = self._numba.array_in(ary)
-        return self._run.over(np.asarray(ary) if found is None else found, name, "constant")
+        return self._execution.over(np.asarray(ary) if found is None else found, name, "constant")
 
 
 class _GridGroup:
-    def __init__(self, run: Run) -> None:
-        self._run = run
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
 
     def sync(self) -> None:
         """Wait for every thread of the grid."""
-        _arrive(self._run, None, _frame(1), OF_GRID)
+        _arrive(self._execution, None, _frame(1), OF_GRID)
 
 
 class _Cooperative:
-    def __init__(self, run: Run) -> None:
-        self._run = run
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
 
     def this_grid(self) -> _GridGroup:
-        return _GridGroup(self._run)
+        return _GridGroup(self._execution)
 
 
 def _refuse(alignment: int | None) -> None:
@@ -86,24 +87,17 @@ def _refuse(alignment: int | None) -> None:
         raise RuntimeError("alignment= is not supported in cudasim, nor under the tracer")
 
 
-def _arrive(run: Run, vote: Any, frame: Any, reach: int = OF_BLOCK) -> Block:
-    run.recorder.arrive(run.scheduler.current.context, *run.scheduler.user_code.place(frame), reach)
-    return run.scheduler.barrier(vote, of_grid=reach == OF_GRID)
+def _arrive(execution: Execution, vote: Any, frame: FrameType, reach: int = OF_BLOCK) -> Block:
+    execution.arrive(frame, reach)
+    return execution.scheduler.barrier(vote, of_grid=reach == OF_GRID)
 
 
-def _fence(run: Run, reach: int, frame: Any) -> None:
-    run.recorder.arrive(
-        run.scheduler.current.context, *run.scheduler.user_code.place(frame), reach, warp=True
-    )
-
-
-def _meeting(run: Run) -> Meet:
+def _meeting(execution: Execution) -> Meet:
     def meet(mask: int, value: Any, *, orders: bool = False, source: int | None = None) -> dict[int, Any]:
         """Meet the lanes of a mask, called by a warp operation that a kernel calls, perhaps through `_from`."""
-        place = run.scheduler.user_code.place(_frame(2 if source is None else 3))
-        reach = int(mask) & ALL if orders else 0
-        run.recorder.arrive(run.scheduler.current.context, *place, reach, warp=True)
-        return run.scheduler.meet(int(mask), value, place, source)
+        frame = _frame(2 if source is None else 3)
+        execution.arrive(frame, int(mask) & ALL if orders else 0, warp=True)
+        return execution.scheduler.meet(int(mask), value, execution.place(frame), source)
 
     return meet
 
@@ -116,18 +110,18 @@ def module_class(base: type, numba: Numba) -> type:
             super().__init__(grid_dim, block_dim, dynshared_size)
             self.serve(numba.current())
 
-        def serve(self, run: Run) -> None:
-            """Be `cuda` for this run from now on."""
-            self._run = run
-            self._scheduler = run.scheduler
+        def serve(self, execution: Execution) -> None:
+            """Be `cuda` for this execution from now on."""
+            self._execution = execution
+            self._scheduler = execution.scheduler
             self._shared, self._local, self._const = (
-                _Shared(run, numba),
-                _Local(run, numba),
-                _Constant(run, numba),
+                _Shared(execution, numba),
+                _Local(execution, numba),
+                _Constant(execution, numba),
             )
-            self._atomic, self._cg = Atomic(), _Cooperative(run)
-            run.module = self
-            for name, operation in warp_operations(_meeting(run), lambda: self.laneid).items():
+            self._atomic, self._cg = Atomic(), _Cooperative(execution)
+            execution.module = self
+            for name, operation in warp_operations(_meeting(execution), lambda: self.laneid).items():
                 setattr(self, name, operation)
 
         @property
@@ -151,32 +145,32 @@ def module_class(base: type, numba: Numba) -> type:
             return self._scheduler.current.number % WARP  # type: ignore[no-any-return]
 
         def activemask(self) -> int:
-            place = self._scheduler.user_code.place(_frame(1))
-            self._run.recorder.arrive(self._scheduler.current.context, *place, 0, warp=True)
-            return self._scheduler.active_mask(place)
+            frame = _frame(1)
+            self._execution.arrive(frame, 0, warp=True)
+            return self._scheduler.active_mask(self._execution.place(frame))
 
         def nanosleep(self, ns: int) -> None:
             pass
 
         def threadfence(self) -> None:
-            _fence(self._run, FENCE, _frame(1))
+            self._execution.arrive(_frame(1), FENCE, warp=True)
 
         def threadfence_system(self) -> None:
-            _fence(self._run, FENCE, _frame(1))
+            self._execution.arrive(_frame(1), FENCE, warp=True)
 
         def threadfence_block(self) -> None:
-            _fence(self._run, FENCE_BLOCK, _frame(1))
+            self._execution.arrive(_frame(1), FENCE_BLOCK, warp=True)
 
         def syncthreads(self) -> None:
-            _arrive(self._run, None, _frame(1))
+            _arrive(self._execution, None, _frame(1))
 
         def syncthreads_count(self, value: Any) -> int:
-            return _arrive(self._run, value, _frame(1)).ballot[0]
+            return _arrive(self._execution, value, _frame(1)).ballot[0]
 
         def syncthreads_and(self, value: Any) -> int:
-            return _arrive(self._run, value, _frame(1)).ballot[1]
+            return _arrive(self._execution, value, _frame(1)).ballot[1]
 
         def syncthreads_or(self, value: Any) -> int:
-            return _arrive(self._run, value, _frame(1)).ballot[2]
+            return _arrive(self._execution, value, _frame(1)).ballot[2]
 
     return Module

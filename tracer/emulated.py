@@ -18,38 +18,39 @@ from typing import Any
 
 import greenlet
 
-from .execution import Run
+from .execution import Execution
 from .launch import Launch, Schedule
 from .loading import arrays_of, load_function
 from .recorder import Recorder, TooLarge
+from .run_record import RunRecord
 from .scheduler import Scheduler
 from .threads import Index3, Stop
 from .trace import Dim3, unravel
 
 
-def run_program(launch: Launch, report: Callable[[int, int], None]) -> tuple[Run, str]:
+def run_program(launch: Launch, report: Callable[[int, int], None]) -> tuple[RunRecord, str]:
     """Run a program on recording arrays and return its recorded run and its file; raises LoadError."""
     module, program = load_function(launch)
     arguments, names = arrays_of(launch, SimpleNamespace(py_func=program))
-    run = Run(launch, names, report)
-    stage = Stage(run.recorder, launch.schedule)
-    run.scheduler = stage
+    execution = Execution(RunRecord(launch, names, report))
+    stage = Stage(execution.recorder, launch.schedule)
+    execution.scheduler = stage
     module_blocks, module_threads = module.blocks, module.threads
     played = {
         "blocks": lambda grid: stage.sweep_blocks(module_blocks(grid)),
         "threads": lambda block: stage.sweep_threads(module_threads(block)),
-        "shared_array": partial(_shared, run, stage),  # its caller must be the next frame
+        "shared_array": partial(_shared, execution, stage),  # its caller must be the next frame
         "Thread": stage.thread,
         "Barrier": stage.barrier_of,
     }
     module.__dict__.update(played)
-    run.execute(program, launch.grid, launch.block, tuple(arguments), debug=False)
-    return run, str(module.__file__)
+    execution.execute(program, launch.grid, launch.block, tuple(arguments), debug=False)
+    return execution.record, str(module.__file__)
 
 
-def _shared(run: Run, stage: Stage, shape: Any, dtype: Any) -> Any:
+def _shared(execution: Execution, stage: Stage, shape: Any, dtype: Any) -> Any:
     """Return shared memory for the block under way, filled with zeros as the program's is."""
-    array = run.declared("shared", shape, dtype, stage.shared)
+    array = execution.declared("shared", shape, dtype, stage.shared)
     array._memory.cells[:] = 0
     return array
 

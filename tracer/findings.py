@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .absences import absences_of
 from .barrier_findings import barrier_findings
-from .bounds import bounds_findings
+from .bounds import bounds_findings, wrapped_findings
 from .finding import FINDING_KINDS, SEVERITIES, Finding, place_of, rank
 from .launch_findings import in_one_memory, launch_findings
 from .missing_lanes import missing_lanes_findings
@@ -16,7 +16,6 @@ from .type_inference_client import Operation
 from .types_findings import float64_findings
 from .unwritten import unwritten_findings
 from .waste import waste_findings
-from .wrapped import wrapped_findings
 
 __all__ = ["FINDING_KINDS", "SEVERITIES", "Finding", "findings_of", "place_of"]
 

@@ -38,12 +38,12 @@ class _Homes:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         stores = _stores(trace, "global")
-        self._thread, last = np.unique(_threads(trace, stores)[::-1], return_index=True)
+        self._thread, last = np.unique(trace.thread_of(stores)[::-1], return_index=True)
         self._row = stores[::-1][last]
 
     def of(self, rows: AnyInts) -> Ints:
         """Return per access the row of its thread's last store, -1 where there is none."""
-        return _looked_up(self._thread, self._row, _threads(self._trace, rows))
+        return _looked_up(self._thread, self._row, self._trace.thread_of(rows))
 
 
 class _NextStores:
@@ -73,7 +73,7 @@ class _NextStores:
         return result
 
     def _turns_of(self, rows: AnyInts) -> Ints:
-        turn: Ints = _threads(self._trace, rows) * self._phases + self._trace.phase[rows]
+        turn: Ints = self._trace.thread_of(rows) * self._phases + self._trace.phase[rows]
         return turn
 
     def _pairs(self, turn: Ints, rows: AnyInts) -> Ints:
@@ -87,17 +87,12 @@ class _NextStores:
 
 def _stores(trace: Trace, space: str) -> Ints:
     """Return the stores to memory of this space."""
-    there = np.array([b.space == space for b in trace.buffers], bool)
+    there = trace.of_buffers.space == space
     if not trace.tally[there, Op.STORE].any():
         return np.empty(0, np.int64)
     stores = np.flatnonzero(trace.op == Op.STORE)
     found: Ints = stores[there[trace.buffer[stores]]]
     return found
-
-
-def _threads(trace: Trace, rows: AnyInts) -> Ints:
-    """Return a number for the thread of each of some accesses."""
-    return trace.block[rows].astype(np.int64) * trace.threads + trace.thread[rows]
 
 
 def _places(ascending: NDArray[Any], wanted: NDArray[Any]) -> Ints:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from .array_types import Ints, Mask
 from .finding import Finding, line_text
-from .pieces import places_of
 from .requests import Requests
 from .runs import offsets, places_in_run, run_starts, stable_order
 from .site_costs import SHARE, finding_of
@@ -134,7 +133,7 @@ def _packed(trace: Trace, requests: Requests, some: Ints) -> tuple[Ints, Ints]:
 
     In a group is what the warps of a block do together: one access of a phase, at the same time of several.
     """
-    access, place = _access(trace, requests), places_of(trace, requests.block)
+    access, place = _access(trace, requests), trace.places_of(requests.block)
     phases = int(requests.phase.max()) + 1
     of_block = (place * phases + requests.phase) * (int(access.max()) + 1) + access
     wanted = np.zeros(int(requests.site.max()) + 1, bool)

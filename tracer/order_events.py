@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from .array_types import Ints
 from .grid_barriers import grid_epochs
-from .pieces import places_of
 from .runs import places_in_run, run_starts, stable_order
 from .trace import FENCE_BLOCK, OF_GRID, WARP, Barriers, Op, Trace
 
@@ -55,8 +54,7 @@ def events_of(trace: Trace, watched: Ints) -> Iterator[Event]:
 
 
 def _owner(trace: Trace, barriers: Barriers) -> Ints:
-    thread: Ints = places_of(trace, barriers.block) * trace.threads + barriers.thread.astype(np.int64)
-    return thread
+    return trace.thread_numbers(barriers.block, barriers.thread)
 
 
 def _rows_at(trace: Trace, barriers: Barriers) -> Ints:
@@ -66,7 +64,7 @@ def _rows_at(trace: Trace, barriers: Barriers) -> Ints:
 
 def _barriers(trace: Trace) -> Ints:
     barriers = trace.barriers
-    place, phase = places_of(trace, barriers.block), barriers.phase.astype(np.int64)
+    place, phase = trace.places_of(barriers.block), barriers.phase.astype(np.int64)
     epoch = np.where(barriers.reach == OF_GRID, grid_epochs(trace)[place, phase], -1)
     kind = np.full(len(place), BARRIER)
     return np.stack(
@@ -116,7 +114,7 @@ def _accesses(trace: Trace, watched: Ints) -> Ints:
     used = np.isin(where, where[trace.op[atomic] == Op.ATOMIC])
     location[atomic[used]] = where[used]
     rows = np.union1d(watched, atomic[used]) if has_fences(trace) else np.sort(watched)
-    thread = places_of(trace, trace.block[rows]) * trace.threads + trace.thread[rows].astype(np.int64)
+    thread = trace.thread_of(rows)
     kind = np.full(len(rows), ACCESS)
     return np.stack(
         [
@@ -132,12 +130,9 @@ def _accesses(trace: Trace, watched: Ints) -> Ints:
 
 def locations_of(trace: Trace, rows: Ints) -> Ints:
     """Return a number for the memory that each access begins at: equal where it is the same."""
-    buffer = trace.buffer[rows]
-    address, unit = (
-        np.array([getattr(b, name) for b in trace.buffers], np.int64) for name in ("address", "unit")
-    )
-    shared = np.array([b.space == "shared" for b in trace.buffers], bool)[buffer]
-    byte = address[buffer] + trace.index[rows].astype(np.int64) * unit[buffer]
-    block = np.where(shared, places_of(trace, trace.block[rows]) + 1, 0)
+    buffer, of = trace.buffer[rows], trace.of_buffers
+    shared = of.space[buffer] == "shared"
+    byte = of.address[buffer] + trace.index[rows].astype(np.int64) * of.unit[buffer]
+    block = np.where(shared, trace.places_of(trace.block[rows]) + 1, 0)
     found: NDArray[np.int64] = np.unique(np.stack([block, byte]), axis=1, return_inverse=True)[1].reshape(-1)
     return found

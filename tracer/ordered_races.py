@@ -18,7 +18,7 @@ from .array_types import Ints, Mask
 from .clocks import UNKNOWN, Clock, Clocks, flag_of
 from .meetings import Race, differ
 from .order_events import BARRIER, FENCING, MEETING, events_of, has_fences
-from .pieces import Touches, places_of
+from .pieces import Touches
 from .trace import FENCE_BLOCK, WARP, Op, Trace
 
 LIMIT = 50_000  # accesses that are looked at
@@ -87,7 +87,7 @@ def _chosen(trace: Trace, touches: Touches) -> Mask:
     """Return which touches are looked at: of shared memory whole blocks, of global memory the first."""
     if trace.buffers[int(trace.buffer[touches.rows[0]])].space != "shared":
         return np.arange(len(touches.rows)) < LIMIT
-    place = places_of(trace, trace.block[touches.rows])
+    place = trace.places_of(trace.block[touches.rows])
     before = np.cumsum(np.bincount(place)) - np.bincount(place)
     some = (before < LIMIT)[place]
     first: Mask = place == place[0]

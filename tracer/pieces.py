@@ -81,9 +81,9 @@ def touches_of(trace: Trace, group: Sequence[int], part: slice) -> Touches:
     buffers = [trace.buffers[b] for b in group]
     base = min(b.address for b in buffers)
     size = math.gcd(*(n for b in buffers for n in (b.unit, b.itemsize, b.address - base)))
-    number = trace.buffer[rows]
-    piece = (index * _of(trace, "unit")[number] + _of(trace, "address")[number] - base) // size
-    rows, piece = _spread(rows, piece, _of(trace, "itemsize")[number] // size)
+    number, of = trace.buffer[rows], trace.of_buffers
+    piece = (index * of.unit[number] + of.address[number] - base) // size
+    rows, piece = _spread(rows, piece, of.itemsize[number] // size)
     return Touches(rows, piece, (max(_end(trace, b) for b in group) - base) // size)
 
 
@@ -98,10 +98,6 @@ def joined(parts: Sequence[Touches]) -> Touches:
     """Return the touches of several parts of one group as one."""
     rows, piece = (np.concatenate([getattr(p, name) for p in parts]) for name in ("rows", "piece"))
     return Touches(rows, piece, parts[0].count)
-
-
-def _of(trace: Trace, name: str) -> Ints:
-    return np.array([getattr(b, name) for b in trace.buffers], np.int64)
 
 
 def _spread(rows: Ints, piece: Ints, width: Ints) -> tuple[Ints, Ints]:
@@ -120,10 +116,3 @@ def dense(key: Ints) -> tuple[Ints, int]:
         return key, size
     found, number = np.unique(key, return_inverse=True)
     return number, len(found)
-
-
-def places_of(trace: Trace, block: AnyInts) -> Ints:
-    """Return the place in trace.blocks of each block."""
-    table = np.zeros(int(max(block.max(initial=0), trace.blocks.max(initial=0))) + 1, np.int64)
-    table[trace.blocks] = np.arange(len(trace.blocks))
-    return table[block]

@@ -7,7 +7,13 @@ import dis
 import linecache
 from functools import lru_cache
 from itertools import islice
+from pathlib import Path
 from types import CodeType
+
+from .. import __file__ as _package
+
+# As code objects name it: a resolved path would be another where the package is reached through a link.
+_TRACER = str(Path(_package).parent / "tracer")
 
 
 @lru_cache(maxsize=4096)
@@ -58,3 +64,8 @@ def _match(target: ast.expr, value: ast.expr, found: dict[tuple[int, int], str])
 def assigned_name(code: CodeType, instruction: int, otherwise: str) -> str:
     """Return the variable that the expression at this instruction is assigned to."""
     return _targets(code.co_filename).get(position(code, instruction), otherwise)
+
+
+def is_our_own(file: str) -> bool:
+    """Return whether a frame's file is one of the tracer's, and not of the program that it traces."""
+    return file.startswith(_TRACER)

@@ -20,7 +20,7 @@ from .array_types import Ints, Mask
 from .grid_barriers import grid_epochs, has_grid_barriers
 from .meetings import Race, Scene, contested, merged, races_in
 from .ordered_races import ordered_races, orders_otherwise
-from .pieces import Touches, dense, groups_of, places_of
+from .pieces import Touches, dense, groups_of
 from .suspects import suspects_of
 from .trace import FENCE_BLOCK, WARP, Op, Trace
 
@@ -56,7 +56,7 @@ def _followed(trace: Trace, touches: Touches, absences: Absences) -> list[Race]:
     key, size = dense(
         _phase_key(trace, touches) * touches.count + touches.piece if shared else _grid_key(trace, touches)
     )
-    thread = _place(trace, touches) * trace.threads + trace.thread[touches.rows]
+    thread = trace.thread_of(touches.rows)
     meet = contested(key, size, thread, trace.op[touches.rows])
     touches = touches.where(meet)
     return ordered_races(trace, touches, key[meet], _stray(trace, touches, absences))
@@ -65,7 +65,7 @@ def _followed(trace: Trace, touches: Touches, absences: Absences) -> list[Race]:
 def _scenes(trace: Trace, touches: Touches, absences: Absences) -> Iterator[Scene]:
     """Return the touches that may meet others, from the widest scope to the narrowest."""
     if trace.buffers[int(trace.buffer[touches.rows[0]])].space == "global":
-        thread = _place(trace, touches) * trace.threads + trace.thread[touches.rows]
+        thread = trace.thread_of(touches.rows)
         key, size = dense(_grid_key(trace, touches))
         meet = contested(key, size, thread, trace.op[touches.rows])
         touches, key = touches.where(meet), key[meet]
@@ -82,7 +82,7 @@ def _scenes(trace: Trace, touches: Touches, absences: Absences) -> Iterator[Scen
 
 
 def _place(trace: Trace, touches: Touches) -> Ints:
-    return places_of(trace, trace.block[touches.rows])
+    return trace.places_of(trace.block[touches.rows])
 
 
 def _phase_key(trace: Trace, touches: Touches) -> Ints:
@@ -115,9 +115,9 @@ def epochs_of(trace: Trace, rows: Ints) -> Ints:
     if not chosen.any():
         return np.zeros(len(rows), np.int64)
     steps = int(max(trace.step.max(initial=0), barriers.step.max())) + 2
-    thread = places_of(trace, barriers.block[chosen]) * trace.threads + barriers.thread[chosen]
+    thread = trace.thread_numbers(barriers.block[chosen], barriers.thread[chosen])
     passed = np.sort(thread * steps + barriers.step[chosen])
-    start = (places_of(trace, trace.block[rows]) * trace.threads + trace.thread[rows]) * steps
+    start = trace.thread_of(rows) * steps
     count: Ints = np.searchsorted(passed, start + trace.step[rows], side="right") - np.searchsorted(
         passed, start
     )

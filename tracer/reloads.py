@@ -12,7 +12,7 @@ import numpy as np
 from .array_types import Ints
 from .finding import Finding, line_text
 from .least import Least, plain_global
-from .pieces import dense, parts_of, places_of
+from .pieces import dense, parts_of
 from .requests import Requests
 from .runs import run_starts
 from .site_costs import SHARE, finding_of, in_source
@@ -68,7 +68,7 @@ def _different(trace: Trace, buffer: int, part: slice) -> int:
     rows = _loads(trace, buffer, part)
     if not len(rows):
         return 0
-    place = places_of(trace, trace.block[rows])
+    place = trace.places_of(trace.block[rows])
     key, size = dense((place - place.min()) * trace.buffers[buffer].size + trace.index[rows])
     seen = np.zeros(size, bool)
     seen[key] = True
@@ -78,7 +78,7 @@ def _different(trace: Trace, buffer: int, part: slice) -> int:
 def _by_threads(trace: Trace, buffer: int, part: slice) -> int:
     """Return how many elements of a buffer each thread loads, added up over some rows (part) of whole blocks."""
     rows = _loads(trace, buffer, part)
-    place = places_of(trace, trace.block[rows]) * trace.threads + trace.thread[rows]
+    place = trace.thread_of(rows)
     return len(run_starts(np.sort(place * trace.buffers[buffer].size + trace.index[rows])))
 
 

@@ -15,16 +15,16 @@ import greenlet
 
 from .launch import Schedule
 from .recorder import Recorder, TooLarge
+from .run_record import resident_blocks
 from .spinning import ALONE, Content, NeverEnds, Spinning, told
 from .threads import Block, Hub, Index3, Stop, Thread
 from .trace import WARP, Dim3, unravel
 from .user_code import user_code_for
-from .warp_meetings import WarpMeetings
+from .warp import Place, lanes
+from .warp_meetings import WarpBarriers
 
-RESIDENT_THREADS = 8192
 
-
-class Scheduler(WarpMeetings):
+class Scheduler:
     """Runs chosen blocks of a grid. `current` is the thread whose turn it is.
 
     `interleaved` says whether a turn ends before every access; an access then does
@@ -53,6 +53,7 @@ class Scheduler(WarpMeetings):
         self._live: list[Block] = []
         self._spinning = Spinning(lambda: content(self._live), schedule.kind)
         self._alone: Any = None
+        self._warps = WarpBarriers(recorder, self._note_change)
 
     def run(
         self, kernel: Callable[..., Any], arguments: tuple[Any, ...], grid: Dim3, dim: Dim3,
@@ -92,14 +93,41 @@ class Scheduler(WarpMeetings):
         block.waiting += 1
         me.waiting = True
         block.votes.append(vote)
-        self._leave(me)
         if block.meetings:
-            self._close_meetings(block, me.number // WARP)
+            self._warps.close(block, me.number // WARP)
         if block.waiting == block.running:
             self._release(block)
+        self._wait(me)
+        return block  # type: ignore[no-any-return]  # a Thread's
+
+    def meet(self, mask: int, value: Any, place: Place, source: int | None = None) -> dict[int, Any]:
+        """Make the current thread wait for the lanes of its warp in `mask`; return what each brought, by lane.
+
+        See `WarpBarriers.meet`.
+        """
+        me = self.current
+        meeting = self._warps.meet(me, mask, value, place, source)
+        self._wait(me)
+        return meeting.values
+
+    def active_mask(self, place: Place) -> int:
+        """Return a bit for each lane of the current warp that is at this instruction once the others can't come.
+
+        So the lanes of a warp go on together as far as they can, as they do on GPUs.
+        """
+        me = self.current
+        meeting = self._warps.ask(me, place)
+        self._wait(me)
+        return lanes(meeting.values)
+
+    def _wait(self, me: Thread) -> None:
+        """Take the current thread out of those that get turns, and return once it has one again."""
+        self._leave(me)
         self.current = me.next
         me.next.switch()
-        return block  # type: ignore[no-any-return]  # a Thread's
+
+    def _note_change(self) -> None:
+        self._changed = True
 
     def _start(self, number: int) -> Block:
         """Make a block's threads and let each run up to its first access."""
@@ -146,7 +174,7 @@ class Scheduler(WarpMeetings):
         me.done = True
         self._leave(me)
         if block.meetings:
-            self._close_meetings(block, me.number // WARP)
+            self._warps.close(block, me.number // WARP)
         if block.running and block.waiting == block.running:
             self._release(block)
         # Dying hands the turn on to the parent.
@@ -184,7 +212,7 @@ class Scheduler(WarpMeetings):
         if self._changed:
             self._admit(live)
         if self.hub.next is self.hub if self.schedule.kind == "lockstep" else not self._runnable:
-            self._unstick(live)
+            self._warps.close_late(live)
         elif self.schedule.kind == "lockstep":
             self.current = self.hub.next
             self.hub.next.switch()
@@ -256,10 +284,3 @@ class Scheduler(WarpMeetings):
 def _waits_for_grid(block: Block) -> bool:
     """Return whether all running threads of a block wait, and some for the whole grid."""
     return block.at_grid and block.waiting == block.running > 0
-
-
-def resident_blocks(schedule: Schedule, resident: int | None, threads: int) -> int:
-    """Return how many blocks run at once; a sequential launch runs one after the other."""
-    if schedule.kind == "sequential":
-        return 1
-    return max(1, RESIDENT_THREADS // threads) if resident is None else max(1, resident)

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from .cuda_module import Numba, module_class
 from .emulated import run_program
-from .execution import Run, Watch, rebuilt
+from .execution import Execution, Watch, rebuilt
 from .launch import Launch, is_program
 from .loading import arrays_of, constants_of, load_kernel
 from .results import finish
+from .run_record import RunRecord
 from .trace import Dim3, Trace, poison
 
 SUPPORTED = (
@@ -48,17 +49,17 @@ class UnsupportedSimulator(Exception):
 
 
 class Call(NamedTuple):
-    """A kernel about to run: the function, on arguments out of Numba's wrappers; debug as given to @cuda.jit."""
+    """A kernel about to run."""
 
-    kernel: Any
-    grid: Dim3
-    block: Dim3
-    arguments: tuple[Any, ...]
-    debug: bool
+    kernel: Any  # the function
+    grid: Dim3  # blocks along x, y, z
+    block: Dim3  # threads of a block along x, y, z
+    arguments: tuple[Any, ...]  # out of Numba's wrappers
+    debug: bool  # as given to @cuda.jit
 
 
 Perform = Callable[[Call], None]
-_run: Run | None = None
+_execution: Execution | None = None
 _thread = 0  # the thread of Python's that launched it
 
 
@@ -69,10 +70,10 @@ def _simulate(call: Call) -> None:
 _perform: Perform = _simulate
 
 
-def current() -> Run:
+def current() -> Execution:
     """Return the launch under way."""
-    assert _run is not None, "a kernel runs outside a launch"
-    return _run
+    assert _execution is not None, "a kernel runs outside a launch"
+    return _execution
 
 
 class _BlockManager:
@@ -107,9 +108,9 @@ def _swapped(fn: FunctionType, module: Any) -> Iterator[None]:
 
 def _in_kernel(name: str) -> Any:
     """Answer for `cuda` where no global of that name could be swapped: in closures, and as `numba.cuda`."""
-    if _run is None or _run.module is None or name.startswith("__"):
+    if _execution is None or _execution.module is None or name.startswith("__"):
         raise AttributeError(f"module 'numba.cuda' has no attribute {name!r} outside a kernel")
-    return getattr(_run.module, name)
+    return getattr(_execution.module, name)
 
 
 def _restore_globals() -> None:
@@ -166,7 +167,7 @@ def _by_place(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(call)
     def by_place(kernel: Any, *arguments: Any, **names: Any) -> Any:
-        if names and _run is not None:
+        if names and _execution is not None:
             bound = inspect.signature(kernel.fn).bind(*arguments, **names)
             bound.apply_defaults()
             arguments, names = bound.args, {}
@@ -239,45 +240,52 @@ def record(
     report: Callable[[int, int], None],
 ) -> Trace:  # fmt: skip
     """Run a kernel of the simulator on these arguments, and return the trace of it."""
-    with recording_of(launch, names, report) as run:
+    with recording_of(launch, names, report) as made:
         kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
-    return finished(run, str(module.__file__))
+    return finished(made, str(module.__file__))
 
 
 @contextmanager
 def recording_of(
     launch: Launch, names: tuple[str, ...], report: Callable[[int, int], None] = lambda done, of: None,
     perform: Perform = _simulate,
-) -> Iterator[Run]:  # fmt: skip
+) -> Iterator[RunRecord]:  # fmt: skip
     """Record the kernel that is launched meanwhile; `names` are those of its parameters. `perform` runs it."""
-    global _run, _perform, _thread
+    global _execution, _perform, _thread
     install()
-    _run, _perform, _thread = Run(launch, names, report), perform, threading.get_ident()
+    made = RunRecord(launch, names, report)
+    _execution, _perform, _thread = Execution(made), perform, threading.get_ident()
     try:
-        yield _run
+        yield made
     finally:
         _restore_globals()
-        _run, _perform = None, _simulate
+        _execution, _perform = None, _simulate
 
 
-def begin(watch: Watch | None = None) -> Run:
-    """Return a new run of the launch under way, which `cuda` serves from now on."""
-    global _run
-    old = current()
-    _run = Run(old.launch, old.names, old.report, watch)
-    _run.to_the_end = True  # else the program would go on with what an unfinished launch left
-    old.module.serve(_run)
-    return _run
+def new_record() -> RunRecord:
+    """Return a record of nothing as yet for the launch under way."""
+    old = current().record
+    # To its end, else the program would go on with what an unfinished launch left.
+    return RunRecord(old.launch, old.names, old.report, to_the_end=True)
 
 
-def finished(run: Run, file: str) -> Trace:
+def begin(watch: Watch | None = None) -> Execution:
+    """Begin the launch under way anew, and return the execution that `cuda` serves from now on."""
+    global _execution
+    module = current().module
+    _execution = Execution(new_record(), watch)
+    module.serve(_execution)
+    return _execution
+
+
+def finished(made: RunRecord, file: str) -> Trace:
     """Return the trace of a run of a kernel in this file."""
-    return finish(run, file, _versions())
+    return finish(made, file, _versions())
 
 
 def is_running() -> bool:
     """Return whether a launch is under way in this thread of Python's: what is called now is a device function."""
-    return _run is not None and _thread == threading.get_ident()
+    return _execution is not None and _thread == threading.get_ident()
 
 
 def kernel_class() -> Any:

@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import greenlet
 import numpy as np
 
-if TYPE_CHECKING:
-    from .threads import Block, Thread
+from .positions import is_our_own
+from .threads import Block, Thread
 
 OFTEN = 64  # turns of each thread from one look to the next
 FIRST = 4  # looks after which one is kept, to compare the following ones with; then twice as many, and so on
 SURE = {"lockstep": 1, "sequential": 1, "random": 8}  # times that all must be as it was
 ALONE = "under the sequential schedule threads run one after the other, so it would wait for no other one"
-_HERE = str(Path(__file__).parent)
-Content = Callable[["list[Block]"], bytes]
+Content = Callable[[list[Block]], bytes]
 Place = tuple[Any, ...]
 
 
@@ -94,7 +92,7 @@ def _frames(thread: Thread) -> Any:
     """Yield the frames of a thread that are the program's, the innermost first."""
     frame: FrameType | None = sys._getframe() if thread is greenlet.getcurrent() else thread.gr_frame
     while frame is not None:
-        if not frame.f_code.co_filename.startswith(_HERE):
+        if not is_our_own(frame.f_code.co_filename):
             yield frame
         frame = frame.f_back
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .array_types import Ints, Mask
 from .meetings import contested
-from .pieces import PART, SPARE, Touches, dense, joined, parts_of, places_of, touches_of
+from .pieces import PART, SPARE, Touches, dense, joined, parts_of, touches_of
 from .trace import Op, Trace
 
 
@@ -43,7 +43,7 @@ def _in_phases(trace: Trace, touches: Touches) -> Touches:
 
 def _turns(trace: Trace, rows: Ints) -> Ints:
     """Return a number for the block and phase of each of some accesses."""
-    place, phase = places_of(trace, trace.block[rows]), trace.phase[rows]
+    place, phase = trace.places_of(trace.block[rows]), trace.phase[rows]
     turn: Ints = (place - place.min()) * (int(phase.max()) + 1) + phase
     return turn
 
@@ -55,7 +55,7 @@ def _met(trace: Trace, group: list[int], parts: list[slice], count: int) -> Mask
         touches = touches_of(trace, group, part)
         rows, piece = touches.rows, touches.piece
         written[piece[trace.op[rows] != Op.LOAD]] = True
-        thread = places_of(trace, trace.block[rows]) * trace.threads + trace.thread[rows]
+        thread = trace.thread_of(rows)
         new = one[piece] < 0
         one[piece[new]] = thread[new]
         several[piece[one[piece] != thread]] = True

@@ -1,12 +1,13 @@
-"""A trace: every access of a launch, one NumPy column each, and the file that holds it."""
+"""A trace: every access of a launch, one NumPy column for each property, and what else is known of the launch."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +34,12 @@ BARRIER = 4  # stands where an `Op` stands, for the site of a barrier
 
 @dataclass(frozen=True)
 class Site:
-    """The place in the source that makes an access: line from 1, column from 0 (in characters)."""
+    """The place in the source that makes an access."""
 
     function: str
     file: str
-    line: int
-    column: int
+    line: int  # from 1
+    column: int  # from 0, in characters
 
 
 @dataclass(frozen=True)
@@ -46,21 +47,18 @@ class Buffer:
     """A piece of memory that accesses index.
 
     Index i of an access is the element at byte `address + i * unit`; for a C-contiguous buffer that is
-    the i-th element of `shape`. `strides` are in bytes, one per dimension of `shape`; `itemsize` is the
-    size of an element, which is smaller than `unit` for a field of a record. Global addresses
-    are multiples of 256; shared ones count from the start of the block's shared memory; there is one copy
-    of a shared buffer in each block and of a local one in each thread. Buffers whose bytes overlap look
-    into the same memory.
+    the i-th element of `shape`. There is one copy of a shared buffer in each block and of a local one in each
+    thread. Buffers whose bytes overlap look into the same memory.
     """
 
-    name: str
-    space: str
-    dtype: str
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    address: int
-    unit: int
-    size: int
+    name: str  # of the variable; of several in one memory, with ONE_MEMORY between them
+    space: str  # one of SPACES
+    dtype: str  # of an element, as NumPy writes it: "<f4"
+    shape: tuple[int, ...]  # elements along each dimension
+    strides: tuple[int, ...]  # bytes from an element to the next, along each dimension
+    address: int  # in bytes: global ones multiples of 256, shared ones from the start of a block's
+    unit: int  # bytes from an index to the next: more than `itemsize` for a field of a record
+    size: int  # indices that it has
 
     @property
     def itemsize(self) -> int:
@@ -75,47 +73,83 @@ class Buffer:
             index += steps.reshape([-1 if i == axis else 1 for i in range(len(self.shape))])
         return index
 
+    def field(self, name: str, dtype: np.dtype[Any], offset: int) -> Buffer:
+        """Return the buffer of a field of the elements, `offset` bytes from the start of each.
+
+        A field that is an array indexes its own elements; raises TypeError where records lie so that it can't.
+        """
+        address, text = self.address + offset, f"{self.name}.{name}"
+        if dtype.subdtype is None:
+            return replace(self, name=text, dtype=dtype.str, address=address)
+        size, inner = dtype.base.itemsize, dtype.shape
+        if self.unit % size:
+            raise TypeError(f"{self.name}: an array in a record of {self.unit} bytes, no multiple of {size}")
+        strides = self.strides + np.empty(inner, dtype.base).strides
+        count = (max(0, self.size - 1) * self.unit) // size + math.prod(inner)
+        return Buffer(text, self.space, dtype.base.str, self.shape + inner, strides, address, size, count)
+
+    def seen_as(self, dtype: np.dtype[Any], nbytes: int) -> Buffer:
+        """Return the buffer of the first `nbytes` bytes seen as elements of another type, in one dimension."""
+        size = dtype.itemsize
+        count = nbytes // size
+        return Buffer(self.name, self.space, dtype.str, (count,), (size,), self.address, size, count)
+
+
+@dataclass(frozen=True, eq=False)
+class BufferColumns:
+    """What analyses look up of buffers, as columns of shape (buffers,); see `Buffer`."""
+
+    space: NDArray[np.str_]  # one of SPACES
+    address: NDArray[np.int64]  # in bytes
+    unit: NDArray[np.int64]  # bytes from an index to the next
+    itemsize: NDArray[np.int64]  # bytes of an element
+    size: NDArray[np.int64]  # indices that it has
+
+    @classmethod
+    def of(cls, buffers: Sequence[Buffer]) -> BufferColumns:
+        """Return these buffers' columns."""
+        names = ("address", "unit", "itemsize", "size")
+        numbers = (np.array([getattr(b, name) for b in buffers], np.int64) for name in names)
+        return cls(np.array([b.space for b in buffers], "U8"), *numbers)
+
 
 @dataclass(frozen=True)
 class KernelError:
-    """How a kernel ended that raised: what, in which block and thread, on which line."""
+    """How a kernel ended that raised."""
 
-    type: str
+    type: str  # name of the exception's class
     message: str
-    block: Dim3
-    thread: Dim3
+    block: Dim3  # index in the grid
+    thread: Dim3  # index in the block
     file: str
-    line: int
+    line: int  # from 1
 
 
 @dataclass(frozen=True)
 class Check:
-    """The result against NumPy: the largest absolute error, what was tolerated, and the verdict.
+    """The result against NumPy."""
 
-    differing: how many of so many elements are off by more than is tolerated; of nobody knows how many, 0 of 0.
-    """
-
-    largest_error: float
-    tolerance: float
-    equal: bool
-    differing: int = 0
+    largest_error: float  # absolute, of any element; infinite where one is no number
+    tolerance: float  # the largest that passes
+    equal: bool  # whether it passes
+    differing: int = 0  # elements that are off by more; 0 of 0 where nobody knows
     elements: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Barriers:
-    """Every arrival of a thread at a barrier, a warp operation or a fence, in order: one column each.
+    """Every arrival of a thread at a barrier, a warp operation or a fence, in order: columns of shape (arrivals,).
 
-    phase: the one that a barrier ended. reach: whom it orders. At a barrier OF_BLOCK or OF_GRID; at a warp
-    operation a bit for each lane that syncwarp names, 0 where no order of memory is promised; at a fence
-    FENCE_BLOCK or FENCE. Without it barriers are of the block, and warp operations order nothing.
+    reach: whom it orders. At a barrier OF_BLOCK or OF_GRID; at a warp operation a bit for each lane that syncwarp
+    names, 0 where no order of memory is promised; at a fence FENCE_BLOCK or FENCE. Without it barriers are of the
+    block, and warp operations order nothing.
     """
 
-    block: NDArray[np.unsignedinteger]
-    thread: NDArray[np.unsignedinteger]
-    phase: NDArray[np.unsignedinteger]
-    site: NDArray[np.unsignedinteger]
-    step: NDArray[np.unsignedinteger]
+    block: NDArray[np.unsignedinteger]  # linear number in the grid
+    thread: NDArray[np.unsignedinteger]  # linear number in the block
+    phase: NDArray[np.unsignedinteger]  # the one that a barrier ended
+    site: NDArray[np.unsignedinteger]  # place in the trace's `sites`
+    step: NDArray[np.unsignedinteger]  # accesses of the launch before it
     reach: NDArray[np.unsignedinteger] = field(default_factory=lambda: np.empty(0, np.uint8))
 
     def __post_init__(self) -> None:
@@ -125,41 +159,41 @@ class Barriers:
 
 @dataclass(frozen=True, eq=False)
 class Outside:
-    """Accesses that were not made, since an index lay outside its array: one column each.
+    """Accesses that were not made, since an index lay outside its array: columns of shape (such accesses,)."""
 
-    `cell` is the signed index (see `Buffer`) that a GPU, which checks nothing, would have touched; `text`
-    is the element as the source names it, "tile[16, 3]".
-    """
-
-    block: NDArray[np.unsignedinteger]
-    thread: NDArray[np.unsignedinteger]
-    phase: NDArray[np.unsignedinteger]
-    op: NDArray[np.uint8]
-    buffer: NDArray[np.unsignedinteger]
-    site: NDArray[np.unsignedinteger]
-    step: NDArray[np.unsignedinteger]
-    cell: NDArray[np.int64]
-    text: tuple[str, ...]
+    block: NDArray[np.unsignedinteger]  # linear number in the grid
+    thread: NDArray[np.unsignedinteger]  # linear number in the block
+    phase: NDArray[np.unsignedinteger]  # barriers that the thread had passed
+    op: NDArray[np.uint8]  # an `Op`, of atomics always ATOMIC
+    buffer: NDArray[np.unsignedinteger]  # place in the trace's `buffers`
+    site: NDArray[np.unsignedinteger]  # place in the trace's `sites`
+    step: NDArray[np.unsignedinteger]  # accesses of the launch before it
+    cell: NDArray[np.int64]  # signed index (see `Buffer`) that a GPU would have touched, which checks nothing
+    text: tuple[str, ...]  # the element as the source names it: "tile[16, 3]"
 
 
 @dataclass(frozen=True)
 class MissingLanes:
     """A warp operation to which not just those lanes came that its mask names: the first at its site, for each `why`.
 
-    mask, missing: a bit for each lane; step: the scheduler's count when it went on. why: what is said of `missing`.
-    "waiting": they run, but could never come. "ended": they had returned, or the block has no such thread. "read":
-    they had too, and their values are taken. "unnamed": they come though the mask leaves them out. "apart": they
-    come to another operation, at the site `other`, which is -1 otherwise.
+    "waiting": the missing lanes run, but could never come. "ended": they had returned, or the block has no such
+    thread. "read": they had too, and their values are taken. "unnamed": they come though the mask leaves them out.
+    "apart": they come to another operation.
     """
 
-    block: int
-    warp: int
-    site: int
-    mask: int
-    missing: int
-    step: int
+    block: int  # linear number in the grid
+    warp: int  # number in the block
+    site: int  # place in the trace's `sites`
+    mask: int  # a bit for each lane that it names
+    missing: int  # a bit for each lane that `why` is said of
+    step: int  # accesses of the launch before it went on
     why: Literal["waiting", "ended", "read", "unnamed", "apart"] = "waiting"
-    other: int = -1
+    other: int = -1  # site of the other operation, where lanes are "apart"
+
+
+def no_barriers() -> Barriers:
+    """Return the arrivals of a launch without any."""
+    return Barriers(*_no_rows(6))
 
 
 def _nothing_outside() -> Outside:
@@ -173,55 +207,42 @@ def _no_rows(columns: int) -> list[NDArray[np.uint8]]:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What a launch did, access by access.
+    """What a launch did, access by access: columns of shape (accesses kept,), in the order of `step`.
 
-    Columns have one entry per access, in the order of `step`:
-
-    block, thread: linear numbers, x fastest; phase: barriers the thread had passed; op: an `Op`;
-    buffer, site: places in `buffers` and `sites`; index: see `Buffer`; value: loaded, stored, or left by
-    an atomic, in the launch's widest simple dtype, None for a launch on records alone; step: the
-    scheduler's count.
-
-    initial: contents of global and constant buffers before the launch, by buffer number, one entry per
-    index; a buffer that is missing there, shared and local ones among them, began as poison (`poison`).
-    blocks: the linear numbers of the blocks that ran, ascending. recorded: those whose accesses are all
-    here; fewer after a cap.
-    barriers, warp_barriers: arrivals at barriers of block or grid; at warp operations and fences.
-    outside: the accesses that were not made. missing: the warp operations to which not all came that should.
-    accesses: how many the launch made; more than there are rows after a cap.
-    totals: whole-launch counters where rows are missing, else empty.
-    notice: one sentence about what is missing, or "".
+    value: loaded, stored, or left by an atomic, in the launch's widest simple dtype; None for a launch on records
+    alone. initial: contents of global and constant buffers before the launch, by buffer number, shape (size,); a
+    buffer that is missing there, shared and local ones among them, began as poison (`poison`).
     """
 
-    block: NDArray[np.unsignedinteger]
-    thread: NDArray[np.unsignedinteger]
-    phase: NDArray[np.unsignedinteger]
-    op: NDArray[np.uint8]
-    buffer: NDArray[np.unsignedinteger]
-    site: NDArray[np.unsignedinteger]
-    index: NDArray[np.unsignedinteger]
-    step: NDArray[np.unsignedinteger]
+    block: NDArray[np.unsignedinteger]  # linear number in the grid, x fastest
+    thread: NDArray[np.unsignedinteger]  # linear number in the block, x fastest
+    phase: NDArray[np.unsignedinteger]  # barriers that the thread had passed
+    op: NDArray[np.uint8]  # an `Op`
+    buffer: NDArray[np.unsignedinteger]  # place in `buffers`
+    site: NDArray[np.unsignedinteger]  # place in `sites`
+    index: NDArray[np.unsignedinteger]  # element of the buffer; see `Buffer`
+    step: NDArray[np.unsignedinteger]  # the scheduler's count when it ran
     value: NDArray[np.generic] | None
-    barriers: Barriers
+    barriers: Barriers  # arrivals at barriers of block or grid
     buffers: tuple[Buffer, ...]
     sites: tuple[Site, ...]
     initial: dict[int, NDArray[np.generic]]
-    launch: str
-    kernel: str
-    grid: Dim3
-    block_dim: Dim3
-    schedule: str
-    resident: int
-    blocks: NDArray[np.int64]
-    recorded: NDArray[np.int64]
-    accesses: int
-    totals: dict[str, int] = field(default_factory=dict)
-    notice: str = ""
-    sources: dict[str, str] = field(default_factory=dict)
+    launch: str  # the `Launch` as JSON
+    kernel: str  # name of the function
+    grid: Dim3  # blocks along x, y, z
+    block_dim: Dim3  # threads of a block along x, y, z
+    schedule: str  # the kind: "lockstep", "sequential" or "random"
+    resident: int  # blocks that ran at once
+    blocks: NDArray[np.int64]  # linear numbers of those that ran, ascending
+    recorded: NDArray[np.int64]  # of those whose accesses are all here; fewer after a cap
+    accesses: int  # that the launch made; more than there are rows after a cap
+    totals: dict[str, int] = field(default_factory=dict)  # whole-launch counters where rows are missing
+    notice: str = ""  # one sentence about what is missing
+    sources: dict[str, str] = field(default_factory=dict)  # text of each file in which a site lies
     error: KernelError | None = None
-    check: Check | None = None
-    made_by: str = ""
-    warp_barriers: Barriers = field(default_factory=lambda: Barriers(*_no_rows(6)))
+    check: Check | None = None  # None where nothing was compared
+    made_by: str = ""  # what ran the launch, and why not something else
+    warp_barriers: Barriers = field(default_factory=no_barriers)  # arrivals at warp operations and fences
     outside: Outside = field(default_factory=_nothing_outside)
     missing: tuple[MissingLanes, ...] = ()
 
@@ -237,6 +258,41 @@ class Trace:
     def warps(self) -> int:
         """Warps in a block, the last one perhaps not full."""
         return -(-self.threads // WARP)
+
+    def places_of(self, block: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Return the place in `blocks` of each of some blocks that ran."""
+        found: NDArray[np.int64] = self._places[block]
+        return found
+
+    def thread_numbers(
+        self, block: NDArray[np.integer[Any]], thread: NDArray[np.integer[Any]]
+    ) -> NDArray[np.int64]:
+        """Return a number for each of some threads, below len(blocks) * threads: ascending by block and thread."""
+        number = self.places_of(block)
+        number *= self.threads
+        np.add(number, thread, out=number, casting="unsafe")
+        return number
+
+    def thread_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Return the number (`thread_numbers`) of the thread that made each of some accesses."""
+        return self.thread_numbers(self.block[rows], self.thread[rows])
+
+    @cached_property
+    def _places(self) -> NDArray[np.int64]:
+        """The place in `blocks` of each number of a block up to the largest."""
+        places = np.zeros(int(self.blocks.max(initial=0)) + 1, np.int64)
+        places[self.blocks] = np.arange(len(self.blocks))
+        return places
+
+    @cached_property
+    def is_recorded(self) -> NDArray[np.bool_]:
+        """Whether all accesses of each of `blocks` are here."""
+        return np.isin(self.blocks, self.recorded)
+
+    @cached_property
+    def of_buffers(self) -> BufferColumns:
+        """The buffers as columns."""
+        return BufferColumns.of(self.buffers)
 
     @property
     def is_part(self) -> bool:
@@ -276,3 +332,12 @@ def poison(dtype: np.dtype[np.generic]) -> np.generic:
         parts = 1 + (dtype.kind == "c")
         return dtype.type(np.frombuffer(_NAN[dtype.itemsize // parts] * parts, dtype)[0])
     return np.frombuffer(b"\xa5" * dtype.itemsize, dtype)[0] if dtype.kind != "b" else dtype.type(True)
+
+
+def poisoned(shape: int | tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return an array as a kernel finds memory that nobody has written: poison, or in records bytes of 0xA5."""
+    if dtype.names is None:
+        return np.full(shape, poison(dtype), dtype)
+    fresh = np.empty(shape, dtype)
+    fresh.view(np.uint8).fill(0xA5)
+    return fresh

@@ -17,7 +17,7 @@ from .array_types import Ints, Mask
 from .finding import Finding, access_element, counted, line_text, thread_text
 from .grid_barriers import grid_epochs
 from .meetings import Writers
-from .pieces import Touches, dense, groups_of, parts_of, places_of, touches_of
+from .pieces import Touches, dense, groups_of, parts_of, touches_of
 from .requests import Requests
 from .structure import called
 from .trace import Op, Trace, poison
@@ -93,7 +93,7 @@ def _raced(trace: Trace, touches: Touches, key: Ints, bad: Mask, written: Mask) 
     phases = int(trace.phase.max(initial=0)) + 1
     both = np.concatenate([write_key, read_key])
     row = np.concatenate([writes, reads])
-    place = places_of(trace, trace.block[row])
+    place = trace.places_of(trace.block[row])
     number, size = dense((both * len(trace.blocks) + place) * phases + trace.phase[row])
     count = len(writes)
     in_block = Writers(number[:count], size, trace.thread[writes]).meet(number[count:], trace.thread[reads])
@@ -107,8 +107,9 @@ def _copy(trace: Trace, rows: Ints) -> Ints:
     space = trace.buffers[int(trace.buffer[rows[0]])].space
     if space == "global":
         return np.zeros(len(rows), np.int64)
-    place = places_of(trace, trace.block[rows])
-    return place if space == "shared" else place * trace.threads + trace.thread[rows]
+    if space == "shared":
+        return trace.places_of(trace.block[rows])
+    return trace.thread_of(rows)
 
 
 def _empty(trace: Trace, group: list[int]) -> Mask | None:

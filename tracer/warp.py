@@ -105,20 +105,16 @@ def warp_operations(meet: Meet, lane: Callable[[], int]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Came:
-    """Who came to a warp operation that goes on, and who else could have.
+    """Who came to a warp operation that goes on, and who else could have."""
 
-    sites: where each lane is, in the order in which they came; sources: the lanes whose values are taken.
-    there, running: a bit for each lane that has a thread, and whose thread has not ended.
-    """
-
-    block: int
-    warp: int
-    mask: int
-    sites: dict[int, int]
-    sources: list[int]
-    there: int
-    running: int
-    step: int
+    block: int  # linear number in the grid
+    warp: int  # number in the block
+    mask: int  # a bit for each lane that it names
+    sites: dict[int, int]  # where each lane is, in the order in which they came
+    sources: list[int]  # lanes whose values are taken
+    there: int  # a bit for each lane that has a thread
+    running: int  # a bit for each lane whose thread has not ended
+    step: int  # accesses of the launch before it
 
 
 class Faults:

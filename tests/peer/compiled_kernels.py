@@ -45,14 +45,18 @@ def compare_every_launch() -> None:
     from engines import close, equal
     from tilescope.tracer.compiled import run as compiled
     from tilescope.tracer.compiled.not_compilable import NotCompilable
-    from tilescope.tracer.execution import Run
+    from tilescope.tracer.execution import Execution
     from tilescope.tracer.results import finish
+    from tilescope.tracer.run_record import RunRecord
 
-    simulate = Run.execute
+    simulate = Execution.execute
 
-    def execute(self: Run, kernel: Any, grid: Any, dim: Any, arguments: tuple[Any, ...], debug: bool) -> None:
+    def execute(
+        self: Execution, kernel: Any, grid: Any, dim: Any, arguments: tuple[Any, ...], debug: bool
+    ) -> None:
+        theirs = self.record
         before = [(a, a.copy()) for value in arguments for a in arrays(value)]
-        ours = Run(self.launch, self.names, lambda done, of: None)
+        ours = RunRecord(theirs.launch, theirs.names, lambda done, of: None)
         ours.grid, ours.dim = grid, dim
         said = ""
         try:
@@ -70,11 +74,11 @@ def compare_every_launch() -> None:
         if not said:
             file = kernel.__code__.co_filename
             alike = all(close(a, r, 1e-4) for (a, _), r in zip(before, results, strict=True))
-            if not (alike and equal(finish(ours, file, ""), finish(self, file, ""), 1e-4)):
+            if not (alike and equal(finish(ours, file, ""), finish(theirs, file, ""), 1e-4)):
                 verdict = "differs"
         print(MARK + json.dumps([verdict, f"{kernel.__module__}.{kernel.__qualname__}", said]), flush=True)
 
-    Run.execute = execute  # type: ignore[method-assign]
+    Execution.execute = execute  # type: ignore[method-assign]
 
 
 def child(module: str) -> None:

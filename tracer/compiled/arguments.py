@@ -19,18 +19,14 @@ _SCALARS = {bool: types.boolean, int: types.int64, float: types.float64, complex
 
 @dataclass
 class Arguments:
-    """The arguments of a launch.
+    """The arguments of a launch."""
 
-    arrays: those in them, with what they are called. expressions: of each argument, in compiled code. readers: the
-    functions that these call. facts: everything about the arguments that compiled code depends on.
-    """
-
-    arrays: list[tuple[str, NDArray[Any]]] = field(default_factory=list)
-    expressions: list[str] = field(default_factory=list)
-    readers: dict[str, Any] = field(default_factory=dict)
-    facts: list[str] = field(default_factory=list)
-    _words: list[int] = field(default_factory=list)
-    _places: list[int] = field(default_factory=list)
+    arrays: list[tuple[str, NDArray[Any]]] = field(default_factory=list)  # those in them, by name
+    expressions: list[str] = field(default_factory=list)  # of each argument, in compiled code
+    readers: dict[str, Any] = field(default_factory=dict)  # the functions that these call, by name
+    facts: list[str] = field(default_factory=list)  # all that compiled code depends on
+    _words: list[int] = field(default_factory=list)  # of the table: 64 bits each
+    _places: list[int] = field(default_factory=list)  # where each array begins in it
 
     def add(self, name: str, value: Any) -> None:
         """Add an argument; raises NotCompilable for one of a kind that compiled code can't have."""

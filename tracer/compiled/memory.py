@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..allocation import field_buffer
-from ..execution import Run, poisoned
-from ..trace import Buffer, poison
+from ..run_record import RunRecord
+from ..trace import poison, poisoned
 from .arguments import Arguments
 from .not_compilable import NotCompilable
 from .program import Declared, Program
@@ -24,9 +23,14 @@ class Memory:
     """
 
     def __init__(
-        self, run: Run, program: Program, arguments: Arguments, state: NDArray[np.int64], threads: int
+        self,
+        record: RunRecord,
+        program: Program,
+        arguments: Arguments,
+        state: NDArray[np.int64],
+        threads: int,
     ) -> None:
-        self.run, self.program, self.threads = run, program, threads
+        self.record, self.program, self.threads = record, program, threads
         self._numbers: dict[tuple[int, int], int] = {}
         self._fields: dict[int, tuple[int, str, np.dtype[Any], int]] = {}
         self._arguments: dict[int, int] = {}  # the region of each argument's buffer
@@ -34,18 +38,17 @@ class Memory:
         starts = [self._argument(name, value) for name, value in arguments.arrays]
         if self.regions + program.first_region(len(program.declared)) > REGIONS:
             raise NotCompilable(f"More than {REGIONS:,} arrays and fields of records.")
-        self._dynamic = np.zeros(max(1, run.launch.shared_bytes), np.uint8)
+        self._dynamic = np.zeros(max(1, record.launch.shared_bytes), np.uint8)
         self._pairs = [self._storage(array) for array in program.declared]
         self.seen = np.zeros(max(1, len(program.declared)), np.int64)
         self._known = self._declared = 0
-        self._dynamic_place: tuple[str, int] | None = None
         self._tables: dict[Word, NDArray[Any]] = {
             Word.MEMORY: np.array([live.ctypes.data for live, _ in self._pairs] or [0], np.int64), Word.SEEN: self.seen,
             Word.ARGUMENTS: arguments.table(starts), Word.POISON: _poison(), Word.TRASH: np.zeros(16, np.uint8),
         }  # fmt: skip
         for word, table in self._tables.items():
             state[word] = table.ctypes.data
-        state[Word.DYNAMIC], state[Word.DECLARED_FROM] = run.launch.shared_bytes, self.regions
+        state[Word.DYNAMIC], state[Word.DECLARED_FROM] = record.launch.shared_bytes, self.regions
 
     def _storage(self, array: Declared) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return the memory of a declared array, and what it holds when a block begins."""
@@ -86,12 +89,13 @@ class Memory:
 
     def _argument(self, name: str, value: NDArray[Any]) -> tuple[int, int]:
         """Make a buffer of an array argument's memory; return where this starts, and its region."""
-        memory = self.run.over(value, name, "global")._memory
-        if memory.buffer not in self._arguments:
-            self._arguments[memory.buffer] = self.regions
-            self._add(self.regions, value.dtype, memory.buffer)
+        memory = self.record.memory_of(value, name, "global")
+        buffer = self.record.buffer_as(memory, value.dtype)
+        if buffer not in self._arguments:
+            self._arguments[buffer] = self.regions
+            self._add(self.regions, value.dtype, buffer)
             self.regions += regions_of(value.dtype)
-        return memory.start, self._arguments[memory.buffer]
+        return memory.start, self._arguments[buffer]
 
     def declare(self) -> None:
         """Make buffers of the arrays declared since, in the order in which they were."""
@@ -105,28 +109,14 @@ class Memory:
         self._known = int(self.seen.max())
 
     def _buffer(self, array: Declared) -> int:
-        run = self.run
         if array.shape is None:
-            return self._dynamic_buffer(array)
+            return self.record.add_dynamic(array.name or "dynamic", array.dtype)
         name = array.name or f"{array.space}_{self._declared}"
         if array.content is not None:
-            run.over(array.content, name, "constant")
-            return len(run.recorder.buffers) - 1
+            memory = self.record.memory_of(array.content, name, "constant")
+            return self.record.buffer_as(memory, array.content.dtype)
         like = np.empty(array.shape, array.dtype)
-        return run._buffer(name, array.space, like, like.size)
-
-    def _dynamic_buffer(self, array: Declared) -> int:
-        """Make a buffer of dynamic shared memory: one for each dtype that it is declared with, at one address."""
-        run, total = self.run, self.run.launch.shared_bytes
-        if self._dynamic_place is None:
-            self._dynamic_place = (array.name or "dynamic", run._addresses["shared"])
-            run._addresses["shared"] += total
-        name, address = self._dynamic_place
-        size = array.dtype.itemsize
-        count = total // size
-        return run.recorder.add_buffer(
-            Buffer(name, "shared", array.dtype.str, (count,), (size,), address, size, count)
-        )
+        return self.record.add_array(name, array.space, like, like.size)
 
     def _part(self, region: int, code: int) -> int:
         """Make a buffer of the real or imaginary parts of a region's complex numbers."""
@@ -140,19 +130,16 @@ class Memory:
         return self._of_field(self.number_of(whole, RECORD), name, dtype, offset)
 
     def _of_field(self, whole: int, name: str, dtype: np.dtype[Any], offset: int) -> int:
-        buffers = self.run.recorder.buffers
-        return self.run.recorder.add_buffer(field_buffer(buffers[whole], name, dtype, offset))
+        recorder = self.record.recorder
+        return recorder.add_buffer(recorder.buffers[whole].field(name, dtype, offset))
 
     def _view(self, region: int, code: int) -> int:
         """Make a buffer of a region's bytes seen as another dtype."""
         dtype = DTYPES[code]
         known = next(n for (r, c), n in self._numbers.items() if r == region and c < PARTS_FROM)
-        whole = self.run.recorder.buffers[known]
-        size, nbytes = dtype.itemsize, whole.size * whole.unit
-        count = nbytes // size
-        return self.run.recorder.add_buffer(
-            Buffer(whole.name, whole.space, dtype.str, (count,), (size,), whole.address, size, count)
-        )
+        recorder = self.record.recorder
+        whole = recorder.buffers[known]
+        return recorder.add_buffer(whole.seen_as(dtype, whole.size * whole.unit))
 
 
 def _poison() -> NDArray[np.uint8]:

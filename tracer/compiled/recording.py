@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..array_types import Columns, Ints
+from ..array_types import Columns, Ints, narrow
 from ..recorder import CHUNK, Recorder, TooLarge
 from ..trace import OF_BLOCK, WARP, Barriers, Op, Outside
 from .arrivals import Arrivals
 from .columns import Growing
 from .drain import COLUMNS, TYPES, spread, values_of
-from .misses import outside_of
 from .not_compilable import NotCompilable
 from .program import Program
 from .spinning import PATIENCE, reads_alike
@@ -335,9 +334,17 @@ class RowRecorder(Recorder):
 
     def outside(self) -> Outside:
         """Return the accesses that were not made as columns."""
-        return outside_of(self.missed)
+        return _outside_of(self.missed)
 
 
 def _words(rows: NDArray[Any]) -> NDArray[np.int64]:
     """Return rows as words, which are copied faster than fields."""
     return rows.view(np.int64).reshape(len(rows), -1)
+
+
+def _outside_of(missed: Sequence[tuple[Any, ...]]) -> Outside:
+    """Return the accesses that were not made as columns; each is given as the fields of `Outside`, in their order."""
+    block, thread, phase, op, buffer, site, step, cell, text = ([m[i] for m in missed] for i in range(9))
+    where = (narrow(np.array(c, np.int64)) for c in (block, thread, phase))
+    what = (narrow(np.array(c, np.int64)) for c in (buffer, site, step))
+    return Outside(*where, np.array(op, np.uint8), *what, np.array(cell, np.int64), tuple(text))  # type: ignore[call-arg, arg-type]

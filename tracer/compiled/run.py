@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..array_types import Columns
-from ..execution import Run
 from ..launch import Array, Launch
 from ..loading import arrays_of, constants_of, content_of, load_kernel
+from ..partial_totals import totals_of_columns
 from ..recorder import TooLarge
-from ..results import finish, totals_of_columns
-from ..scheduler import resident_blocks
+from ..results import finish
+from ..run_record import RunRecord, resident_blocks
 from ..storage import TraceFileError
 from ..trace import KernelError, Trace, unravel
 from .arguments import Arguments
@@ -42,7 +42,7 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     module, kernel = load_kernel(launch)
     constants_of(module, launch)
     given, names = arrays_of(launch, kernel)
-    made = Run(launch, names, report)
+    made = RunRecord(launch, names, report)
     arrays = zip(names, launch.arguments, strict=True)
     made.contents = {n: content_of(a) for n, a in arrays if isinstance(a, Array) and a.fill != "file"}
     debug = getattr(kernel, "_debug", False) or getattr(kernel, "targetoptions", {}).get("debug")
@@ -50,7 +50,7 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     return finished(made, str(module.__file__))
 
 
-def finished(made: Run, file: str) -> Trace:
+def finished(made: RunRecord, file: str) -> Trace:
     """Return the trace of a run of a kernel in this file, which has been executed."""
     trace = finish(made, file, f"numba {numba.__version__}, compiled")
     assert isinstance(made.recorder, RowRecorder)
@@ -59,16 +59,16 @@ def finished(made: Run, file: str) -> Trace:
 
 
 def prepared(
-    made: Run, function: FunctionType, given: Sequence[Any], *, debug: bool = False
+    launch: Launch, names: Sequence[str], function: FunctionType, given: Sequence[Any], *, debug: bool = False
 ) -> tuple[Program, Arguments, Any]:
     """Return a kernel rewritten, its arguments, and its compiled code; raises NotCompilable."""
-    if made.launch.schedule.kind == "random":
+    if launch.schedule.kind == "random":
         raise NotCompilable("The random schedule switches threads at every access.")
     if debug:
         raise NotCompilable("debug=True asks for errors that compiled code does not raise.")
     try:
         program, arguments = rewritten(function), Arguments()
-        for name, value in zip(made.names, given, strict=True):
+        for name, value in zip(names, given, strict=True):
             arguments.add(name, value)
         return program, arguments, compiled(program, arguments)
     except NotCompilable:
@@ -77,16 +77,18 @@ def prepared(
         raise NotCompilable(unexpected(error)) from error
 
 
-def execute(made: Run, function: FunctionType, given: Sequence[Any], *, debug: bool = False) -> RowRecorder:
+def execute(
+    made: RunRecord, function: FunctionType, given: Sequence[Any], *, debug: bool = False
+) -> RowRecorder:
     """Run a kernel's chosen blocks on these arguments; what went wrong ends up in `error` or `notice`.
 
     Returns what has recorded them. Raises NotCompilable, before or after some of the blocks have run.
     """
-    program, arguments, sweep = prepared(made, function, given, debug=debug)
+    program, arguments, sweep = prepared(made.launch, made.names, function, given, debug=debug)
     state = np.zeros(len(Word), np.int64)
     threads = made.dim[0] * made.dim[1] * made.dim[2]
     count = made.grid[0] * made.grid[1] * made.grid[2]
-    made.scheduler.slots = resident_blocks(made.launch.schedule, made.launch.resident, threads)
+    made.resident = resident_blocks(made.launch.schedule, made.launch.resident, threads)
     limits = made.launch.limits
     recorder = RowRecorder(
         limits.accesses, limits.memory, lambda columns: _count(made, threads, columns), program, state,
@@ -101,23 +103,18 @@ def execute(made: Run, function: FunctionType, given: Sequence[Any], *, debug: b
         memory.declare()
         recorder.end()
     if recorder.summary is not None:
-        _add(made, recorder.summary.totals())
+        made.add_totals(recorder.summary.totals())
     return recorder
 
 
-def _count(made: Run, threads: int, columns: Columns) -> None:
+def _count(made: RunRecord, threads: int, columns: Columns) -> None:
     """Add the counters of some whole blocks' rows to those of the launch."""
     recorder = made.recorder
     found = counted(columns, recorder.buffers, len(recorder.sites), threads)
-    _add(made, totals_of_columns(made, columns) if found is None else found)
+    made.add_totals(totals_of_columns(made, columns) if found is None else found)
 
 
-def _add(made: Run, found: dict[str, int]) -> None:
-    for name, value in found.items():
-        made.totals[name] = made.totals.get(name, 0) + value
-
-
-def _run_blocks(made: Run, blocks: Blocks, recorder: RowRecorder, state: NDArray[np.int64]) -> None:
+def _run_blocks(made: RunRecord, blocks: Blocks, recorder: RowRecorder, state: NDArray[np.int64]) -> None:
     count = made.grid[0] * made.grid[1] * made.grid[2]
     chosen = list(range(count)) if made.launch.blocks is None else list(made.launch.blocks)
     try:
@@ -131,7 +128,7 @@ def _run_blocks(made: Run, blocks: Blocks, recorder: RowRecorder, state: NDArray
         _end(made, recorder.failure or error, state)
 
 
-def _end(made: Run, error: BaseException, state: NDArray[np.int64]) -> None:
+def _end(made: RunRecord, error: BaseException, state: NDArray[np.int64]) -> None:
     """Note how a launch ended that did not come to its end."""
     recorder = made.recorder
     if isinstance(error, TooLarge) and isinstance(recorder, RowRecorder):

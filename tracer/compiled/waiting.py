@@ -6,6 +6,7 @@ The rules are those of the simulator's scheduler (tracer/scheduler.py); what lan
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +17,17 @@ from ..warp import ALL, Came, lanes
 from .state import Why
 
 
+@dataclass(frozen=True, eq=False)
 class Tables:
-    """Per thread: why it stopped, where and after how many accesses, what it brought, and what it takes away."""
+    """What compiled code and the driver tell each other of each thread of a block, shape (threads,)."""
 
-    def __init__(
-        self, why: Ints, where: Ints, when: Ints, out: Ints, into: Ints, mask: Ints, extra: Ints
-    ) -> None:  # fmt: skip
-        self.why, self.where, self.when = why, where, when
-        self.out, self.into, self.mask, self.extra = out, into, mask, extra
+    why: Ints  # a `Why`: what it stopped for
+    where: Ints  # number of the site in the program
+    when: Ints  # accesses of the launch before it
+    out: Ints  # what it brought: its value, or its vote
+    into: Ints  # what it takes away
+    mask: Ints  # a bit for each lane that its warp operation names
+    extra: Ints  # the third argument of a shuffle
 
 
 def vote(tables: Tables, threads: Ints) -> None:

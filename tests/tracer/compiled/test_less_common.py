@@ -15,8 +15,9 @@ from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.cudanames import FUNCTIONS, UPDATES
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.compiled.support import SUPPORT
-from tilescope.tracer.execution import Run
+from tilescope.tracer.execution import Execution
 from tilescope.tracer.results import finish
+from tilescope.tracer.run_record import RunRecord
 
 LONGS = (Array((64,), "int64", "arange"), Array((64,), "int64"))
 HALVES = (Array((16,), "float16", "arange"), Array((16,), "float16", "twos"), Array((16,), "float16"))
@@ -193,7 +194,7 @@ def kernel(pair, colour, level, out):
 def trace_of(tmp_path, engine, *given):
     """Return the trace of TAKING by an engine's own `execute`, and the array that it writes."""
     out = np.zeros(2)
-    made = Run(
+    made = RunRecord(
         launch(tmp_path, "", schedule="sequential"), ("pair", "colour", "level", "out"), lambda done, of: None
     )
     linecache.cache["taking.py"] = (len(TAKING), None, TAKING.splitlines(keepends=True), "taking.py")
@@ -202,7 +203,7 @@ def trace_of(tmp_path, engine, *given):
     if engine == "compiled":
         compiled.execute(made, names["kernel"], (*given, out))
     else:
-        made.execute(names["kernel"], (1, 1, 1), (1, 1, 1), (*given, out), debug=False)
+        Execution(made).execute(names["kernel"], (1, 1, 1), (1, 1, 1), (*given, out), debug=False)
     return finish(made, "taking.py", ""), out
 
 

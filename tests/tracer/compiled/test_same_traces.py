@@ -267,6 +267,21 @@ def test_constant_arrays_and_globals(tmp_path):
     same(launch(tmp_path, source, LONGS, block=(4, 1, 1), constants={"WIDTH": 2}))
 
 
+def test_a_constant_array_that_is_declared_twice_is_one_buffer(tmp_path):
+    source = """
+    TABLE = np.arange(4, dtype=np.float32)
+    @cuda.jit
+    def kernel(a, out):
+        t = cuda.threadIdx.x
+        table = cuda.const.array_like(TABLE)
+        s = cuda.shared.array(4, float32)
+        again = cuda.const.array_like(TABLE)
+        s[t] = table[t]
+        out[t] = s[t] + again[3 - t]
+    """
+    same(launch(tmp_path, source, LONGS, block=(4, 1, 1)))
+
+
 def test_device_functions(tmp_path):
     source = """
     @cuda.jit(device=True)

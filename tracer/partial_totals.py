@@ -1,0 +1,17 @@
+"""Counters of blocks whose rows are not kept: counted from their columns, which are then dropped."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .array_types import Columns
+from .counters import totals_of
+from .requests import requests_of
+from .results import trace_of
+from .run_record import RunRecord
+
+
+def totals_of_columns(record: RunRecord, columns: Columns) -> dict[str, int]:
+    """Return the counters of some whole blocks' rows, by the names in `counters.NAMES`."""
+    trace = trace_of(record, columns, np.unique(columns["block"]).astype(np.int64))
+    return totals_of(trace, requests_of(trace))
