@@ -101,15 +101,15 @@ def additions_of(trace: Trace, requests: Requests, buffer: int) -> Additions:
 
 def _copies(trace: Trace, rows: Ints, buffer: int) -> Ints:
     """Return the copy of the buffer that each access is to."""
-    space, block = trace.buffers[buffer].space, trace.block[rows].astype(np.int64)
+    space = trace.buffers[buffer].space
     if space == "local":
-        return block * trace.threads + trace.thread[rows]
-    return block if space == "shared" else np.zeros(len(rows), np.int64)
+        return trace.thread_in_grid(rows)
+    return trace.block[rows].astype(np.int64) if space == "shared" else np.zeros(len(rows), np.int64)
 
 
 def _loads_before(trace: Trace, rows: Ints, cell: Ints) -> Ints:
     """Return for each store the load of the same cell that its thread made just before it, else -1."""
-    thread = trace.thread_of(rows)
+    thread = trace.thread_in_grid(rows)
     order = stable_order(cell)
     order = order[stable_order(thread[order])]
     same = (np.diff(thread[order]) == 0) & (np.diff(cell[order]) == 0)
@@ -192,8 +192,8 @@ def _samples(trace: Trace, added: Ints, buffer: int) -> Ints:
     loads = np.flatnonzero((trace.op == Op.LOAD) & (trace.buffer != buffer))
     rows = np.concatenate([loads, added])
     rows = rows[np.argsort(rows, kind="stable")]
-    rows = rows[stable_order(trace.thread_of(rows))]
-    thread = trace.thread_of(rows)
+    rows = rows[stable_order(trace.thread_in_grid(rows))]
+    thread = trace.thread_in_grid(rows)
     is_load = (trace.op[rows] == Op.LOAD) & (trace.buffer[rows] != buffer)
     last = np.maximum.accumulate(np.where(is_load, np.arange(len(rows)), -1))
     last[thread[last] != thread] = -1
@@ -241,6 +241,6 @@ def _is_counted(trace: Trace, rows: Ints) -> bool:
     if 2 * adds.sum() < (op != Op.LOAD).sum() or not adds.any():
         return False
     order = stable_order(cell[adds])
-    cells, threads = cell[adds][order], trace.thread_of(rows[adds])[order]
+    cells, threads = cell[adds][order], trace.thread_in_grid(rows[adds])[order]
     first = threads[np.arange(len(cells)) - places_in_run(run_starts(cells), len(cells))]
     return bool((threads != first).any())

@@ -38,12 +38,12 @@ class _Homes:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         stores = _stores(trace, "global")
-        self._thread, last = np.unique(trace.thread_of(stores)[::-1], return_index=True)
+        self._thread, last = np.unique(trace.thread_in_grid(stores)[::-1], return_index=True)
         self._row = stores[::-1][last]
 
     def of(self, rows: AnyInts) -> Ints:
         """Return per access the row of its thread's last store, -1 where there is none."""
-        return _looked_up(self._thread, self._row, self._trace.thread_of(rows))
+        return _looked_up(self._thread, self._row, self._trace.thread_in_grid(rows))
 
 
 class _NextStores:
@@ -73,7 +73,7 @@ class _NextStores:
         return result
 
     def _turns_of(self, rows: AnyInts) -> Ints:
-        turn: Ints = self._trace.thread_of(rows) * self._phases + self._trace.phase[rows]
+        turn: Ints = self._trace.thread_in_grid(rows) * self._phases + self._trace.phase[rows]
         return turn
 
     def _pairs(self, turn: Ints, rows: AnyInts) -> Ints:

@@ -277,6 +277,11 @@ class Trace:
         """Return the number (`thread_numbers`) of the thread that made each of some accesses."""
         return self.thread_numbers(self.block[rows], self.thread[rows])
 
+    def thread_in_grid(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Return the linear number in the grid of the thread that made each of some accesses."""
+        number: NDArray[np.int64] = self.block[rows].astype(np.int64) * self.threads + self.thread[rows]
+        return number
+
     @cached_property
     def _places(self) -> NDArray[np.int64]:
         """The place in `blocks` of each number of a block up to the largest."""
