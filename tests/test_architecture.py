@@ -55,8 +55,8 @@ VIEWS = [name for name, tree in TREES.items() if name.startswith("app/views/") a
 
 
 def test_the_scan_sees_the_house():
-    assert {"kernels/catalogue.py", "tracer/trace.py", "app/cli/main.py"} <= set(TREES)
-    assert "tilescope.kernels.catalogue" in IMPORTS["tracer/plan.py"]
+    assert {"kernels/scenarios/catalogue.py", "tracer/trace.py", "app/cli/main.py"} <= set(TREES)
+    assert "tilescope.kernels.scenarios.catalogue" in IMPORTS["tracer/plan.py"]
     assert len(VIEWS) >= 4
 
 
@@ -102,13 +102,13 @@ def test_views_never_import_each_other():
 
 
 def test_plain_modules_need_numpy_and_the_standard_library_alone():
-    waiting, seen = ["kernels/catalogue.py", "tracer/trace.py"], set()
+    waiting, seen = ["kernels/scenarios/catalogue.py", "tracer/trace.py"], set()
     while waiting:
         name = waiting.pop()
         seen.add(name)
         own = {m.replace(".", "/").removeprefix("tilescope/") + ".py" for m in IMPORTS[name]}
         waiting += (own & TREES.keys()) - seen
-    assert "kernels/matmul_scenarios.py" in seen
+    assert "kernels/scenarios/matmul_scenarios.py" in seen
     allowed = sys.stdlib_module_names | {"numpy", "tilescope"}
     assert breaches(seen, lambda _, module: top(module) not in allowed) == []
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.catalogue import CudaC
+from ..kernels.scenarios.catalogue import CudaC
 from .cuda_c import CudaCKernel
 from .gpu import Gpu, median_of
 from .launch import Launch

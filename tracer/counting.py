@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.scenario import Scenario
+from ..kernels.scenarios.scenario import Scenario
 from .array_types import Ints
 from .binning import Additions, additions_of, counted_apart, counted_into
 from .launch import Scalar, decode

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from .. import ROOT
-from ..kernels.catalogue import CudaC, Values
+from ..kernels.scenarios.catalogue import CudaC, Values
 from .launch import Launch
 
 FOLDER = ROOT / "kernels" / "cuda_c"

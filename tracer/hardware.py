@@ -8,7 +8,7 @@ from importlib.resources import files
 import msgspec
 
 from .. import resources
-from ..kernels.catalogue import find
+from ..kernels.scenarios.catalogue import find
 from .launch import Array, Launch
 from .plan import launch_of
 

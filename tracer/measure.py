@@ -151,7 +151,7 @@ class Run:
 
 def row_names(ask: Ask) -> list[str]:
     """Return the names of a row's arguments, in their order."""
-    from ..kernels.catalogue import find
+    from ..kernels.scenarios.catalogue import find
 
     return [argument.name for argument in find(ask.scenario).plan(ask.values).arguments]
 

@@ -8,8 +8,16 @@ from pathlib import Path
 from typing import Literal, TypedDict, cast, get_args
 
 from .. import ROOT
-from ..kernels import catalogue
-from ..kernels.catalogue import Argument, CatalogueError, Plan, Scenario, Value, Values, did_you_mean
+from ..kernels.scenarios import catalogue
+from ..kernels.scenarios.catalogue import (
+    Argument,
+    CatalogueError,
+    Plan,
+    Scenario,
+    Value,
+    Values,
+    did_you_mean,
+)
 from .imports import digest_beside
 from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Schedule, ScheduleKind
 

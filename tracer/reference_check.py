@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.catalogue import find
+from ..kernels.scenarios.catalogue import find
 from .launch import Array, Launch
 from .loading import filled
 from .run_record import RunRecord

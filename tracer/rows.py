@@ -8,8 +8,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from ..kernels import catalogue
-from ..kernels.catalogue import Scenario
+from ..kernels.scenarios import catalogue
+from ..kernels.scenarios.catalogue import Scenario
 from .launch import Array, Launch
 from .measurement import Row
 from .plan import launch_of, parse_spec

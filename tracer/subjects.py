@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import catalogue
+from ..kernels.scenarios import catalogue
 from .cuda_c import CudaCKernel
 from .gpu import Gpu
 from .launch import Array, Launch

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from .. import ROOT, resources
-from ..kernels import catalogue
+from ..kernels.scenarios import catalogue
 from .atomic_write import write_atomically
 from .client import Worker
 from .counters import counters_of

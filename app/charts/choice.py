@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from ...kernels.catalogue import Scenario, find, scenarios
+from ...kernels.scenarios.catalogue import Scenario, find, scenarios
 from ...tracer.measurement import Row, Timing, TimingKind
 from .sources import Measured, Source, rows_of
 from .wording import problem_of, real_of, shape_of, side_of

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from ...kernels.catalogue import find, scenarios
-from ...kernels.scenario import WORK_ITEM_WORDS
+from ...kernels.scenarios.catalogue import find, scenarios
+from ...kernels.scenarios.scenario import WORK_ITEM_WORDS
 from ..model.vocabulary import resolved, spoken
 from .choice import Subject
 from .figure import Bars, Figure, Plane

@@ -54,7 +54,7 @@ def add_arguments(parser: Parser) -> None:
 
 def script(shell: str, commands: Sequence[Completed]) -> str:
     """Return the script for one of SHELLS."""
-    from ...kernels.catalogue import names
+    from ...kernels.scenarios.catalogue import names
 
     scenarios = " ".join(names())
     if shell == "fish":

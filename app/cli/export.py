@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...kernels.catalogue import CatalogueError, find
+from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.measurement import TIMING_KINDS, load
 from ..charts.build import build
 from ..charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, Subject

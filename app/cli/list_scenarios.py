@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from ...kernels.catalogue import scenarios
+from ...kernels.scenarios.catalogue import scenarios
 from .arguments import Parser
 from .text_table import aligned
 

@@ -39,7 +39,7 @@ def _run(arguments: list[str]) -> int:
 
 def _user_errors() -> tuple[type[Exception], ...]:
     """Return the errors whose text is a sentence for the user; called only once one is raised."""
-    from ...kernels.catalogue import CatalogueError
+    from ...kernels.scenarios.catalogue import CatalogueError
     from ...tracer.client import WorkerError
     from ...tracer.measurement import MeasurementError
     from ...tracer.storage import TraceFileError

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
-from ...kernels.catalogue import Scenario
+from ...kernels.scenarios.catalogue import Scenario
 from ...tracer.cache import TraceCache
 from ...tracer.client import Cancelled, TakesLong, Worker, WorkerError
 from ...tracer.launch import Launch

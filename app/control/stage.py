@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from ...kernels.catalogue import CatalogueError, find
+from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.launch import Launch
 from ...tracer.plan import kernel_source, launch_of
 from ..model import phase_steps

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.catalogue import CatalogueError, Scenario, find
+from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
 from ...tracer.counters import Counters, counters_of
 from ...tracer.counting import Counting, counting_of
 from ...tracer.finding import rank

@@ -9,7 +9,7 @@ from typing import cast
 
 import msgspec
 
-from ...kernels.catalogue import CatalogueError, Parameter, Scenario, settle
+from ...kernels.scenarios.catalogue import CatalogueError, Parameter, Scenario, settle
 from ...tracer.launch import Schedule, ScheduleKind
 from .bookmark import Setup
 from .setup_text import option_texts, parse_blocks, parse_resident, parse_seed, summary

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from ...kernels.scenario import WORK_ITEM_WORDS, Scenario
+from ...kernels.scenarios.scenario import WORK_ITEM_WORDS, Scenario
 
 WORDS = ("own", "cuda", "work-item")  # what a scenario speaks itself, or one model's for all
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QTreeWidgetItemIterator, QWidget
 
-from ...kernels.catalogue import find, groups
+from ...kernels.scenarios.catalogue import find, groups
 from ..charts.choice import Subject, slots_of, subject_named
 from ..charts.sources import Source
 from ..views.charts.ink import Ink

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ...kernels.catalogue import CatalogueError
+from ...kernels.scenarios.catalogue import CatalogueError
 from ..charts.build import build
 from ..charts.cases import asks_for
 from ..charts.choice import CHARTS, ChartKind, Choice, title_of, turned_to

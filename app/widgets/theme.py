@@ -9,7 +9,7 @@ from string import Template
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 
-from ...kernels.catalogue import Scenario
+from ...kernels.scenarios.catalogue import Scenario
 from ..model.vocabulary import resolved, spoken, vocabulary
 
 # Okabe and Ito, "Color Universal Design", 2008: one colour means one thing everywhere.

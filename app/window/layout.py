@@ -9,7 +9,7 @@ from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 
-from ...kernels.catalogue import groups
+from ...kernels.scenarios.catalogue import groups
 from ...tracer.outcomes import Spread
 from ..control.seed_jobs import SeedJobs, key_of
 from ..control.stage import Stage

@@ -20,7 +20,7 @@ os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 
 import msgspec
 
-from tilescope.kernels.catalogue import find
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.launch import Launch, Limits, Schedule
 from tilescope.tracer.plan import launch_of
 

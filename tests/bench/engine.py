@@ -11,7 +11,7 @@ from pathlib import Path
 
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 
-from tilescope.kernels.catalogue import find
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.counters import counters_of
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.launch import Launch, Schedule

@@ -6,7 +6,7 @@ from sessions import application
 from tilescope.app.model.session import Selection, Session, build_session
 from tilescope.app.views.histogram.view import HistogramView
 from tilescope.app.widgets.theme import Theme
-from tilescope.kernels.catalogue import find
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.launch import Schedule
 from tilescope.tracer.outcomes import Measured
 from tilescope.tracer.plan import launch_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tilescope.kernels.catalogue import find, settle
+from tilescope.kernels.scenarios.catalogue import find, settle
 from tilescope.tracer.measurement import Ceilings, Device, Host, Measurement, Method, Peak, Timing
 from tilescope.tracer.rows import Ask, row_of
 

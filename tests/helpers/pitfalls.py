@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported
-from tilescope.kernels.catalogue import groups
+from tilescope.kernels.scenarios.catalogue import groups
 from tilescope.tracer.plan import launch_of
 
 PITFALLS = "Pitfalls"

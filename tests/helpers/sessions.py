@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from launching import Array, trace
 from launching import launch as launch_text
 from tilescope.app.model.session import Session, build_session
-from tilescope.kernels.catalogue import find
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.launch import decode
 from tilescope.tracer.plan import launch_of
 from tilescope.tracer.simulator import run

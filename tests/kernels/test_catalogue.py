@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilescope.kernels.catalogue import CatalogueError, find, groups, names, scenarios, settle
-from tilescope.kernels.matmul_scenarios import INTEGERS, MATMULS, matrix_file, product, product_tolerance
+from tilescope.kernels.scenarios.catalogue import CatalogueError, find, groups, names, scenarios, settle
+from tilescope.kernels.scenarios.matmul_scenarios import (
+    INTEGERS,
+    MATMULS,
+    matrix_file,
+    product,
+    product_tolerance,
+)
 from tilescope.tracer.launch import Limits, Schedule, decode, encode
 from tilescope.tracer.plan import OPTIONS, PlanError, kernel_source, launch_of, parse_spec
 

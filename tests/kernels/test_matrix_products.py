@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tilescope.kernels.catalogue import find, scenarios
-from tilescope.kernels.matmul_scenarios import MATMULS
-from tilescope.kernels.matmul_variant_scenarios import VARIANTS, WORK_ITEMS
+from tilescope.kernels.scenarios.catalogue import find, scenarios
+from tilescope.kernels.scenarios.matmul_scenarios import MATMULS
+from tilescope.kernels.scenarios.matmul_variant_scenarios import VARIANTS, WORK_ITEMS
 from tilescope.tracer.client import Worker
 from tilescope.tracer.plan import launch_of
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from launching import contents
-from tilescope.kernels.catalogue import find, scenarios
+from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.launch import Schedule
 from tilescope.tracer.plan import launch_of
 from tilescope.tracer.simulator import run

@@ -10,7 +10,7 @@ import pytest
 
 from folders import DATA
 from launching import Array, contents
-from tilescope.kernels.catalogue import find, scenarios
+from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.counters import counters_of, totals_of
 from tilescope.tracer.launch import Schedule
 from tilescope.tracer.plan import launch_of

@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from ....kernels.catalogue import Scenario
+from ....kernels.scenarios.catalogue import Scenario
 from ...model.session import Selection, Session
 from ...widgets.theme import Theme
 

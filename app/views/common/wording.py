@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ....kernels.catalogue import PhaseText, Scenario
-from ....kernels.scenario import Values
+from ....kernels.scenarios.catalogue import PhaseText, Scenario
+from ....kernels.scenarios.scenario import Values
 from ....tracer.finding import block_text, element_place, place_text
 from ....tracer.finding import counted as plural
 from ....tracer.requests import REQUEST_KINDS

@@ -11,7 +11,7 @@ from typing import Protocol
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QWidget
 
-from ....kernels.catalogue import Parameter
+from ....kernels.scenarios.catalogue import Parameter
 from ...widgets.controls import Chip, Combo, Entry, button, mark
 
 

@@ -11,7 +11,7 @@ from typing import cast
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
-from ....kernels.catalogue import Parameter, Scenario
+from ....kernels.scenarios.catalogue import Parameter, Scenario
 from ...model.bookmark import Setup
 from ...model.setup_edits import changed, parameters_of, refusal_of, turned_to, values_of
 from ...model.setup_text import option_texts, summary

@@ -14,7 +14,7 @@ from tilescope.app.cli.commands import COMMANDS, WINDOW, named, parser_of
 from tilescope.app.cli.completion import SHELLS
 from tilescope.app.cli.main import main
 from tilescope.app.cli.run_check import VALUED
-from tilescope.kernels.catalogue import names
+from tilescope.kernels.scenarios.catalogue import names
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SECTION = README.partition("## Commands\n\n")[2].partition("\n\n")[0]

@@ -17,7 +17,7 @@ from folders import ROOT
 from tilescope import __version__
 from tilescope.app.cli.commands import COMMANDS
 from tilescope.app.cli.main import main
-from tilescope.kernels.catalogue import names
+from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer.client import Worker
 from tilescope.tracer.plan import launch_of, parse_spec
 from tilescope.tracer.storage import save

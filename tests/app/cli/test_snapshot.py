@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage
 from tilescope.app.cli.main import main
 from tilescope.app.cli.snapshot import snapshot
 from tilescope.app.widgets.widget_picture import PictureError, write_png
-from tilescope.kernels.catalogue import CatalogueError
+from tilescope.kernels.scenarios.catalogue import CatalogueError
 from windows import PAIR, opened
 
 SIZE = (1280, 800)

@@ -17,8 +17,8 @@ from tilescope.app.views.memory.view import MemoryView
 from tilescope.app.views.source.highlight import c_pieces
 from tilescope.app.views.source.view import CUDA_C, NUMBA, SourceView
 from tilescope.app.widgets.theme import Theme
-from tilescope.kernels.catalogue import find, scenarios
-from tilescope.kernels.scenario import WORK_ITEM_WORDS
+from tilescope.kernels.scenarios.catalogue import find, scenarios
+from tilescope.kernels.scenarios.scenario import WORK_ITEM_WORDS
 from tilescope.tracer.cuda_c import source_of
 from tilescope.tracer.requests import REQUEST_KINDS
 

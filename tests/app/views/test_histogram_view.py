@@ -17,7 +17,7 @@ from tilescope.app.model.session import Selection
 from tilescope.app.views.counters.view import tiles_of
 from tilescope.app.views.histogram.counter import Tally, measured_text, seeds_text
 from tilescope.app.widgets.theme import Theme
-from tilescope.kernels.catalogue import find
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.launch import Schedule
 from tilescope.tracer.outcomes import Spread
 from tilescope.tracer.plan import launch_of

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tilescope.app.model.bookmark import Setup
-from tilescope.kernels.catalogue import scenarios
+from tilescope.kernels.scenarios.catalogue import scenarios
 from windows import SMALL, enter, field, opened, press, reset, settle, until
 
 

@@ -16,8 +16,8 @@ from tilescope.app.widgets.spoken_words import speak
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window import actions
 from tilescope.app.window.event_loop import application
-from tilescope.kernels.catalogue import find, groups, scenarios
-from tilescope.kernels.scenario import WORK_ITEM_WORDS
+from tilescope.kernels.scenarios.catalogue import find, groups, scenarios
+from tilescope.kernels.scenarios.scenario import WORK_ITEM_WORDS
 from windows import PAIR, SMALL, opened, settle
 
 CUDA = re.compile(r"\b(threads?|blocks?|warps?|grids?|shared (memory|load|store|request)s?)\b", re.IGNORECASE)

@@ -7,7 +7,7 @@ import pytest
 
 from launching import Array, Scalar, trace
 from sessions import matmul
-from tilescope.kernels.catalogue import find
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.binning import additions_of, counted_apart, counted_into
 from tilescope.tracer.counting import counted_total, counting_of
 from tilescope.tracer.launch import Schedule

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilescope.kernels import catalogue
+from tilescope.kernels.scenarios import catalogue
 from tilescope.tracer import track
 from tilescope.tracer.flights import Destinations
 from tilescope.tracer.launch import Schedule

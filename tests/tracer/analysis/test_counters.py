@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from folders import DATA
 from launching import Array, Scalar
 from launching import trace as trace_kernel
-from tilescope.kernels import catalogue
+from tilescope.kernels.scenarios import catalogue
 from tilescope.tracer.counters import NAMES, Counters, counters_of, totals_of
 from tilescope.tracer.plan import launch_of
 from tilescope.tracer.requests import requests_of

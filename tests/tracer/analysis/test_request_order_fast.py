@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from engines import assert_same, nothing
 from launching import Array, launch
 from random_kernels import SIZE, kernels
-from tilescope.kernels.catalogue import find, scenarios
+from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer import ordering
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.launch import Schedule

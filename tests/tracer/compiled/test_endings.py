@@ -14,7 +14,7 @@ import pytest
 from engines import nothing
 from launching import Array, Schedule, contents, launch
 from processes import ended
-from tilescope.kernels.catalogue import scenarios
+from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer import engine
 from tilescope.tracer.client import Cancelled, Worker
 from tilescope.tracer.compiled import run as compiled

@@ -15,7 +15,7 @@ import tilescope.tracer.compiled
 from compiled_launches import LONGS, kernel
 from engines import nothing, same
 from launching import Array, Scalar, Schedule, contents, launch
-from tilescope.kernels.catalogue import find
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer import engine
 from tilescope.tracer.compiled import compile as stage
 from tilescope.tracer.compiled import run as compiled

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engines import nothing
 from launching import Array, launch
 from random_kernels import SIZE, kernels
-from tilescope.kernels.catalogue import find
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.absences import absences_of
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.alone import keep_apart

@@ -14,7 +14,7 @@ from compiled_launches import LONGS, kernel
 from engines import nothing, same
 from launching import Array, Limits, Scalar, launch
 from random_kernels import SIZE, kernels
-from tilescope.kernels.catalogue import find, scenarios
+from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.tally import counted
 from tilescope.tracer.counters import totals_of

@@ -17,7 +17,7 @@ from engines import assert_same, nothing
 from folders import DATA
 from launching import Array, Limits, launch
 from random_kernels import SIZE, kernels
-from tilescope.kernels.catalogue import find, scenarios
+from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer import simulator
 from tilescope.tracer.compiled import recording
 from tilescope.tracer.compiled import run as compiled

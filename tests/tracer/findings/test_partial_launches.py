@@ -67,7 +67,7 @@ def test_a_launch_looked_at_in_small_parts_has_the_same_findings(
 
 
 def test_parts_are_whole_blocks_where_blocks_run_one_after_the_other(monkeypatch: pytest.MonkeyPatch):
-    from tilescope.kernels.catalogue import find
+    from tilescope.kernels.scenarios.catalogue import find
     from tilescope.tracer.launch import Schedule
     from tilescope.tracer.plan import launch_of
     from tilescope.tracer.simulator import run

@@ -12,7 +12,7 @@ import pytest
 from measured import DEVICE, ask, measurement
 from tilescope.app.cli.commands import named, parser_of
 from tilescope.app.cli.measure import table
-from tilescope.kernels.catalogue import CatalogueError, find, names, settle
+from tilescope.kernels.scenarios.catalogue import CatalogueError, find, names, settle
 from tilescope.tracer.client import Cancelled
 from tilescope.tracer.cuda_c import function_of, source_of
 from tilescope.tracer.measure import problem_of, serve

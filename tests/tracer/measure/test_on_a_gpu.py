@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tilescope.kernels.catalogue import find, scenarios
+from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.measurement import load
 from whole_numbers import MEASURED, PROGRAM
 

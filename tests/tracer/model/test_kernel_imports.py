@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from launching import Array, contents
-from tilescope.kernels.catalogue import find
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.cache import TraceCache
 from tilescope.tracer.client import Worker
 from tilescope.tracer.imports import digest_beside, texts_beside

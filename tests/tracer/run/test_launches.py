@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from launching import Array, Limits, Scalar, contents, launch, trace
-from tilescope.kernels.catalogue import find
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer import engine
 from tilescope.tracer.counters import totals_of
 from tilescope.tracer.loading import LoadError

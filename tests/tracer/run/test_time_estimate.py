@@ -7,7 +7,7 @@ import pytest
 
 from tilescope.app.cli import counters as report
 from tilescope.app.cli import main
-from tilescope.kernels.catalogue import find
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer import pace
 from tilescope.tracer.client import TakesLong, Worker
 from tilescope.tracer.events import Done, Job, Slow

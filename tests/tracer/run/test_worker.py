@@ -15,7 +15,7 @@ import pytest
 
 from launching import Array, Scalar, launch
 from processes import ended
-from tilescope.kernels.catalogue import find
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer import client
 from tilescope.tracer.client import Cancelled, Worker, WorkerError
 from tilescope.tracer.events import Event, Output, Progress

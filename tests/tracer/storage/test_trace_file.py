@@ -21,7 +21,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from launching import Array, trace
-from tilescope.kernels.catalogue import find
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer import npz, storage
 from tilescope.tracer.client import Worker
 from tilescope.tracer.launch import Launch, Schedule, encode

@@ -10,7 +10,7 @@ import pytest
 
 from pitfalls import ERRORS, KERNELS, PITFALLS
 from programs import tilescope
-from tilescope.kernels.catalogue import Scenario
+from tilescope.kernels.scenarios.catalogue import Scenario
 from tilescope.tracer.launch import Array, encode
 from tilescope.tracer.plan import launch_of
 

@@ -7,13 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from .matmul_scenarios import (
-    MATMUL_TIMED,
-    NUMPY,
-    matmul,
-    matmul_parameters,
-    matmul_plan,
-)
+from .matmul_scenarios import MATMUL_TIMED, NUMPY, matmul, matmul_parameters, matmul_plan
 from .scenario import WORK_ITEM_WORDS, Argument, Parameter, PhaseText, Plan, Values
 
 STEP = (
