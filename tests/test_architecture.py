@@ -55,8 +55,8 @@ VIEWS = [name for name, tree in TREES.items() if name.startswith("app/views/") a
 
 
 def test_the_scan_sees_the_house():
-    assert {"kernels/scenarios/catalogue.py", "tracer/trace.py", "app/cli/main.py"} <= set(TREES)
-    assert "tilescope.kernels.scenarios.catalogue" in IMPORTS["tracer/plan.py"]
+    assert {"kernels/scenarios/catalogue.py", "tracer/model/trace.py", "app/cli/main.py"} <= set(TREES)
+    assert "tilescope.kernels.scenarios.catalogue" in IMPORTS["tracer/model/plan.py"]
     assert len(VIEWS) >= 4
 
 
@@ -102,7 +102,7 @@ def test_views_never_import_each_other():
 
 
 def test_plain_modules_need_numpy_and_the_standard_library_alone():
-    waiting, seen = ["kernels/scenarios/catalogue.py", "tracer/trace.py"], set()
+    waiting, seen = ["kernels/scenarios/catalogue.py", "tracer/model/trace.py"], set()
     while waiting:
         name = waiting.pop()
         seen.add(name)
@@ -128,6 +128,8 @@ def test_the_window_never_loads_numba():
 
 
 def test_planning_and_talking_to_the_worker_load_neither_qt_nor_numba():
-    loaded = loaded_after("import tilescope.app.cli.main, tilescope.tracer.plan, tilescope.tracer.client")
+    loaded = loaded_after(
+        "import tilescope.app.cli.main, tilescope.tracer.model.plan, tilescope.tracer.client"
+    )
     assert "numpy" in loaded
     assert not loaded & (QT | NUMBA)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .array_types import Ints, Mask
+from .model.array_types import Ints, Mask
+from .model.trace import Site, Trace
 from .structure import kernel_file, loops_around, returns_before
-from .trace import Site, Trace
 
 
 @dataclass(frozen=True, eq=False)

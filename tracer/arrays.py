@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .allocation import FULL, Allocation, converted, take_turn
+from .model.trace import Op, poison
+from .model.user_code import UserCode
 from .scheduler import Scheduler
-from .trace import Op, poison
-from .user_code import UserCode
 from .whole import values_of
 
 SMALL = 4096  # a list of offsets is looked up faster than a range, and takes more memory

@@ -11,7 +11,7 @@ import numpy as np
 
 from .allocation import converted, take_turn
 from .arrays import Miss, RecordingArray
-from .trace import Op
+from .model.trace import Op
 
 _frame = sys._getframe
 

@@ -11,10 +11,10 @@ from msgspec.structs import replace as replace_launch
 
 from .engine import in_order, is_left, order_matters
 from .execution import Enough, Watch
-from .launch import Launch
+from .model.launch import Launch
+from .model.trace import Op, Trace
 from .run_record import RunRecord
 from .simulator import Call, Perform, begin, finished, new_record
-from .trace import Op, Trace
 
 # The simulator makes so many accesses, or runs so many seconds, in about the time that it takes to compile a kernel.
 ENOUGH = 65_536

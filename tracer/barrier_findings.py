@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .absences import Absences, first_sites
-from .array_types import Ints
-from .finding import Finding, block_text, counted, line_text, place_text
 from .grid_barriers import grid_epochs
+from .model.array_types import Ints
+from .model.finding import Finding, block_text, counted, line_text, place_text
+from .model.trace import OF_GRID, Trace
 from .requests import Requests
 from .structure import suites_at
-from .trace import OF_GRID, Trace
 
 
 def barrier_findings(trace: Trace, requests: Requests, absences: Absences) -> list[Finding]:

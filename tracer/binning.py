@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .array_types import Ints, Mask
+from .model.array_types import Ints, Mask
+from .model.grouping import places_in_run, run_starts, stable_order
+from .model.trace import WARP, Buffer, Op, Trace
 from .requests import Requests
-from .runs import places_in_run, run_starts, stable_order
-from .trace import WARP, Buffer, Op, Trace
 
 
 class Meetings(NamedTuple):

@@ -16,8 +16,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from .array_types import Ints
-from .finding import (
+from .model.array_types import Ints
+from .model.finding import (
     Finding,
     access_element,
     block_text,
@@ -27,9 +27,9 @@ from .finding import (
     place_text,
     thread_text,
 )
+from .model.trace import WARP, Buffer, Op, Site, Trace
 from .requests import Requests
 from .structure import column_of, tree_of
-from .trace import WARP, Buffer, Op, Site, Trace
 
 VERBS = {Op.LOAD: ("read", "reads"), Op.STORE: ("write", "writes")}
 REMEDY = "test the index against the array's shape before it is used"

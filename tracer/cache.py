@@ -9,9 +9,9 @@ from pathlib import Path
 
 from .. import __version__
 from .atomic_write import TEMPORARY
-from .launch import Launch
+from .model.launch import Launch
+from .model.trace import Trace
 from .storage import TraceFileError, load, save
-from .trace import Trace
 
 LIMIT = 1_000_000_000
 

@@ -14,11 +14,11 @@ import msgspec
 
 from .events import Done, Event, Failed, Job, Output, Progress, Slow
 from .json_process import JsonProcess, StartError, module_command
-from .launch import Launch, encode
+from .model.launch import Launch, encode
+from .model.trace import Trace
 from .pace import duration_text
 from .scratch import new_folder
 from .storage import TraceFileError, load
-from .trace import Trace
 
 COMMAND = module_command("tilescope.tracer.worker")
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .array_types import Ints
 from .coalescing import BANKS, passes_of
-from .finding import Finding, counted
 from .least import Least
+from .model.array_types import Ints
+from .model.finding import Finding, counted
+from .model.trace import Buffer, Op, Trace
 from .requests import Requests
 from .site_costs import FEW, Costs, carry_text, finding_of, is_regular, per_site, rows_of
-from .trace import Buffer, Op, Trace
 
 KIND = "bank conflict"
 NEIGHBOURS = "let neighbouring threads touch neighbouring words"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .array_types import Ints
+from .model.array_types import Ints
+from .model.trace import Op, Trace
 from .requests import Requests
-from .trace import Op, Trace
 
 # Global traffic is counted in requests, sectors of 32 bytes and bytes asked for, shared in instructions and
 # wavefronts.

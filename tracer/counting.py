@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.scenarios.scenario import Scenario
-from .array_types import Ints
 from .binning import Additions, additions_of, counted_apart, counted_into
-from .launch import Scalar, decode
 from .memory import Memory
+from .model.array_types import Ints
+from .model.launch import Scalar, decode
+from .model.trace import Op, Trace
 from .requests import Requests
-from .trace import Op, Trace
 
 SAMPLES = 20_000  # that the edges of the bins are tried on
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .. import ROOT
 from ..kernels.scenarios.catalogue import CudaC, Values
-from .launch import Launch
+from .model.launch import Launch
 
 FOLDER = ROOT / "kernels" / "cuda_c"
 

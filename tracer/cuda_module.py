@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from .arrays import RecordingArray
 from .atomics import Atomic
 from .execution import Execution
+from .model.trace import FENCE, FENCE_BLOCK, OF_BLOCK, OF_GRID, WARP
 from .positions import assigned_name
 from .threads import Block, Index3
-from .trace import FENCE, FENCE_BLOCK, OF_BLOCK, OF_GRID, WARP
 from .warp import ALL, Meet, warp_operations
 from .whole import BitFunctions
 

@@ -19,13 +19,13 @@ from typing import Any
 import greenlet
 
 from .execution import Execution
-from .launch import Launch, Schedule
 from .loading import arrays_of, load_function
+from .model.launch import Launch, Schedule
+from .model.trace import Dim3, unravel
 from .recorder import Recorder, TooLarge
 from .run_record import RunRecord
 from .scheduler import Scheduler
 from .threads import Index3, Stop
-from .trace import Dim3, unravel
 
 
 def run_program(launch: Launch, report: Callable[[int, int], None]) -> tuple[RunRecord, str]:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .absences import absences_of
-from .launch import Launch, is_program
+from .model.launch import Launch, is_program
+from .model.trace import Op, Trace
 from .races import races_of
-from .trace import Op, Trace
 
 AGAIN = 5_000_000  # accesses that the simulator makes in some ten seconds
 Report = Callable[[int, int], None]

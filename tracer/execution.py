@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .allocation import Allocation
-from .array_types import Columns
 from .arrays import RecordingArray, alias, recording
+from .model.array_types import Columns
+from .model.trace import Dim3, KernelError, poisoned, unravel
+from .model.user_code import Code, user_code_for
 from .partial_totals import totals_of_columns
 from .positions import assigned_name, is_our_own, position
 from .recorder import Recorder, TooLarge
 from .run_record import RunRecord
 from .scheduler import Scheduler
 from .threads import Block, Stop, Thread
-from .trace import Dim3, KernelError, poisoned, unravel
-from .user_code import Code, user_code_for
 from .whole import casting
 
 ROW = 48  # bytes that a row of the columns takes, with what is made of it

@@ -5,13 +5,13 @@ from __future__ import annotations
 from .absences import absences_of
 from .barrier_findings import barrier_findings
 from .bounds import bounds_findings, wrapped_findings
-from .finding import FINDING_KINDS, SEVERITIES, Finding, place_of, rank
 from .launch_findings import in_one_memory, launch_findings
 from .missing_lanes import missing_lanes_findings
+from .model.finding import FINDING_KINDS, SEVERITIES, Finding, place_of, rank
+from .model.trace import Trace
 from .race_findings import race_findings
 from .races import races_of
 from .requests import Requests
-from .trace import Trace
 from .type_inference_client import Operation
 from .types_findings import float64_findings
 from .unwritten import unwritten_findings

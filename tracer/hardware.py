@@ -9,8 +9,8 @@ import msgspec
 
 from .. import resources
 from ..kernels.scenarios.catalogue import find
-from .launch import Array, Launch
-from .plan import launch_of
+from .model.launch import Array, Launch
+from .model.plan import launch_of
 
 
 class Read(msgspec.Struct, frozen=True):

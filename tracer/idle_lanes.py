@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .array_types import Ints, Mask
-from .finding import Finding, line_text
+from .model.array_types import Ints, Mask
+from .model.finding import Finding, line_text
+from .model.grouping import offsets, places_in_run, run_starts, stable_order
+from .model.trace import WARP, Op, Trace
 from .requests import Requests
-from .runs import offsets, places_in_run, run_starts, stable_order
 from .site_costs import SHARE, finding_of
-from .trace import WARP, Op, Trace
 
 KIND = "idle lanes"
 APART = "since the threads that take its branch lie apart"

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .array_types import Ints
 from .coalescing import BANKS, SECTOR, WORD
+from .model.array_types import Ints
+from .model.grouping import offsets, run_starts
+from .model.trace import WARP, Op, Trace
 from .requests import Requests
-from .runs import offsets, run_starts
-from .trace import WARP, Op, Trace
 
 CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to stay in a processor's cache
 

@@ -12,7 +12,7 @@ import msgspec
 
 from .. import ROOT
 from .atomic_write import write_atomically
-from .launch import Dim3
+from .model.launch import Dim3
 
 FORMAT: Final = "tilescope measurement"
 VERSION: Final = 2

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .array_types import AnyInts, Ints, Mask
+from .model.array_types import AnyInts, Ints, Mask
+from .model.trace import Op, Trace
 from .pieces import Touches
-from .trace import Op, Trace
 
 
 @dataclass(frozen=True, eq=False)

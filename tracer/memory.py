@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .array_types import Ints
 from .flights import Destinations
+from .model.array_types import Ints
+from .model.grouping import offsets
+from .model.trace import Op, Trace, poison
 from .requests import Requests
-from .runs import offsets
-from .trace import Op, Trace, poison
 from .track import Cells, Timed, Track
 
 # Where a loaded element goes.

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .finding import Finding, counted, line_text, place_text
+from .model.finding import Finding, counted, line_text, place_text
+from .model.trace import WARP, MissingLanes, Trace
 from .requests import Requests
 from .structure import called
-from .trace import WARP, MissingLanes, Trace
 
 
 class Said(NamedTuple):

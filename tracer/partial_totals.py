@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .array_types import Columns
 from .counters import totals_of
+from .model.array_types import Columns
 from .requests import requests_of
 from .results import trace_of
 from .run_record import RunRecord

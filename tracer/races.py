@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .absences import Absences
-from .array_types import Ints, Mask
 from .grid_barriers import grid_epochs, has_grid_barriers
 from .meetings import Race, Scene, contested, merged, races_in
+from .model.array_types import Ints, Mask
+from .model.trace import FENCE_BLOCK, WARP, Op, Trace
 from .ordered_races import ordered_races, orders_otherwise
 from .pieces import Touches, dense, groups_of
 from .suspects import suspects_of
-from .trace import FENCE_BLOCK, WARP, Op, Trace
 
 
 def races_of(trace: Trace, absences: Absences) -> list[Race]:

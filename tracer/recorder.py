@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .array_types import Columns, narrow
+from .model.array_types import Columns, narrow
+from .model.trace import BARRIER, OF_BLOCK, Barriers, Buffer, Op, Outside, Site
+from .model.user_code import Code, LibraryCode, running
 from .positions import position, result_unused
-from .trace import BARRIER, OF_BLOCK, Barriers, Buffer, Op, Outside, Site
-from .user_code import Code, LibraryCode, running
 from .warp import Came, Faults, Meeting, lanes
 
 CHUNK = 1 << 14

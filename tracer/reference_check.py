@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.scenarios.catalogue import find
-from .launch import Array, Launch
 from .loading import filled
+from .model.launch import Array, Launch
+from .model.trace import Check
 from .run_record import RunRecord
-from .trace import Check
 
 
 def check(record: RunRecord) -> Check | None:

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .array_types import Ints
-from .finding import Finding, line_text
 from .least import Least, plain_global
+from .model.array_types import Ints
+from .model.finding import Finding, line_text
+from .model.grouping import run_starts
+from .model.trace import WARP, Op, Trace
 from .pieces import dense, parts_of
 from .requests import Requests
-from .runs import run_starts
 from .site_costs import SHARE, finding_of, in_source
-from .trace import WARP, Op, Trace
 
 KIND = "reloaded"
 AGAIN = 4  # loads of an element by one block from which on they are told

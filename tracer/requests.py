@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .array_types import Ints
 from .clock import moments_of, phases_of
 from .coalescing import CHUNK, costs_of
+from .model.array_types import Ints
+from .model.grouping import offsets, stable_order
+from .model.trace import WARP, Op, Trace
 from .ordering import sequence_of
 from .regular import small
-from .runs import offsets, stable_order
-from .trace import WARP, Op, Trace
 
 # What a request is, as drawn and counted everywhere: `Requests.kind` is a place in this tuple.
 REQUEST_KINDS = (

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..kernels.scenarios import catalogue
 from ..kernels.scenarios.catalogue import Scenario
-from .launch import Array, Launch
 from .measurement import Row
-from .plan import launch_of, parse_spec
+from .model.launch import Array, Launch
+from .model.plan import launch_of, parse_spec
 
 
 class Ask(msgspec.Struct, frozen=True):

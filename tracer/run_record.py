@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .launch import Launch, Schedule
+from .model.launch import Launch, Schedule
+from .model.trace import ONE_MEMORY, Buffer, Dim3, KernelError
 from .recorder import Recorder
-from .trace import ONE_MEMORY, Buffer, Dim3, KernelError
 
 RESIDENT_THREADS = 8192
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import greenlet
 
-from .launch import Schedule
+from .model.launch import Schedule
+from .model.trace import WARP, Dim3, unravel
+from .model.user_code import user_code_for
 from .recorder import Recorder, TooLarge
 from .run_record import resident_blocks
 from .spinning import ALONE, Content, NeverEnds, Spinning, told
 from .threads import Block, Hub, Index3, Stop, Thread
-from .trace import WARP, Dim3, unravel
-from .user_code import user_code_for
 from .warp import Place, lanes
 from .warp_meetings import WarpBarriers
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import npz
-from .array_types import Columns, narrow
 from .atomic_write import atomic_file
-from .trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, Outside, Site, Trace
+from .model.array_types import Columns, narrow
+from .model.trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, Outside, Site, Trace
 from .validate import BARRIERS, COLUMNS, LARGEST, LONGEST, OUTSIDE, check
 
 FORMAT = "tilescope trace"

@@ -7,7 +7,7 @@ from typing import Any
 
 import greenlet
 
-from .trace import WARP, Dim3
+from .model.trace import WARP, Dim3
 from .warp import Meeting
 
 

@@ -20,9 +20,9 @@ from ..kernels.scenarios import catalogue
 from .atomic_write import write_atomically
 from .client import Worker
 from .counters import counters_of
-from .launch import Array, Launch, Schedule
 from .measurement import Row, load, recorded
-from .plan import launch_of
+from .model.launch import Array, Launch, Schedule
+from .model.plan import launch_of
 from .requests import requests_of
 
 SECTOR: Final = 32  # bytes

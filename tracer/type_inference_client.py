@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from .json_process import JsonProcess, StartError, module_command
-from .launch import Array, Launch, Scalar
+from .model.launch import Array, Launch, Scalar
 
 COMMAND = module_command("tilescope.tracer.inference")
 

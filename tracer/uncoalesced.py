@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .array_types import Ints
 from .coalescing import SECTOR
-from .finding import Finding
 from .least import Least, plain_global
+from .model.array_types import Ints
+from .model.finding import Finding
+from .model.trace import Buffer, Trace
 from .requests import Requests
 from .site_costs import SHARE, Costs, carry_text, finding_of, in_source, is_regular, per_site, rows_of
-from .trace import Buffer, Trace
 
 KIND = "uncoalesced"
 FULL = SECTOR // 8  # sectors of a full request for 4-byte elements: what is told wastes as many

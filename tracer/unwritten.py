@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .array_types import Ints, Mask
-from .finding import Finding, access_element, counted, line_text, thread_text
 from .grid_barriers import grid_epochs
 from .meetings import Writers
+from .model.array_types import Ints, Mask
+from .model.finding import Finding, access_element, counted, line_text, thread_text
+from .model.trace import Op, Trace, poison
 from .pieces import Touches, dense, groups_of, parts_of, touches_of
 from .requests import Requests
 from .structure import called
-from .trace import Op, Trace, poison
 
 NEVER = np.iinfo(np.int64).max
 REMEDY = {

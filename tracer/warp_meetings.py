@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .model.trace import WARP
 from .recorder import Recorder
 from .threads import Block, Thread, warp_of
-from .trace import WARP
 from .warp import ALL, Meeting, Place, lanes
 
 

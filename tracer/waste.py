@@ -10,14 +10,14 @@ import math
 import numpy as np
 
 from .conflicts import bank_conflicts
-from .finding import Finding, counted
 from .idle_lanes import idle_lanes
-from .launch import decode, is_program
 from .least import least_of
+from .model.finding import Finding, counted
+from .model.launch import decode, is_program
+from .model.trace import WARP, Trace
 from .reloads import reloaded
 from .requests import Requests
 from .site_costs import SHARE
-from .trace import WARP, Trace
 from .uncoalesced import uncoalesced
 
 

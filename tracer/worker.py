@@ -22,11 +22,11 @@ import msgspec
 
 from .events import Done, Event, Failed, Job, Output, Progress, Ready, Slow
 from .json_streams import private_streams, sender
-from .launch import Launch, decode
 from .loading import LoadError
+from .model.launch import Launch, decode
+from .model.trace import Trace
 from .pace import Pace, TooSlow
 from .storage import TraceFileError, save
-from .trace import Trace
 
 PERIOD = 0.05  # seconds from one report of progress to the next
 

@@ -80,7 +80,7 @@ def check_scenarios(specs: Sequence[str]) -> None:
     """Raise UsageError, CatalogueError or PlanError for what can't be shown: a file, or one or two scenarios."""
     if _is_file(specs):
         return
-    from ...tracer.plan import launch_of, parse_spec
+    from ...tracer.model.plan import launch_of, parse_spec
 
     if len(specs) > 2:
         raise UsageError(f"two scenarios are compared, not {len(specs)}.")

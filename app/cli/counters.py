@@ -10,16 +10,16 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from ...tracer.array_types import Ints
 from ...tracer.cache import TraceCache
 from ...tracer.client import TakesLong, Worker
 from ...tracer.coalescing import SECTOR
 from ...tracer.counters import NAMES, totals_by
-from ...tracer.finding import block_text, line_text
 from ...tracer.hardware import read_of, readings
-from ...tracer.launch import Limits
+from ...tracer.model.array_types import Ints
+from ...tracer.model.finding import block_text, line_text
+from ...tracer.model.launch import Limits
+from ...tracer.model.plan import launch_of, parse_spec
 from ...tracer.pace import Pace, duration_text, left_text
-from ...tracer.plan import launch_of, parse_spec
 from ..model.first_bookmark import DEFAULT_PAIR
 from ..model.folders import cache_folder
 from ..model.session import Session, build_session, session_of_file

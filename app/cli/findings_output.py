@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...tracer.finding import Finding
-    from ...tracer.launch import Launch
+    from ...tracer.model.finding import Finding
+    from ...tracer.model.launch import Launch
+    from ...tracer.model.trace import Trace
     from ...tracer.requests import Requests
-    from ...tracer.trace import Trace
     from ...tracer.type_inference_client import Operation
 
 Described = dict[str, Any]  # a finding as plain data
@@ -45,8 +45,8 @@ def summary(
 
 def _caller(trace: Trace) -> tuple[str, int] | None:
     """Return the (file, line) of the program under way that leads to a library's kernel; None for one of its own."""
+    from ...tracer.model.user_code import user_code_for
     from ...tracer.structure import kernel_file
-    from ...tracer.user_code import user_code_for
 
     file = kernel_file(trace)
     mine = user_code_for(file)
@@ -55,7 +55,7 @@ def _caller(trace: Trace) -> tuple[str, int] | None:
 
 def described(finding: Finding, trace: Trace, caller: tuple[str, int] | None = None) -> Described:
     """Return a finding as plain data; it is told at the line of the caller, where a library's kernel has one."""
-    from ...tracer.finding import place_of
+    from ...tracer.model.finding import place_of
 
     file, line = place_of(finding, trace)
     message = finding.message
@@ -71,7 +71,7 @@ def described(finding: Finding, trace: Trace, caller: tuple[str, int] | None = N
 
 def in_order(findings: list[Described]) -> list[Described]:
     """Return findings as `findings_of` orders them: errors first, then by kind and moment."""
-    from ...tracer.finding import rank
+    from ...tracer.model.finding import rank
 
     return sorted(findings, key=lambda f: rank(f["severity"], f["kind"], f["moment"]))
 
@@ -84,7 +84,7 @@ class Arithmetic:
 
     def note(self, number: int, trace: Trace, requests: Requests) -> None:
         """Keep what must be known of a launch."""
-        from ...tracer.launch import decode
+        from ...tracer.model.launch import decode
         from ...tracer.type_inference_client import may_have_operations, question_of
 
         launch = decode(trace.launch)

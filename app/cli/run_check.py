@@ -20,8 +20,8 @@ from .run_as_main import ProgramToRun
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ...tracer.model.trace import Trace
     from ...tracer.program import RecordingOptions
-    from ...tracer.trace import Trace
 
 VALUED = ("--engine", "--schedule", "--seed", "--resident", "--blocks", "--out", "--json", "--format")
 
@@ -70,7 +70,7 @@ def _add_arguments(parser: Parser, description: str) -> None:
 
 
 def _options(chosen: Namespace) -> RecordingOptions:
-    from ...tracer.launch import Schedule
+    from ...tracer.model.launch import Schedule
     from ...tracer.program import RecordingOptions
 
     schedule = Schedule(chosen.schedule, chosen.seed)

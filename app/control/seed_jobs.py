@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QThreadPool, Signal
 
 from ...tracer.client import Cancelled, WorkerError
 from ...tracer.counting import counted_total
-from ...tracer.launch import Launch
+from ...tracer.model.launch import Launch
 from ...tracer.outcomes import Spread, measured_outcomes, seeded, seeds_for
 from ..model.session import Session
 from .session_jobs import LEAVING, Jobs, Task

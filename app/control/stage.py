@@ -8,8 +8,8 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
-from ...tracer.launch import Launch
-from ...tracer.plan import kernel_source, launch_of
+from ...tracer.model.launch import Launch
+from ...tracer.model.plan import kernel_source, launch_of
 from ..model import phase_steps
 from ..model.bookmark import Link, Setup
 from ..model.playhead import Playhead, clock_of, link

@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
-from ...tracer.launch import Launch
+from ...tracer.model.launch import Launch
 from ...tracer.type_inference_client import Operation, TypeInference, may_have_operations, question_of
 from ..model.session import Session
 from .session_jobs import LEAVING, Task

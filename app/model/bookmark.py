@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from ...tracer.launch import EngineName, Schedule
-from ...tracer.plan import Keep
+from ...tracer.model.launch import EngineName, Schedule
+from ...tracer.model.plan import Keep
 from .session import Selection
 
 Value = int | str

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...tracer.plan import parse_spec
+from ...tracer.model.plan import parse_spec
 from .bookmark import Bookmark, Setup
 
 DEFAULT_PAIR = ("matmul-naive-col-on-x", "matmul-tiled")

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
 from ...tracer.counters import Counters, counters_of
 from ...tracer.counting import Counting, counting_of
-from ...tracer.finding import rank
 from ...tracer.findings import Finding, findings_of
-from ...tracer.launch import Launch, decode, is_program
 from ...tracer.memory import Memory, memory_of
+from ...tracer.model.finding import rank
+from ...tracer.model.launch import Launch, decode, is_program
+from ...tracer.model.trace import Trace
 from ...tracer.requests import Requests, requests_of
 from ...tracer.storage import TraceFileError, load
-from ...tracer.trace import Trace
 from ...tracer.type_inference_client import Operation
 from ...tracer.types_findings import float64_findings
 

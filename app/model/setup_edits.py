@@ -10,7 +10,7 @@ from typing import cast
 import msgspec
 
 from ...kernels.scenarios.catalogue import CatalogueError, Parameter, Scenario, settle
-from ...tracer.launch import Schedule, ScheduleKind
+from ...tracer.model.launch import Schedule, ScheduleKind
 from .bookmark import Setup
 from .setup_text import option_texts, parse_blocks, parse_resident, parse_seed, summary
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QImage, QPixmap
 
-from ...tracer.array_types import Mask
+from ...tracer.model.array_types import Mask
 from ...tracer.requests import REQUEST_KINDS
 from .theme import Theme
 

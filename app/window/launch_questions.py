@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from ...tracer.launch import Launch
+from ...tracer.model.launch import Launch
+from ...tracer.model.plan import KEEP_ALL
+from ...tracer.model.trace import Trace
 from ...tracer.pace import duration_text
-from ...tracer.plan import KEEP_ALL
-from ...tracer.trace import Trace
 from ..control.stage import Stage
 from ..model.bookmark import Setup
 from ..widgets.notice import Notice

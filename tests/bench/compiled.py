@@ -21,8 +21,8 @@ os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 import msgspec
 
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.launch import Launch, Limits, Schedule
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.launch import Launch, Limits, Schedule
+from tilescope.tracer.model.plan import launch_of
 
 
 def launch(m: int, k: int, n: int, kept: int = 100_000_000) -> Launch:

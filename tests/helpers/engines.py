@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from launching import launch  # sets the environment, before numba is imported
 from tilescope.tracer import simulator
 from tilescope.tracer.compiled import run as compiled
-from tilescope.tracer.launch import Launch, Schedule
-from tilescope.tracer.trace import Barriers, Trace
+from tilescope.tracer.model.launch import Launch, Schedule
+from tilescope.tracer.model.trace import Barriers, Trace
 
 COLUMNS = ("block", "thread", "phase", "op", "index", "step")
 KEPT = (

@@ -7,9 +7,9 @@ from tilescope.app.model.session import Selection, Session, build_session
 from tilescope.app.views.histogram.view import HistogramView
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.launch import Schedule
+from tilescope.tracer.model.launch import Schedule
+from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.outcomes import Measured
-from tilescope.tracer.plan import launch_of
 from tilescope.tracer.simulator import run
 
 LIGHT = Theme.named("light")

@@ -12,8 +12,8 @@ os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported, here or by
 import numpy as np
 from numpy.typing import NDArray
 
-from tilescope.tracer.launch import Array, Launch, Limits, Scalar, Schedule
-from tilescope.tracer.trace import Trace
+from tilescope.tracer.model.launch import Array, Launch, Limits, Scalar, Schedule
+from tilescope.tracer.model.trace import Trace
 
 HEADER = "import math\nimport numpy as np\nfrom numba import cuda, float32, float64, int32, int64, uint8\n"
 

@@ -6,7 +6,7 @@ import os
 
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported
 from tilescope.kernels.scenarios.catalogue import groups
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.plan import launch_of
 
 PITFALLS = "Pitfalls"
 

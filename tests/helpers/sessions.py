@@ -13,8 +13,8 @@ from launching import Array, trace
 from launching import launch as launch_text
 from tilescope.app.model.session import Session, build_session
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.launch import decode
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.launch import decode
+from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.simulator import run
 
 # A kernel that is in no catalogue: warps differ, some lanes stay idle, blocks and threads have one dimension.

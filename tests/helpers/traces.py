@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from hypothesis import strategies as st
 
-from tilescope.tracer.trace import Barriers, Buffer, Op, Site, Trace
+from tilescope.tracer.model.trace import Barriers, Buffer, Op, Site, Trace
 
 # One access: (site, op, buffer, access index). A thread's program: one list of accesses per phase.
 Access = tuple[int, int, int, int]

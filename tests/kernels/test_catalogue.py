@@ -17,8 +17,8 @@ from tilescope.kernels.scenarios.matmul_scenarios import (
     product,
     product_tolerance,
 )
-from tilescope.tracer.launch import Limits, Schedule, decode, encode
-from tilescope.tracer.plan import OPTIONS, PlanError, kernel_source, launch_of, parse_spec
+from tilescope.tracer.model.launch import Limits, Schedule, decode, encode
+from tilescope.tracer.model.plan import OPTIONS, PlanError, kernel_source, launch_of, parse_spec
 
 NAIVE, TILED = "matmul-naive-row-on-x", "matmul-tiled"
 sizes = st.integers(1, 4096)

@@ -11,8 +11,8 @@ import pytest
 
 from launching import contents
 from tilescope.kernels.scenarios.catalogue import find, scenarios
-from tilescope.tracer.launch import Schedule
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.launch import Schedule
+from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.simulator import run
 from tilescope.tracer.storage import load, save
 

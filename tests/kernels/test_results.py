@@ -12,8 +12,8 @@ from folders import DATA
 from launching import Array, contents
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.counters import counters_of, totals_of
-from tilescope.tracer.launch import Schedule
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.launch import Schedule
+from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.simulator import run
 

@@ -23,7 +23,7 @@ os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 import numpy as np
 from numba_cuda_tests import modules
 
-from tilescope.tracer.launch import Schedule
+from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.program import RecordingOptions, record_launches
 
 MARK = "@@compiled "

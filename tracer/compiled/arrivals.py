@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..array_types import Ints, narrow
-from ..trace import Barriers
+from ..model.array_types import Ints, narrow
+from ..model.trace import Barriers
 from .columns import Growing
 
 SOME = 1 << 16

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..array_types import Ints
-from ..trace import OF_BLOCK, Dim3, unravel
+from ..model.array_types import Ints
+from ..model.trace import OF_BLOCK, Dim3, unravel
 from ..warp import ALL
 from .memory import Memory
 from .recording import RowRecorder

@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..array_types import Columns
+from ..model.array_types import Columns
 from ..scratch import large_folder
 from ..storage import TraceFileError
 

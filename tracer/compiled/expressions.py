@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any, Self
 
-from ..trace import Op
+from ..model.trace import Op
 from .cudanames import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
 from .declarations import declaration
 from .given import given_arguments

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..trace import Site
-from ..user_code import UserCode
+from ..model.trace import Site
+from ..model.user_code import UserCode
 from .state import SITES, regions_of
 
 

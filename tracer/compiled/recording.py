@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..array_types import Columns, Ints, narrow
+from ..model.array_types import Columns, Ints, narrow
+from ..model.trace import OF_BLOCK, WARP, Barriers, Op, Outside
 from ..recorder import CHUNK, Recorder, TooLarge
-from ..trace import OF_BLOCK, WARP, Barriers, Op, Outside
 from .arrivals import Arrivals
 from .columns import Growing
 from .drain import COLUMNS, TYPES, spread, values_of

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from ..trace import Op
-from ..user_code import user_code_for
+from ..model.trace import Op
+from ..model.user_code import user_code_for
 from .cudanames import NOTHING, UPDATES
 from .expressions import Expressions
 from .linear import flat

@@ -11,15 +11,15 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..array_types import Columns
-from ..launch import Array, Launch
 from ..loading import arrays_of, constants_of, content_of, load_kernel
+from ..model.array_types import Columns
+from ..model.launch import Array, Launch
+from ..model.trace import KernelError, Trace, unravel
 from ..partial_totals import totals_of_columns
 from ..recorder import TooLarge
 from ..results import finish
 from ..run_record import RunRecord, resident_blocks
 from ..storage import TraceFileError
-from ..trace import KernelError, Trace, unravel
 from .arguments import Arguments
 from .blocks import Blocks
 from .compile import compiled

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..trace import Op
+from ..model.trace import Op
 from .state import SITE_BITS
 
 PATIENCE = 1 << 22  # rows; the loops of kernels that only compute seldom read the same that often

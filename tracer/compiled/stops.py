@@ -6,7 +6,7 @@ import ast
 from types import FunctionType
 from typing import Any
 
-from ..trace import BARRIER
+from ..model.trace import BARRIER
 from .given import given_arguments
 from .names import CudaPath, Unknown, source_of
 from .state import Why

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..counters import GROUPS
-from ..trace import WARP, Buffer
+from ..model.trace import WARP, Buffer
 from .cached import cached
 from .costs import add_cost, new_scratch
 from .state import SITE_BITS

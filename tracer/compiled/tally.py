@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..array_types import Columns
 from ..counters import GROUPS, MEASURES
-from ..runs import run_starts
-from ..trace import SPACES, WARP, Buffer, Op
+from ..model.array_types import Columns
+from ..model.grouping import run_starts
+from ..model.trace import SPACES, WARP, Buffer, Op
 from .cached import cached
 from .costs import add_cost, new_scratch
 

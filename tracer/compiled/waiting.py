@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..array_types import Ints
-from ..trace import WARP
+from ..model.array_types import Ints
+from ..model.trace import WARP
 from ..warp import ALL, Came, lanes
 from .state import Why
 

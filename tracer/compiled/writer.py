@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..trace import Site
+from ..model.trace import Site
 from .constants import constant
 from .names import Names, Source
 from .not_compilable import NotCompilable

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.trace import poison
+from ....tracer.model.trace import poison
 
 # Codes of a cell, ordered so that the largest of several is the one to show when they share a pixel.
 OUTSIDE, POISON, UNREAD, FIRST, LAST = 0, 1, 2, 3, 255

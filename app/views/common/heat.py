@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.array_types import Ints
 from ....tracer.least import once_each, wasted_of
+from ....tracer.model.array_types import Ints
 from ...model.session import Selection, Session
 
 Line = tuple[str, int]

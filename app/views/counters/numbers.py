@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.trace import Op, Trace
+from ....tracer.model.trace import Op, Trace
 from ...model.session import Session
 from ..common.wording import bytes_text, count_text, operands, part_text, times_text
 from .tiles import Tile, Value

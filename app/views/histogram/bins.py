@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....tracer.array_types import Ints, Mask
 from ....tracer.binning import Additions
 from ....tracer.counting import Counting
-from ....tracer.trace import WARP, Op
+from ....tracer.model.array_types import Ints, Mask
+from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
 from ..common import cell_colours
 from ..common.descriptions import caption as warp_text

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.array_types import Ints
 from ....tracer.counting import Counting
 from ....tracer.measurement import median
+from ....tracer.model.array_types import Ints
 from ....tracer.outcomes import Measured, Spread
 from ...model.session import Session
 from ..common.wording import buffer_text, count_text, plural

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
-from ....tracer.array_types import Ints
-from ....tracer.runs import places_in_run, run_starts
+from ....tracer.model.array_types import Ints
+from ....tracer.model.grouping import places_in_run, run_starts
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme, contrasting
 from ..common.box import Box

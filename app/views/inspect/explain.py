@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from ....tracer.array_types import Ints
+from ....tracer.model.array_types import Ints
 from ....tracer.requests import REQUEST_KINDS
 from ...model.session import Selection, Session
 from ...widgets.theme import Theme

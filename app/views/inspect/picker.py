@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSpinBox, QStyle, QStyleOptionSpinBox, QWidget
 
-from ....tracer.trace import Dim3, unravel
+from ....tracer.model.trace import Dim3, unravel
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.theme import Theme
 

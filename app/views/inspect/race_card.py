@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
-from ....tracer.finding import Finding
-from ....tracer.trace import WARP
+from ....tracer.model.finding import Finding
+from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.palettes import ink_palette
 from ...widgets.patterns import swatch

@@ -9,8 +9,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from ....tracer.array_types import Ints
-from ....tracer.trace import WARP, Op
+from ....tracer.model.array_types import Ints
+from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
 from ...widgets.palettes import ink_palette, sheet
 from ...widgets.patterns import WAITING, mixed, swatch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....tracer.trace import WARP
+from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ..common import cell_colours
 from ..common.descriptions import index_of

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....tracer.array_types import Floats
+from ....tracer.model.array_types import Floats
 
 BEND = 0.14  # how far an arc leaves the straight line, as a share of its length
 

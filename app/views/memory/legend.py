@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter, QPixmap
 
-from ....tracer.trace import Buffer
+from ....tracer.model.trace import Buffer
 from ...widgets.theme import Theme
 from ..common import cell_colours
 from ..common.drawing import MIDDLE, draw_badge, draw_hatch, width_of, write

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.array_types import Floats, Ints
+from ....tracer.model.array_types import Floats, Ints
 
 TRIANGLE = ((1.0, 0.3), (1.0, 1.0), (0.3, 1.0))
 DIAMOND = ((0.5, 0.02), (0.98, 0.5), (0.5, 0.98), (0.02, 0.5))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.array_types import Ints
+from ....tracer.model.array_types import Ints
 from ..common.cell_colours import OUTSIDE, POISON, UNREAD, Codes, shrunk
 from .footprints import Part
 from .layout.sheet import Sheet

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
-from ....tracer.trace import Buffer
+from ....tracer.model.trace import Buffer
 from ...widgets.theme import Theme
 from ..common.box import Box
 from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, WRAP, draw_veil, rect, width_of, write

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 
-from ....tracer.array_types import Ints
+from ....tracer.model.array_types import Ints
 from ....tracer.requests import REQUEST_KINDS
 from ...model.session import Session
 from ..common.activity import BlockTrack, block_track, doing, warp_track

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.array_types import Ints
+from ....tracer.model.array_types import Ints
 from ...model.session import Session
 from ...widgets.patterns import LOOKS, WAITING, Pixels, cell, hatch, mixed
 from ...widgets.theme import Theme

@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPixmap, QPolygonF
 
-from ....tracer.array_types import Ints
+from ....tracer.model.array_types import Ints
 from ...model.session import Session
 from ...widgets.patterns import Pixels, image
 from ...widgets.theme import Theme

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ....tracer.trace import WARP
+from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.patterns import Pixels
 from ...widgets.theme import Theme

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....tracer.coalescing import BANKS, SECTOR, WORD
-from ....tracer.trace import WARP
+from ....tracer.model.trace import WARP
 from ..common.wording import (
     access_text,
     block_text,

@@ -6,7 +6,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen
 
 from ....tracer.coalescing import SECTOR
-from ....tracer.trace import WARP
+from ....tracer.model.trace import WARP
 from ...widgets.patterns import mixed
 from ...widgets.theme import STRONG, Theme, contrasting
 from ..common.box import Box

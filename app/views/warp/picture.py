@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from ....tracer.trace import WARP
+from ....tracer.model.trace import WARP
 from ...widgets.theme import Theme
 from ..common.view import guarded
 from .lanes import Lanes

@@ -9,7 +9,7 @@ from functools import cached_property
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
-from ....tracer.trace import WARP
+from ....tracer.model.trace import WARP
 from ...widgets.theme import Theme
 from ..common.box import Box
 from ..common.drawing import MIDDLE

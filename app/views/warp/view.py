@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ....tracer.array_types import Ints
-from ....tracer.trace import WARP
+from ....tracer.model.array_types import Ints
+from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.palettes import ink_palette

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from ....tracer.trace import Trace
+from ....tracer.model.trace import Trace
 from ...model.session import Session
 from ...views.common.wording import check_text, compared_text, pitfall_text
 from ...widgets.controls import mark

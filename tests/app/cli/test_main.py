@@ -19,7 +19,7 @@ from tilescope.app.cli.commands import COMMANDS
 from tilescope.app.cli.main import main
 from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer.client import Worker
-from tilescope.tracer.plan import launch_of, parse_spec
+from tilescope.tracer.model.plan import launch_of, parse_spec
 from tilescope.tracer.storage import save
 
 TILESCOPE = [sys.executable, "-P", "-m", "tilescope"]

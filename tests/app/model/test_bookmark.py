@@ -10,7 +10,7 @@ from tilescope.app.model.bookmark import Bookmark, History, Setup, decode, encod
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.model.session import Selection
 from tilescope.app.model.settings import Settings
-from tilescope.tracer.launch import Schedule
+from tilescope.tracer.model.launch import Schedule
 from windows import PAIR, opened, settle
 
 MARK = Bookmark(

@@ -19,7 +19,7 @@ from tilescope.app.views.inspect.findings import LOOKING, FindingsView, count_of
 from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.findings import SEVERITIES, place_of
-from tilescope.tracer.launch import decode
+from tilescope.tracer.model.launch import decode
 
 LIGHT = Theme.named("light")
 # A thread reads what its neighbour wrote, without a barrier; the write on line 7, the read on line 8 of the file.

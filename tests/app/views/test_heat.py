@@ -18,7 +18,7 @@ from tilescope.app.views.common.heat import HEATS, element_heat, heat_moments, l
 from tilescope.app.views.memory.paint import colour_table
 from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import Theme
-from tilescope.tracer.trace import Op
+from tilescope.tracer.model.trace import Op
 from traces import programs, trace_of
 from windows import opened, press
 

@@ -18,12 +18,12 @@ from tilescope.app.views.counters.view import tiles_of
 from tilescope.app.views.histogram.counter import Tally, measured_text, seeds_text
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.launch import Schedule
+from tilescope.tracer.model.launch import Schedule
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.model.trace import Op
 from tilescope.tracer.outcomes import Spread
-from tilescope.tracer.plan import launch_of
 from tilescope.tracer.simulator import run
 from tilescope.tracer.storage import save
-from tilescope.tracer.trace import Op
 from windows import opened, press, settle, until
 
 SMALL = {"count": 900, "num_blocks": 2, "threads": 64, "bins": 20}

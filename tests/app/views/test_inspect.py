@@ -20,7 +20,7 @@ from tilescope.app.views.inspect.explain import ExplainView
 from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import Theme
-from tilescope.tracer.trace import Op
+from tilescope.tracer.model.trace import Op
 
 VIEWS = (CountersView, SourceView, ThreadView, ExplainView)
 

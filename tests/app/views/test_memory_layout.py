@@ -18,7 +18,7 @@ from tilescope.app.views.memory.flight_paths import arcs, merged
 from tilescope.app.views.memory.layout.buffer_place import Metrics, snapped
 from tilescope.app.views.memory.layout.layout import arrange, roles_of
 from tilescope.app.views.memory.layout.sheet import sheet_of
-from tilescope.tracer.trace import Buffer
+from tilescope.tracer.model.trace import Buffer
 
 SIZES = st.integers(1, 300)
 ROOMS = st.builds(Box, st.just(12.0), st.just(6.0), st.floats(240, 1600), st.floats(200, 1100))

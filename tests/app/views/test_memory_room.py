@@ -20,7 +20,7 @@ from tilescope.app.views.memory.paint import on_panel
 from tilescope.app.views.memory.picture import Zoom
 from tilescope.app.views.memory.text import chip_spot
 from tilescope.app.widgets.theme import Theme
-from tilescope.tracer.trace import Buffer
+from tilescope.tracer.model.trace import Buffer
 
 
 def buffer(shape, space="global", name="a"):

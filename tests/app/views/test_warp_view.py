@@ -19,7 +19,7 @@ from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.warp.lanes import lanes_of
 from tilescope.app.views.warp.lanes_text import figures, lane_text, piece_text, sentence
 from tilescope.app.widgets.theme import Theme
-from tilescope.tracer.trace import Op
+from tilescope.tracer.model.trace import Op
 from traces import programs, trace_of
 from warp_views import LIGHT, request_of, shown
 

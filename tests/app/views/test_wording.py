@@ -10,7 +10,7 @@ import pytest
 
 from sessions import matmul
 from tilescope.app.views.common import wording
-from tilescope.tracer.trace import Buffer, Check, KernelError
+from tilescope.tracer.model.trace import Buffer, Check, KernelError
 
 
 @pytest.mark.parametrize(

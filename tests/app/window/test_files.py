@@ -9,7 +9,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
 from tilescope.app.window.open_save import dropped
-from tilescope.tracer.launch import decode, encode
+from tilescope.tracer.model.launch import decode, encode
 from tilescope.tracer.storage import save
 from windows import SMALL, opened, reset, settle, until
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from tilescope.tracer.client import Cancelled, TakesLong, Worker
-from tilescope.tracer.launch import Limits
-from tilescope.tracer.plan import KEEP_ALL, launch_of, parse_spec
+from tilescope.tracer.model.launch import Limits
+from tilescope.tracer.model.plan import KEEP_ALL, launch_of, parse_spec
 from windows import PAIR, enter, opened, settle, until
 
 
@@ -130,7 +130,7 @@ def test_another_choice_takes_the_question_back(slow):
 
 def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
     few = Limits(accesses=4000)
-    monkeypatch.setattr("tilescope.tracer.plan.KEEP_SOME", few)
+    monkeypatch.setattr("tilescope.tracer.model.plan.KEEP_SOME", few)
     with opened(("matmul-tiled:m=32,k=16,n=24,tile=8",)) as window:
         trace = window.stage.sessions[0].trace
         assert len(trace) < trace.accesses

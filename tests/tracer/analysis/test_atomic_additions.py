@@ -10,13 +10,13 @@ from sessions import matmul
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.binning import additions_of, counted_apart, counted_into
 from tilescope.tracer.counting import counted_total, counting_of
-from tilescope.tracer.launch import Schedule
 from tilescope.tracer.memory import memory_of
+from tilescope.tracer.model.launch import Schedule
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.model.trace import Op
 from tilescope.tracer.outcomes import SEEDS, measured_outcomes, seeded, seeds_for
-from tilescope.tracer.plan import launch_of
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.simulator import run
-from tilescope.tracer.trace import Op
 
 SCHEDULES = ("lockstep", "sequential", "random")
 SIZES = {"count": 700, "num_blocks": 3, "threads": 40, "bins": 17}

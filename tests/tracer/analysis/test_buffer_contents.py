@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from tilescope.kernels.scenarios import catalogue
 from tilescope.tracer import track
 from tilescope.tracer.flights import Destinations
-from tilescope.tracer.launch import Schedule
 from tilescope.tracer.memory import INTO_RESULT, INTO_SHARED, NOWHERE, Memory, memory_of
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.launch import Schedule
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.model.trace import Buffer, Op, Trace, poison
 from tilescope.tracer.requests import Requests, requests_of
-from tilescope.tracer.trace import Buffer, Op, Trace, poison
 from traces import BUFFERS, Programs, programs, trace_of
 
 L, S, A, R = (int(op) for op in Op)

@@ -17,9 +17,9 @@ from launching import Array, Scalar
 from launching import trace as trace_kernel
 from tilescope.kernels.scenarios import catalogue
 from tilescope.tracer.counters import NAMES, Counters, counters_of, totals_of
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.model.trace import Op, Trace
 from tilescope.tracer.requests import requests_of
-from tilescope.tracer.trace import Op, Trace
 from traces import BUFFERS, Programs, programs, trace_of
 
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))

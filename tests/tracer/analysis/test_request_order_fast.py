@@ -17,12 +17,12 @@ from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer import ordering
 from tilescope.tracer.compiled import run as compiled
-from tilescope.tracer.launch import Schedule
+from tilescope.tracer.model.launch import Schedule
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.ordering import Sequence, sequence_of
-from tilescope.tracer.plan import launch_of
 from tilescope.tracer.regular import matrices_of
 from tilescope.tracer.storage import load, save
-from tilescope.tracer.trace import Trace
 
 KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
 

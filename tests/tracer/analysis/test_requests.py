@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilescope.tracer import coalescing, ordering
+from tilescope.tracer.model.trace import Op, Trace
 from tilescope.tracer.requests import REQUEST_KINDS, Requests, requests_of
-from tilescope.tracer.trace import Op, Trace
 from traces import BUFFERS, Programs, programs, run, trace_of
 
 L, S, A, R = (int(op) for op in Op)

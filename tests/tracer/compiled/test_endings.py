@@ -20,8 +20,8 @@ from tilescope.tracer.client import Cancelled, Worker
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.findings import findings_of
-from tilescope.tracer.launch import Launch, encode
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.launch import Launch, encode
+from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.requests import requests_of
 
 # Block 0 ends, so that there is progress to wait for; the threads of block 1 never do.
@@ -84,7 +84,7 @@ def test_a_worker_in_an_endless_loop_ends_when_the_window_is_killed(tmp_path):
     window = f"""
 from pathlib import Path
 from tilescope.tracer.client import Worker
-from tilescope.tracer.launch import decode
+from tilescope.tracer.model.launch import decode
 worker = Worker()
 launch = decode(Path({str(tmp_path / "launch.json")!r}).read_text())
 worker.run(launch, lambda done, of: print(worker._alive[0].pid, flush=True))
@@ -109,7 +109,7 @@ def test_a_signal_ends_any_endless_loop(tmp_path, loop):
 import signal
 from pathlib import Path
 from tilescope.tracer.compiled import run
-from tilescope.tracer.launch import decode
+from tilescope.tracer.model.launch import decode
 launch = decode(Path({str(tmp_path / "launch.json")!r}).read_text())
 execute = run.Blocks.run
 signal.signal(signal.SIGALRM, signal.default_int_handler)

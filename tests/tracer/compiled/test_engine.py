@@ -20,7 +20,7 @@ from tilescope.tracer import engine
 from tilescope.tracer.compiled import compile as stage
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.plan import launch_of
 
 REFUSED = {
     "with numbers():\n    pass": "line 6: with in a kernel",
@@ -198,7 +198,7 @@ ALONE = """
 import sys
 from pathlib import Path
 from tilescope.tracer.compiled import compile as stage, run
-from tilescope.tracer.launch import decode
+from tilescope.tracer.model.launch import decode
 trace = run.run(decode(Path(sys.argv[1]).read_text(encoding="utf-8")), lambda done, of: None)
 stats = [sum(d.stats.cache_hits.values()) for d in stage._known.values()]
 import numba
@@ -207,7 +207,7 @@ print(len(trace), trace.error, sum(stats), numba.config.ENABLE_CUDASIM)
 
 
 def test_it_needs_no_simulator_and_a_second_start_compiles_nothing(tmp_path):
-    from tilescope.tracer.launch import encode
+    from tilescope.tracer.model.launch import encode
 
     path = tmp_path / "launch.json"
     body = """s = cuda.shared.array(8, int64)

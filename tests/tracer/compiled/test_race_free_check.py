@@ -17,9 +17,9 @@ from tilescope.tracer.absences import absences_of
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.alone import keep_apart
 from tilescope.tracer.engine import has_races
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.races import races_of
-from tilescope.tracer.trace import Trace
 
 ALONE = {
     "each its own": "out[cuda.grid(1)] = a[cuda.grid(1)]",

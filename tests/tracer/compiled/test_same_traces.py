@@ -18,7 +18,7 @@ from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.tally import counted
 from tilescope.tracer.counters import totals_of
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.requests import requests_of
 
 FLOATS = ("float16", "float32", "float64")

@@ -23,11 +23,11 @@ from tilescope.tracer.compiled import recording
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.columns import Growing
 from tilescope.tracer.counters import totals_of
-from tilescope.tracer.launch import Launch, Schedule
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.launch import Launch, Schedule
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.storage import TraceFileError
-from tilescope.tracer.trace import Trace
 
 KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from launching import Array, trace
 from tilescope.tracer.findings import findings_of, place_of
+from tilescope.tracer.model.trace import Op, poison
 from tilescope.tracer.requests import requests_of
-from tilescope.tracer.trace import Op, poison
 from tilescope.tracer.unwritten import unwritten_findings
 from traces import BUFFERS, programs, trace_of
 

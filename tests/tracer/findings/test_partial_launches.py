@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tilescope.tracer import least, memory, pieces, site_costs, suspects
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.memory import memory_of
+from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.requests import requests_of
-from tilescope.tracer.trace import Trace
 from traces import BUFFERS, Programs, programs, trace_of
 
 KIND = st.sampled_from(["lockstep", "sequential", "random"])
@@ -68,8 +68,8 @@ def test_a_launch_looked_at_in_small_parts_has_the_same_findings(
 
 def test_parts_are_whole_blocks_where_blocks_run_one_after_the_other(monkeypatch: pytest.MonkeyPatch):
     from tilescope.kernels.scenarios.catalogue import find
-    from tilescope.tracer.launch import Schedule
-    from tilescope.tracer.plan import launch_of
+    from tilescope.tracer.model.launch import Schedule
+    from tilescope.tracer.model.plan import launch_of
     from tilescope.tracer.simulator import run
 
     launch = launch_of(

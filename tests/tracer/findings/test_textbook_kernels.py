@@ -6,7 +6,7 @@ import pytest
 
 from launching import Array, trace
 from tilescope.tracer.findings import findings_of
-from tilescope.tracer.launch import Scalar
+from tilescope.tracer.model.launch import Scalar
 from tilescope.tracer.requests import requests_of
 
 

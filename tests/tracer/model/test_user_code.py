@@ -15,11 +15,11 @@ import pytest
 from engines import both, launch, same
 from launching import Array
 from programs import HEAD, found
-from tilescope.tracer import user_code
 from tilescope.tracer.findings import findings_of
+from tilescope.tracer.model import user_code
+from tilescope.tracer.model.user_code import UserCode
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.simulator import run
-from tilescope.tracer.user_code import UserCode
 
 DEVICE = """
 import numpy as np

@@ -14,9 +14,9 @@ from launching import Array, trace
 from tilescope.tracer import races as finder
 from tilescope.tracer.absences import Absences, absences_of
 from tilescope.tracer.findings import findings_of
+from tilescope.tracer.model.trace import Op
 from tilescope.tracer.races import races_of
 from tilescope.tracer.requests import requests_of
-from tilescope.tracer.trace import Op
 from traces import BUFFERS, programs, trace_of
 
 THREADS = 40

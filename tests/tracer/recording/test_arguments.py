@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tilescope.tracer import loading
-from tilescope.tracer.launch import Array
 from tilescope.tracer.loading import PIECE, content_of, filled
+from tilescope.tracer.model.launch import Array
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

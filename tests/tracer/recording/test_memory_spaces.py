@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from launching import Array, contents, launch, rows, trace
-from tilescope.tracer.trace import Op
+from tilescope.tracer.model.trace import Op
 
 
 def test_shared_arrays_two_on_one_line_are_two(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from launching import Array, Scalar, contents, rows, trace
-from tilescope.tracer.trace import Op
+from tilescope.tracer.model.trace import Op
 
 REALS = ["float16", "float32", "float64"]
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]

@@ -11,10 +11,10 @@ from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer import engine
 from tilescope.tracer.counters import totals_of
 from tilescope.tracer.loading import LoadError
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.model.trace import Op
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.simulator import run
-from tilescope.tracer.trace import Op
 
 COPY = """
 @cuda.jit

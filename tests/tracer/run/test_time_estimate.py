@@ -11,9 +11,9 @@ from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer import pace
 from tilescope.tracer.client import TakesLong, Worker
 from tilescope.tracer.events import Done, Job, Slow
-from tilescope.tracer.launch import encode
+from tilescope.tracer.model.launch import encode
+from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.pace import Pace, TooSlow, duration_text, left_text
-from tilescope.tracer.plan import launch_of
 from tilescope.tracer.worker import answer
 
 SPEC = "matmul-tiled:m=12,k=12,n=12,tile=8"

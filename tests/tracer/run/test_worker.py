@@ -19,8 +19,8 @@ from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer import client
 from tilescope.tracer.client import Cancelled, Worker, WorkerError
 from tilescope.tracer.events import Event, Output, Progress
-from tilescope.tracer.launch import Launch
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.launch import Launch
+from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.storage import load
 from tilescope.tracer.worker import PERIOD, Printed, reporter
 
@@ -268,7 +268,7 @@ def test_process_and_its_files_go_when_the_window_is_killed(tmp_path: Path, sour
 import time
 from pathlib import Path
 from tilescope.tracer.client import Worker
-from tilescope.tracer.launch import decode
+from tilescope.tracer.model.launch import decode
 worker = Worker()
 print(worker._folder, flush=True)
 worker.run(decode(Path({str(tmp_path / "launch.json")!r}).read_text()), output=lambda t: print(t, end="", flush=True))
@@ -290,7 +290,7 @@ def test_window_process_that_just_ends_leaves_nothing(tmp_path: Path):
     window = f"""
 from pathlib import Path
 from tilescope.tracer.client import Worker
-from tilescope.tracer.launch import decode
+from tilescope.tracer.model.launch import decode
 import sys
 worker = Worker()
 worker.run(decode(Path({str(tmp_path / "launch.json")!r}).read_text()), output=lambda text: print(text, end=""))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from launching import Array, contents, launch
 from random_kernels import SIZE, kernels
 from tilescope.tracer import simulator
-from tilescope.tracer.trace import Trace, poison
+from tilescope.tracer.model.trace import Trace, poison
 
 
 def stale_reads(trace: Trace) -> list[int]:

@@ -14,8 +14,8 @@ from launching import Array, launch, trace
 from tilescope.app.model import folders
 from tilescope.tracer import cache as caching
 from tilescope.tracer.cache import TraceCache
-from tilescope.tracer.launch import Launch
-from tilescope.tracer.trace import KernelError, Trace
+from tilescope.tracer.model.launch import Launch
+from tilescope.tracer.model.trace import KernelError, Trace
 
 SOURCE = "@cuda.jit\ndef kernel(a):\n    a[cuda.grid(1)] += 1\n"
 ARRAY = (Array((8,), fill="arange"),)

@@ -24,11 +24,11 @@ from launching import Array, trace
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer import npz, storage
 from tilescope.tracer.client import Worker
-from tilescope.tracer.launch import Launch, Schedule, encode
+from tilescope.tracer.model.launch import Launch, Schedule, encode
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.model.trace import Barriers, Buffer, Check, KernelError, Site, Trace
 from tilescope.tracer.npz import read
-from tilescope.tracer.plan import launch_of
 from tilescope.tracer.storage import FORMAT, VERSION, TraceFileError, load, save
-from tilescope.tracer.trace import Barriers, Buffer, Check, KernelError, Site, Trace
 from tilescope.tracer.validate import BARRIERS, COLUMNS
 from trace_files import rewritten
 

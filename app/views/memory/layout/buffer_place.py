@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .....tracer.array_types import Ints
+from .....tracer.model.array_types import Ints
 from ...common.box import Box
 from .sheet import Sheet
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .....tracer.trace import Buffer
+from .....tracer.model.trace import Buffer
 from ...common.box import Box
 from .buffer_place import FLAT, LARGEST_CELL, BufferPlace, Metrics, snapped
 from .sheet import Sheet, sheet_of

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from .....tracer.trace import Buffer
+from .....tracer.model.trace import Buffer
 from ...common.box import Box
 from .buffer_place import BufferPlace, Layout, Metrics, around
 from .grid import flow

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .....tracer.trace import Buffer
+from .....tracer.model.trace import Buffer
 from ...common.box import Box
 from .buffer_place import FLAT, LARGEST_CELL, BufferPlace, Layout, Metrics, around, snapped
 from .grid import flow

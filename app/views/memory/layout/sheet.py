@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .....tracer.array_types import Ints
-from .....tracer.trace import Buffer
+from .....tracer.model.array_types import Ints
+from .....tracer.model.trace import Buffer
 
 GAP = 1  # empty cells between two slices beside each other
 

@@ -11,14 +11,14 @@ import pytest
 from pitfalls import ERRORS, KERNELS, PITFALLS
 from programs import tilescope
 from tilescope.kernels.scenarios.catalogue import Scenario
-from tilescope.tracer.launch import Array, encode
-from tilescope.tracer.plan import launch_of
+from tilescope.tracer.model.launch import Array, encode
+from tilescope.tracer.model.plan import launch_of
 
 # The file is run as it stands, under its own name, and then its kernels are launched as the catalogue says.
 PROGRAM = """
 import importlib, sys
 import numba
-from tilescope.tracer.launch import decode
+from tilescope.tracer.model.launch import decode
 from tilescope.tracer.loading import arrays_of
 for text in open(sys.argv[1], encoding="utf-8"):
     launch = decode(text)

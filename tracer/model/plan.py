@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, TypedDict, cast, get_args
 
-from .. import ROOT
-from ..kernels.scenarios import catalogue
-from ..kernels.scenarios.catalogue import (
+from ... import ROOT
+from ...kernels.scenarios import catalogue
+from ...kernels.scenarios.catalogue import (
     Argument,
     CatalogueError,
     Plan,
@@ -18,7 +18,7 @@ from ..kernels.scenarios.catalogue import (
     Values,
     did_you_mean,
 )
-from .imports import digest_beside
+from .kernel_imports import digest_beside
 from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Schedule, ScheduleKind
 
 Resident = int | Literal["all"]
