@@ -13,10 +13,10 @@ from pathlib import Path
 import msgspec
 
 from .events import Done, Event, Failed, Job, Output, Progress, Slow
-from .json_process import JsonProcess, StartError, module_command
 from .model.launch import Launch, encode
 from .model.trace import Trace
 from .pace import duration_text
+from .processes.json_process import JsonProcess, StartError, module_command
 from .scratch import new_folder
 from .storage import TraceFileError, load
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from .float64_origins import CONSTANT, causes, is_double, operands, operator_name
 from .isolation import isolated
-from .json_streams import private_streams, sender
 from .model.launch import Array, Launch, Scalar
+from .processes.json_streams import private_streams, sender
 from .type_inference_client import Operation
 
 NARROWED = ("add", "sub", "mul", "truediv")

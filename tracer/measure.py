@@ -13,9 +13,9 @@ import msgspec
 
 from .ceilings import ceilings_of
 from .gpu import Gpu, first_line, open_gpu
-from .json_streams import private_streams, sender
 from .measure_events import Event, Lost, Measured, Opened, Request, Sampling, Started
 from .measurement import Ceilings, MeasurementError, Result, Row, Timing, TimingKind
+from .processes.json_streams import private_streams, sender
 from .reference_check import checked
 from .rows import Ask, launch_of_ask, row_of, together
 from .sampling import Failure, Take, Until, sample

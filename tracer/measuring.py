@@ -15,9 +15,9 @@ import msgspec
 
 from .. import ROOT, __version__
 from .client import Cancelled
-from .json_process import JsonProcess, StartError, module_command
 from .measure_events import Event, Measured, Opened, Request, Sampling, Started
 from .measurement import Host, Measurement, MeasurementError, Method, Row
+from .processes.json_process import JsonProcess, StartError, module_command
 from .rows import Ask, row_of
 
 COMMAND = module_command("tilescope.tracer.measure")

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from .json_process import JsonProcess, StartError, module_command
 from .model.launch import Array, Launch, Scalar
+from .processes.json_process import JsonProcess, StartError, module_command
 
 COMMAND = module_command("tilescope.tracer.inference")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tilescope.tracer.json_process import JsonProcess, StartError
+from tilescope.tracer.processes.json_process import JsonProcess, StartError
 
 ECHO = """
-from tilescope.tracer.json_streams import private_streams, sender
+from tilescope.tracer.processes.json_streams import private_streams, sender
 source, target = private_streams()
 send = sender(target)
 for line in source:
