@@ -17,8 +17,8 @@ from .model.launch import Launch, encode
 from .model.trace import Trace
 from .pace import duration_text
 from .processes.json_process import JsonProcess, StartError, module_command
-from .scratch import new_folder
-from .storage import TraceFileError, load
+from .storage.temp_folders import new_folder
+from .storage.trace_file import TraceFileError, load
 
 COMMAND = module_command("tilescope.tracer.worker")
 

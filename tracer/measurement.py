@@ -11,8 +11,8 @@ from typing import Final, Literal
 import msgspec
 
 from .. import ROOT
-from .atomic_write import write_atomically
 from .model.launch import Dim3
+from .storage.atomic_write import write_atomically
 
 FORMAT: Final = "tilescope measurement"
 VERSION: Final = 2

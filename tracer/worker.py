@@ -26,7 +26,7 @@ from .model.launch import Launch, decode
 from .model.trace import Trace
 from .pace import Pace, TooSlow
 from .processes.json_streams import private_streams, sender
-from .storage import TraceFileError, save
+from .storage.trace_file import TraceFileError, save
 
 PERIOD = 0.05  # seconds from one report of progress to the next
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from ...tracer.cache import TraceCache
 from ...tracer.client import TakesLong, Worker
 from ...tracer.coalescing import SECTOR
 from ...tracer.counters import NAMES, totals_by
@@ -20,6 +19,7 @@ from ...tracer.model.finding import block_text, line_text
 from ...tracer.model.launch import Limits
 from ...tracer.model.plan import launch_of, parse_spec
 from ...tracer.pace import Pace, duration_text, left_text
+from ...tracer.storage.trace_cache import TraceCache
 from ..model.first_bookmark import DEFAULT_PAIR
 from ..model.folders import cache_folder
 from ..model.session import Session, build_session, session_of_file

@@ -42,7 +42,7 @@ def _user_errors() -> tuple[type[Exception], ...]:
     from ...kernels.scenarios.catalogue import CatalogueError
     from ...tracer.client import WorkerError
     from ...tracer.measurement import MeasurementError
-    from ...tracer.storage import TraceFileError
+    from ...tracer.storage.trace_file import TraceFileError
     from ..widgets.widget_picture import PictureError
     from .run_as_main import ProgramError
 

@@ -145,7 +145,7 @@ class Keeper:
 
     def keep(self, trace: Trace, seconds: float) -> None:
         if self.folder is not None:
-            from ...tracer.storage import save
+            from ...tracer.storage.trace_file import save
 
             path = self.folder / f"{self.count:03}-{trace.kernel}.npz"
             save(trace, path)
@@ -164,7 +164,7 @@ class Keeper:
 
     def _complete_lines(self, lines: Path) -> None:
         """Add to the lines what is asked for once the program has ended."""
-        from ...tracer.atomic_write import write_atomically
+        from ...tracer.storage.atomic_write import write_atomically
 
         late = self._arithmetic.findings()
         if late:

@@ -90,7 +90,7 @@ def _window(worker: Worker, mark: Bookmark, arrival: StartMoment, size: Size) ->
     """Return a window that shows a bookmark, with its traces there; raises PictureError where there is none."""
     from PySide6.QtCore import QEventLoop, Qt
 
-    from ...tracer.cache import TraceCache
+    from ...tracer.storage.trace_cache import TraceCache
     from ..control.session_jobs import Jobs
     from ..model.folders import cache_folder
     from ..window.event_loop import application

@@ -11,11 +11,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
 from ...kernels.scenarios.catalogue import Scenario
-from ...tracer.cache import TraceCache
 from ...tracer.client import Cancelled, TakesLong, Worker, WorkerError
 from ...tracer.model.launch import Launch
 from ...tracer.model.trace import Trace
-from ...tracer.storage import TraceFileError
+from ...tracer.storage.trace_cache import TraceCache
+from ...tracer.storage.trace_file import TraceFileError
 from ..model.session import Session, build_session, session_of_file
 
 KEPT = 6  # sessions kept in memory, so that going back and forth between two scenarios costs nothing

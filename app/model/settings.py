@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ...tracer.atomic_write import write_atomically
+from ...tracer.storage.atomic_write import write_atomically
 from .bookmark import Bookmark
 
 RECENT = 8

@@ -9,7 +9,7 @@ from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...tracer.atomic_write import write_atomically
+from ...tracer.storage.atomic_write import write_atomically
 from ..charts.figure import Figure
 from ..charts.table import csv_text, json_text
 from ..widgets.widget_picture import PictureError, write_png

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...tracer.atomic_write import write_atomically
+from ...tracer.storage.atomic_write import write_atomically
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage

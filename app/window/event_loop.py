@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from ...tracer.cache import TraceCache
 from ...tracer.client import Worker
+from ...tracer.storage.trace_cache import TraceCache
 from ..control.session_jobs import Jobs
 from ..model import folders
 from ..model.first_bookmark import first_bookmark

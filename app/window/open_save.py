@@ -10,7 +10,7 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from ...tracer.storage import TraceFileError, save
+from ...tracer.storage.trace_file import TraceFileError, save
 from ..control.program_job import UserProgram
 from ..control.stage import Stage
 from ..model.bookmark import Setup

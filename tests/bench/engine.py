@@ -19,7 +19,7 @@ from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.requests import requests_of
 from tilescope.tracer.simulator import run
-from tilescope.tracer.storage import save
+from tilescope.tracer.storage.trace_file import save
 
 
 def trace(launch: Launch) -> tuple[Trace, float]:

@@ -31,7 +31,7 @@ def main_window() -> Any:
     from tilescope.app.model.first_bookmark import first_bookmark
     from tilescope.app.window.event_loop import application
     from tilescope.app.window.main_window import MainWindow
-    from tilescope.tracer.cache import TraceCache
+    from tilescope.tracer.storage.trace_cache import TraceCache
 
     application()
     window = MainWindow(Jobs(worker, TraceCache(folders.cache_folder())))

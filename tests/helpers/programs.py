@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tilescope.tracer.storage import load
+from tilescope.tracer.storage.trace_file import load
 
 HEAD = "import sys\nimport numpy as np\nfrom numba import cuda\n"
 

@@ -17,8 +17,8 @@ from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.window.event_loop import application
 from tilescope.app.window.main_window import MainWindow
-from tilescope.tracer.cache import TraceCache
 from tilescope.tracer.client import Worker
+from tilescope.tracer.storage.trace_cache import TraceCache
 
 SMALL = "m=16,k=16,n=16,tile=8"
 PAIR = (f"matmul-naive-col-on-x:{SMALL}", f"matmul-tiled:{SMALL}")

@@ -14,7 +14,7 @@ from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.simulator import run
-from tilescope.tracer.storage import load, save
+from tilescope.tracer.storage.trace_file import load, save
 
 PROGRAMS = ["python-loops", "python-block-at-a-time", "python-run-threads", "python-threads"]
 BASELINES = [(s, b) for s in scenarios() for b in s.baselines]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.array_types import Columns
-from ..scratch import large_folder
-from ..storage import TraceFileError
+from ..storage.temp_folders import large_folder
+from ..storage.trace_file import TraceFileError
 
 ROOM = 1 << 24
 BATCH = 1 << 20  # rows that are moved at once

@@ -17,7 +17,7 @@ from numba.core import types
 from numba.core.errors import NumbaError
 from numba.misc.appdirs import AppDirs
 
-from ..atomic_write import write_atomically
+from ..storage.atomic_write import write_atomically
 from . import cells, state
 from .arguments import Arguments
 from .not_compilable import NotCompilable, sentence

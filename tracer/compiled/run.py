@@ -19,7 +19,7 @@ from ..partial_totals import totals_of_columns
 from ..recorder import TooLarge
 from ..results import finish
 from ..run_record import RunRecord, resident_blocks
-from ..storage import TraceFileError
+from ..storage.trace_file import TraceFileError
 from .arguments import Arguments
 from .blocks import Blocks
 from .compile import compiled

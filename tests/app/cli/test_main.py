@@ -20,7 +20,7 @@ from tilescope.app.cli.main import main
 from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer.client import Worker
 from tilescope.tracer.model.plan import launch_of, parse_spec
-from tilescope.tracer.storage import save
+from tilescope.tracer.storage.trace_file import save
 
 TILESCOPE = [sys.executable, "-P", "-m", "tilescope"]
 SMALL = "matmul-tiled:m=12,k=12,n=12,tile=8"

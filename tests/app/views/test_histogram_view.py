@@ -23,7 +23,7 @@ from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.outcomes import Spread
 from tilescope.tracer.simulator import run
-from tilescope.tracer.storage import save
+from tilescope.tracer.storage.trace_file import save
 from windows import opened, press, settle, until
 
 SMALL = {"count": 900, "num_blocks": 2, "threads": 64, "bins": 20}

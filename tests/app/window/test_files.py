@@ -10,7 +10,7 @@ from PySide6.QtGui import QDropEvent
 
 from tilescope.app.window.open_save import dropped
 from tilescope.tracer.model.launch import decode, encode
-from tilescope.tracer.storage import save
+from tilescope.tracer.storage.trace_file import save
 from windows import SMALL, opened, reset, settle, until
 
 

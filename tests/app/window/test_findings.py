@@ -12,7 +12,7 @@ from tilescope.app.model.bookmark import Bookmark, Setup
 from tilescope.app.model.session import Selection
 from tilescope.app.views.inspect.findings import LOOKING
 from tilescope.tracer.findings import place_of
-from tilescope.tracer.storage import save
+from tilescope.tracer.storage.trace_file import save
 from windows import opened, settle, until
 
 # A race on a line, a store past the end, and a product with 0.5, which is float64, in a function of its own.

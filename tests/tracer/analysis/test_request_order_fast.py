@@ -22,7 +22,7 @@ from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.ordering import Sequence, sequence_of
 from tilescope.tracer.regular import matrices_of
-from tilescope.tracer.storage import load, save
+from tilescope.tracer.storage.trace_file import load, save
 
 KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
 

@@ -27,7 +27,7 @@ from tilescope.tracer.model.launch import Launch, Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.requests import requests_of
-from tilescope.tracer.storage import TraceFileError
+from tilescope.tracer.storage.trace_file import TraceFileError
 
 KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))

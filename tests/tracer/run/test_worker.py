@@ -21,7 +21,7 @@ from tilescope.tracer.client import Cancelled, Worker, WorkerError
 from tilescope.tracer.events import Event, Output, Progress
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
-from tilescope.tracer.storage import load
+from tilescope.tracer.storage.trace_file import load
 from tilescope.tracer.worker import PERIOD, Printed, reporter
 
 ARRAY = (Array((8,), fill="arange"),)
@@ -306,7 +306,7 @@ assert "numba" not in sys.modules
 
 
 def test_same_launch_gives_the_same_file_to_the_byte(worker: Worker, tmp_path: Path):
-    from tilescope.tracer.storage import save
+    from tilescope.tracer.storage.trace_file import save
 
     made = launch_of(find("matmul-naive-row-on-x"), {"m": 8, "k": 8, "n": 8, "tile": 8})
     for name in ("one", "two"):

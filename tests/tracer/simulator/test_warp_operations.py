@@ -10,7 +10,7 @@ import pytest
 from launching import Array, contents, trace
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.requests import requests_of
-from tilescope.tracer.storage import load, save
+from tilescope.tracer.storage.trace_file import load, save
 from trace_files import rewritten
 
 pytestmark = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])

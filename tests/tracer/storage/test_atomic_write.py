@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tilescope.tracer import atomic_write
-from tilescope.tracer.atomic_write import atomic_file, write_atomically
+from tilescope.tracer.storage import atomic_write
+from tilescope.tracer.storage.atomic_write import atomic_file, write_atomically
 
 
 def test_a_new_file_and_one_in_place_of_another(tmp_path: Path):

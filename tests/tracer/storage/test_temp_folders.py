@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tilescope.tracer import scratch
 from tilescope.tracer.client import Worker
+from tilescope.tracer.storage import temp_folders
 
 
 @pytest.fixture
 def parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(scratch, "large_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(temp_folders, "large_folder", lambda: str(tmp_path))
     return tmp_path
 
 
@@ -23,14 +23,14 @@ def parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_a_killed_process_left_is_removed_at_the_next_start(parent):
     process = subprocess.Popen([sys.executable, "-c", "pass"])
     process.wait()
-    dead = parent / f"{scratch.PREFIX}{process.pid}-abc"
+    dead = parent / f"{temp_folders.PREFIX}{process.pid}-abc"
     dead.mkdir()
     (dead / "1.trace").write_bytes(b"large")
-    alive = parent / f"{scratch.PREFIX}{os.getpid()}-abc"
-    foreign = parent / f"{scratch.PREFIX}notes"
+    alive = parent / f"{temp_folders.PREFIX}{os.getpid()}-abc"
+    foreign = parent / f"{temp_folders.PREFIX}notes"
     for folder in (alive, foreign):
         folder.mkdir()
-    made = scratch.new_folder()
+    made = temp_folders.new_folder()
     assert not dead.exists()
     assert all(folder.is_dir() for folder in (alive, foreign, made))
 

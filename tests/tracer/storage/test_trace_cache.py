@@ -12,10 +12,10 @@ import pytest
 
 from launching import Array, launch, trace
 from tilescope.app.model import folders
-from tilescope.tracer import cache as caching
-from tilescope.tracer.cache import TraceCache
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import KernelError, Trace
+from tilescope.tracer.storage import trace_cache as caching
+from tilescope.tracer.storage.trace_cache import TraceCache
 
 SOURCE = "@cuda.jit\ndef kernel(a):\n    a[cuda.grid(1)] += 1\n"
 ARRAY = (Array((8,), fill="arange"),)

@@ -22,14 +22,14 @@ from hypothesis import strategies as st
 
 from launching import Array, trace
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer import npz, storage
 from tilescope.tracer.client import Worker
 from tilescope.tracer.model.launch import Launch, Schedule, encode
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Barriers, Buffer, Check, KernelError, Site, Trace
-from tilescope.tracer.npz import read
-from tilescope.tracer.storage import FORMAT, VERSION, TraceFileError, load, save
-from tilescope.tracer.validate import BARRIERS, COLUMNS
+from tilescope.tracer.storage import npz, trace_file
+from tilescope.tracer.storage.npz import read
+from tilescope.tracer.storage.trace_file import FORMAT, VERSION, TraceFileError, load, save
+from tilescope.tracer.storage.validation import BARRIERS, COLUMNS
 from trace_files import rewritten
 
 KERNEL = """
@@ -249,7 +249,7 @@ def test_no_room_leaves_the_old_file_and_nothing_else(tmp_path: Path, room: int)
     before = (tmp_path / "t").read_bytes(), sorted(tmp_path.iterdir())
     program = f"""
 import resource
-from tilescope.tracer.storage import load, save
+from tilescope.tracer.storage.trace_file import load, save
 made = load({str(tmp_path / "t")!r})
 resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))
 save(made, {str(tmp_path / "t")!r})
@@ -339,7 +339,7 @@ def test_pickle_is_never_read(tmp_path: Path):
 def test_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "t"
     save(small(tmp_path), path)
-    monkeypatch.setattr(storage, "LARGEST", 10_000_000)
+    monkeypatch.setattr(trace_file, "LARGEST", 10_000_000)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as members:
         members.writestr("initial.7.npy", bytes(20_000_000))
     assert path.stat().st_size < 50_000

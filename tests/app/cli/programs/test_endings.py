@@ -12,7 +12,7 @@ import pytest
 
 from folders import ROOT
 from programs import COPY, HEAD, RACE, tilescope
-from tilescope.tracer.storage import load
+from tilescope.tracer.storage.trace_file import load
 
 ENDLESS = (
     HEAD

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from programs import HEAD, tilescope
-from tilescope.tracer.storage import load
+from tilescope.tracer.storage.trace_file import load
 
 FLAG = (
     HEAD

@@ -11,7 +11,7 @@ import pytest
 
 from programs import COPY, HEAD, RACE, tilescope, told
 from tilescope.tracer.attempts import ENOUGH
-from tilescope.tracer.storage import load
+from tilescope.tracer.storage.trace_file import load
 
 LARGE = (
     HEAD

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from programs import COPY, HEAD, RACE, tilescope
-from tilescope.tracer.storage import load
+from tilescope.tracer.storage.trace_file import load
 
 FIXED = RACE.replace("tile[t] = t\n", "tile[t] = t\n    cuda.syncthreads()\n")
 

@@ -16,11 +16,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.array_types import Columns, narrow
+from ..model.trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, Outside, Site, Trace
 from . import npz
 from .atomic_write import atomic_file
-from .model.array_types import Columns, narrow
-from .model.trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, Outside, Site, Trace
-from .validate import BARRIERS, COLUMNS, LARGEST, LONGEST, OUTSIDE, check
+from .validation import BARRIERS, COLUMNS, LARGEST, LONGEST, OUTSIDE, check
 
 FORMAT = "tilescope trace"
 VERSION: Final = 2

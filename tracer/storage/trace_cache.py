@@ -7,11 +7,11 @@ import hashlib
 import os
 from pathlib import Path
 
-from .. import __version__
+from ... import __version__
+from ..model.launch import Launch
+from ..model.trace import Trace
 from .atomic_write import TEMPORARY
-from .model.launch import Launch
-from .model.trace import Trace
-from .storage import TraceFileError, load, save
+from .trace_file import TraceFileError, load, save
 
 LIMIT = 1_000_000_000
 

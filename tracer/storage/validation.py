@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from .model.launch import decode
-from .model.trace import FENCE, OF_GRID, SPACES, Buffer, Op, Trace
+from ..model.launch import decode
+from ..model.trace import FENCE, OF_GRID, SPACES, Buffer, Op, Trace
 
 LARGEST = 2**31  # bytes that a trace, or one of its buffers, may take; entries of a table made from it
 LONGEST = 10_000  # characters of a name, a path or a message
