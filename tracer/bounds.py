@@ -16,6 +16,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from .analysis.kernel_structure import column_of, tree_of
+from .analysis.requests import Requests
 from .model.array_types import Ints
 from .model.finding import (
     Finding,
@@ -28,8 +30,6 @@ from .model.finding import (
     thread_text,
 )
 from .model.trace import WARP, Buffer, Op, Site, Trace
-from .requests import Requests
-from .structure import column_of, tree_of
 
 VERBS = {Op.LOAD: ("read", "reads"), Op.STORE: ("write", "writes")}
 REMEDY = "test the index against the array's shape before it is used"

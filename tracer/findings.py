@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .absences import absences_of
+from .analysis.requests import Requests
 from .barrier_findings import barrier_findings
 from .bounds import bounds_findings, wrapped_findings
 from .launch_findings import in_one_memory, launch_findings
@@ -11,7 +12,6 @@ from .model.finding import FINDING_KINDS, SEVERITIES, Finding, place_of, rank
 from .model.trace import Trace
 from .race_findings import race_findings
 from .races import races_of
-from .requests import Requests
 from .type_inference_client import Operation
 from .types_findings import float64_findings
 from .unwritten import unwritten_findings

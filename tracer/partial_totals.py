@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .counters import totals_of
+from .analysis.counters import totals_of
+from .analysis.requests import requests_of
 from .model.array_types import Columns
-from .requests import requests_of
 from .results import trace_of
 from .run_record import RunRecord
 

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .absences import Absences
-from .grid_barriers import grid_epochs, has_grid_barriers
+from .analysis.grid_barriers import grid_epochs, has_grid_barriers
+from .analysis.overlap import Touches, dense, groups_of
 from .meetings import Race, Scene, contested, merged, races_in
 from .model.array_types import Ints, Mask
 from .model.trace import FENCE_BLOCK, WARP, Op, Trace
 from .ordered_races import ordered_races, orders_otherwise
-from .pieces import Touches, dense, groups_of
 from .suspects import suspects_of
 
 

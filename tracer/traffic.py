@@ -17,12 +17,12 @@ import numpy as np
 
 from .. import ROOT, resources
 from ..kernels.scenarios import catalogue
+from .analysis.counters import counters_of
+from .analysis.requests import requests_of
 from .client import Worker
-from .counters import counters_of
 from .measurement import Row, load, recorded
 from .model.launch import Array, Launch, Schedule
 from .model.plan import launch_of
-from .requests import requests_of
 from .storage.atomic_write import write_atomically
 
 SECTOR: Final = 32  # bytes

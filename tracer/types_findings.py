@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .analysis.requests import Requests
 from .model.finding import Finding, counted
 from .model.trace import Trace
-from .requests import Requests
 from .type_inference_client import Operation
 
 KIND, SEVERITY = "float64", "warning"

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .grid_barriers import grid_epochs
+from .analysis.grid_barriers import grid_epochs
+from .analysis.kernel_structure import called
+from .analysis.overlap import Touches, dense, groups_of, parts_of, touches_of
+from .analysis.requests import Requests
 from .meetings import Writers
 from .model.array_types import Ints, Mask
 from .model.finding import Finding, access_element, counted, line_text, thread_text
 from .model.trace import Op, Trace, poison
-from .pieces import Touches, dense, groups_of, parts_of, touches_of
-from .requests import Requests
-from .structure import called
 
 NEVER = np.iinfo(np.int64).max
 REMEDY = {

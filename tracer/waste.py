@@ -9,14 +9,14 @@ import math
 
 import numpy as np
 
+from .analysis.minimum_cost import least_of
+from .analysis.requests import Requests
 from .conflicts import bank_conflicts
 from .idle_lanes import idle_lanes
-from .least import least_of
 from .model.finding import Finding, counted
 from .model.launch import decode, is_program
 from .model.trace import WARP, Trace
 from .reloads import reloaded
-from .requests import Requests
 from .site_costs import SHARE
 from .uncoalesced import uncoalesced
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from ...tracer.analysis.counters import NAMES, totals_by
+from ...tracer.analysis.request_cost import SECTOR
 from ...tracer.client import TakesLong, Worker
-from ...tracer.coalescing import SECTOR
-from ...tracer.counters import NAMES, totals_by
 from ...tracer.hardware import read_of, readings
 from ...tracer.model.array_types import Ints
 from ...tracer.model.finding import block_text, line_text

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ...tracer.analysis.requests import Requests
     from ...tracer.model.finding import Finding
     from ...tracer.model.launch import Launch
     from ...tracer.model.trace import Trace
-    from ...tracer.requests import Requests
     from ...tracer.type_inference_client import Operation
 
 Described = dict[str, Any]  # a finding as plain data
@@ -28,7 +28,7 @@ def summary(
 
     also: blocks beside those of the trace that were examined.
     """
-    from ...tracer.counters import counters_of
+    from ...tracer.analysis.counters import counters_of
     from ...tracer.findings import findings_of
     from ...tracer.part_findings import of_part, part_findings
 
@@ -45,8 +45,8 @@ def summary(
 
 def _caller(trace: Trace) -> tuple[str, int] | None:
     """Return the (file, line) of the program under way that leads to a library's kernel; None for one of its own."""
+    from ...tracer.analysis.kernel_structure import kernel_file
     from ...tracer.model.user_code import user_code_for
-    from ...tracer.structure import kernel_file
 
     file = kernel_file(trace)
     mine = user_code_for(file)
@@ -145,7 +145,7 @@ class Checked:
         self._arithmetic = Arithmetic()
 
     def take(self, trace: Trace, seconds: float) -> None:
-        from ...tracer.requests import requests_of
+        from ...tracer.analysis.requests import requests_of
 
         requests = requests_of(trace)
         self._arithmetic.note(len(self._kernels), trace, requests)
@@ -157,7 +157,7 @@ class Checked:
 
     def take_last(self, trace: Trace) -> None:
         """Take in the last block of a launch that is too large to be kept; the launch itself is taken in next."""
-        from ...tracer.requests import requests_of
+        from ...tracer.analysis.requests import requests_of
 
         self._also = trace.recorded.tolist()
         found = summary(0, trace, 0.0, requests_of(trace))["findings"]

@@ -155,7 +155,7 @@ class Keeper:
         self.count += 1
 
     def _add_line(self, lines: Path, trace: Trace, seconds: float) -> None:
-        from ...tracer.requests import requests_of
+        from ...tracer.analysis.requests import requests_of
 
         requests = requests_of(trace)
         self._arithmetic.note(self.count, trace, requests)

@@ -7,8 +7,8 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
+from ...tracer.analysis.histogram_launch import counted_total
 from ...tracer.client import Cancelled, WorkerError
-from ...tracer.counting import counted_total
 from ...tracer.model.launch import Launch
 from ...tracer.outcomes import Spread, measured_outcomes, seeded, seeds_for
 from ..model.session import Session

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tracer.requests import REQUEST_KINDS
+from ...tracer.analysis.requests import REQUEST_KINDS
 from .session import Selection, Session
 
 

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
-from ...tracer.counters import Counters, counters_of
-from ...tracer.counting import Counting, counting_of
+from ...tracer.analysis.buffer_contents import Memory, memory_of
+from ...tracer.analysis.counters import Counters, counters_of
+from ...tracer.analysis.histogram_launch import Counting, counting_of
+from ...tracer.analysis.requests import Requests, requests_of
 from ...tracer.findings import Finding, findings_of
-from ...tracer.memory import Memory, memory_of
 from ...tracer.model.finding import rank
 from ...tracer.model.launch import Launch, decode, is_program
 from ...tracer.model.trace import Trace
-from ...tracer.requests import Requests, requests_of
 from ...tracer.storage.trace_file import TraceFileError, load
 from ...tracer.type_inference_client import Operation
 from ...tracer.types_findings import float64_findings

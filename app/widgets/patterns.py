@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QImage, QPixmap
 
+from ...tracer.analysis.requests import REQUEST_KINDS
 from ...tracer.model.array_types import Mask
-from ...tracer.requests import REQUEST_KINDS
 from .theme import Theme
 
 Pixels = NDArray[np.uint32]

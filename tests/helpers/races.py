@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from launching import trace
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings import findings_of
-from tilescope.tracer.requests import requests_of
 
 EVERY = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 

@@ -8,7 +8,7 @@ from sessions import application
 from tilescope.app.model.session import Selection
 from tilescope.app.views.warp.view import WarpView
 from tilescope.app.widgets.theme import Theme
-from tilescope.tracer.requests import REQUEST_KINDS
+from tilescope.tracer.analysis.requests import REQUEST_KINDS
 
 LIGHT = Theme.named("light")
 

@@ -11,10 +11,10 @@ import pytest
 from folders import DATA
 from launching import Array, contents
 from tilescope.kernels.scenarios.catalogue import find, scenarios
-from tilescope.tracer.counters import counters_of, totals_of
+from tilescope.tracer.analysis.counters import counters_of, totals_of
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
-from tilescope.tracer.requests import requests_of
 from tilescope.tracer.simulator import run
 
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..coalescing import BANKS, SECTOR, WORD
+from ..analysis.request_cost import BANKS, SECTOR, WORD
 from .cached import cached
 
 # A set of whole numbers: an open hash table whose entries count only under the latest mark.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..counters import GROUPS
+from ..analysis.counters import GROUPS
 from ..model.trace import WARP, Buffer
 from .cached import cached
 from .costs import add_cost, new_scratch

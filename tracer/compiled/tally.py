@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..counters import GROUPS, MEASURES
+from ..analysis.counters import GROUPS, MEASURES
 from ..model.array_types import Columns
 from ..model.grouping import run_starts
 from ..model.trace import SPACES, WARP, Buffer, Op

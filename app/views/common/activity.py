@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ....tracer.analysis.requests import Requests
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Trace
-from ....tracer.requests import Requests
 from ...model.session import Session
 
 State = Literal["absent", "before", "request", "waiting", "idle", "after"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.trace import WARP, Buffer, Op
-from ....tracer.requests import REQUEST_KINDS
 from ...model.session import Selection, Session
 from .wording import buffer_text, element_text, plural
 

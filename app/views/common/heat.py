@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.least import once_each, wasted_of
+from ....tracer.analysis.minimum_cost import once_each, wasted_of
 from ....tracer.model.array_types import Ints
 from ...model.session import Selection, Session
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ....kernels.scenarios.catalogue import PhaseText, Scenario
 from ....kernels.scenarios.scenario import Values
+from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.finding import block_text, element_place, place_text
 from ....tracer.model.finding import counted as plural
 from ....tracer.model.trace import Buffer, Check, Op, Trace
-from ....tracer.requests import REQUEST_KINDS
 from ...model.session import Session
 
 EXACT, PART = "exact", "part"

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....tracer.binning import Additions
-from ....tracer.counting import Counting
+from ....tracer.analysis.atomic_additions import Additions
+from ....tracer.analysis.histogram_launch import Counting
 from ....tracer.model.array_types import Ints, Mask
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session

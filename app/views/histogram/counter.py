@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.counting import Counting
+from ....tracer.analysis.histogram_launch import Counting
 from ....tracer.measurement import median
 from ....tracer.model.array_types import Ints
 from ....tracer.outcomes import Measured, Spread

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints
-from ....tracer.requests import REQUEST_KINDS
 from ...model.session import Selection, Session
 from ...widgets.theme import Theme
 from ..common.activity import BlockTrack, accesses_of, block_track

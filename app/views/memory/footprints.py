@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....tracer.memory import Memory
+from ....tracer.analysis.buffer_contents import Memory
+from ....tracer.analysis.requests import Requests
 from ....tracer.model.array_types import Ints
 from ....tracer.model.grouping import run_starts
 from ....tracer.model.trace import Trace
-from ....tracer.requests import Requests
 from . import outlines
 from .layout.sheet import Sheet
 

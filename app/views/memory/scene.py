@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.memory import INTO_SHARED, NOWHERE
+from ....tracer.analysis.buffer_contents import INTO_SHARED, NOWHERE
+from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints, Mask
 from ....tracer.model.trace import WARP, Op
-from ....tracer.requests import REQUEST_KINDS
 from ...model.session import Selection, Session
 from ..common import cell_colours
 from ..common.heat import HEATS, element_heat, heat_moments

@@ -11,9 +11,9 @@ from html import escape
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
+from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.cuda_c import source_of
 from ....tracer.model.trace import WARP
-from ....tracer.requests import REQUEST_KINDS
 from ...model.session import Selection, Session
 from ...widgets.patterns import WAITING, mixed
 from ...widgets.switch import Switch

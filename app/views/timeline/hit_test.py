@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 
+from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints
-from ....tracer.requests import REQUEST_KINDS
 from ...model.session import Session
 from ..common.activity import BlockTrack, block_track, doing, warp_track
 from ..common.wording import block_text, buffer_text, phase_text, plural

@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.coalescing import BANKS, SECTOR, WORD
+from ....tracer.analysis.request_cost import BANKS, SECTOR, WORD
+from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Buffer, Op
-from ....tracer.requests import REQUEST_KINDS
 from ...model.session import Session
 
 LINE = 128  # bytes: four sectors that the cache keeps together

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....tracer.coalescing import BANKS, SECTOR, WORD
+from ....tracer.analysis.request_cost import BANKS, SECTOR, WORD
 from ....tracer.model.trace import WARP
 from ..common.wording import (
     access_text,

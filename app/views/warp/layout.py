@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....tracer.coalescing import BANKS, SECTOR, WORD
+from ....tracer.analysis.request_cost import BANKS, SECTOR, WORD
 from ....tracer.model.trace import WARP
 from ..common.box import Box
 from .lanes import LINE, Lanes, Piece

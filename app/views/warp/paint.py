@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen
 
-from ....tracer.coalescing import SECTOR
+from ....tracer.analysis.request_cost import SECTOR
 from ....tracer.model.trace import WARP
 from ...widgets.patterns import mixed
 from ...widgets.theme import STRONG, Theme, contrasting

@@ -10,7 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from ....tracer.requests import REQUEST_KINDS
+from ....tracer.analysis.requests import REQUEST_KINDS
 from ...model.bookmark import Link
 from ...model.playhead import SPEEDS, Playhead
 from ...model.session import Session

@@ -13,7 +13,7 @@ from folders import DATA
 from sessions import matmul
 from tilescope.app.cli.counters import BY, counters_table, parts_of, readings_text, table_by
 from tilescope.app.model.session import build_session
-from tilescope.tracer.counters import NAMES, totals_by
+from tilescope.tracer.analysis.counters import NAMES, totals_by
 from tilescope.tracer.hardware import read_of, readings
 from traces import programs, trace_of
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tilescope.app.model import phase_steps
 from tilescope.app.model.playhead import Playhead, clock_of, link
 from tilescope.app.model.session import Selection
-from tilescope.tracer.requests import REQUEST_KINDS
+from tilescope.tracer.analysis.requests import REQUEST_KINDS
 
 
 def playing(end=100.0, speed=10.0, at=0.0):

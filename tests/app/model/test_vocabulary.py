@@ -19,8 +19,8 @@ from tilescope.app.views.source.view import CUDA_C, NUMBA, SourceView
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.kernels.scenarios.scenario import WORK_ITEM_WORDS
+from tilescope.tracer.analysis.requests import REQUEST_KINDS
 from tilescope.tracer.cuda_c import source_of
-from tilescope.tracer.requests import REQUEST_KINDS
 
 LIGHT = Theme.named("light")
 SIZES = {"m": 16, "k": 16, "n": 16, "tile": 8}

@@ -13,7 +13,7 @@ from tilescope.app.views.memory.footprints import Part
 from tilescope.app.views.memory.layout.sheet import sheet_of
 from tilescope.app.views.memory.scene import Scene
 from tilescope.app.views.memory.sparse_sheets import still, with_few
-from tilescope.tracer import track
+from tilescope.tracer.analysis import access_history
 
 SESSIONS = {"matmul": lambda folder: matmul(), "uneven": uneven}
 ODD = """
@@ -37,8 +37,8 @@ def odd(folder):
 @pytest.mark.parametrize("colour_by", ["auto", "value", "reads"])
 def test_few_cells_followed_look_as_all_cells_followed(make, colour_by, tmp_path, monkeypatch):
     plain = make(tmp_path)
-    monkeypatch.setattr(track, "MANY", 0)
-    monkeypatch.setattr(track, "FEW", 0)
+    monkeypatch.setattr(access_history, "MANY", 0)
+    monkeypatch.setattr(access_history, "FEW", 0)
     session = build_session(plain.launch, plain.trace, plain.scenario)
     scene, whole, selection, compared = Scene(session), Scene(plain), Selection(), 0
     for number, buffer in enumerate(session.trace.buffers):

@@ -20,7 +20,7 @@ from tilescope.app.views.timeline.image import lanes, strip_pixels
 from tilescope.app.views.timeline.paint import band_label
 from tilescope.app.widgets.patterns import LOOKS, cell, swatch
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
-from tilescope.tracer.requests import REQUEST_KINDS
+from tilescope.tracer.analysis.requests import REQUEST_KINDS
 from timelines import LEFT, NO_KEYS, colours_of_cell, heard, rows_point, shown, turned
 
 

@@ -13,7 +13,7 @@ from sessions import matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.views.timeline.paint import name_lines
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
-from tilescope.tracer.requests import REQUEST_KINDS
+from tilescope.tracer.analysis.requests import REQUEST_KINDS
 from timelines import colours_of_cell, rows_point, shown
 from windows import opened
 

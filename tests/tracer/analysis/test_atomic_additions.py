@@ -8,14 +8,14 @@ import pytest
 from launching import Array, Scalar, trace
 from sessions import matmul
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.binning import additions_of, counted_apart, counted_into
-from tilescope.tracer.counting import counted_total, counting_of
-from tilescope.tracer.memory import memory_of
+from tilescope.tracer.analysis.atomic_additions import additions_of, counted_apart, counted_into
+from tilescope.tracer.analysis.buffer_contents import memory_of
+from tilescope.tracer.analysis.histogram_launch import counted_total, counting_of
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.outcomes import SEEDS, measured_outcomes, seeded, seeds_for
-from tilescope.tracer.requests import requests_of
 from tilescope.tracer.simulator import run
 
 SCHEDULES = ("lockstep", "sequential", "random")

@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilescope.kernels.scenarios import catalogue
-from tilescope.tracer import track
-from tilescope.tracer.flights import Destinations
-from tilescope.tracer.memory import INTO_RESULT, INTO_SHARED, NOWHERE, Memory, memory_of
+from tilescope.tracer.analysis import access_history
+from tilescope.tracer.analysis.buffer_contents import INTO_RESULT, INTO_SHARED, NOWHERE, Memory, memory_of
+from tilescope.tracer.analysis.load_destinations import Destinations
+from tilescope.tracer.analysis.requests import Requests, requests_of
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Buffer, Op, Trace, poison
-from tilescope.tracer.requests import Requests, requests_of
 from traces import BUFFERS, Programs, programs, trace_of
 
 L, S, A, R = (int(op) for op in Op)
@@ -105,7 +105,9 @@ def compare_few(memory: Memory, moment: int, number: int, block: int, thread: in
         assert written.sum() == whole.sum()
 
 
-@pytest.mark.parametrize(("spacing", "many"), [(2, track.MANY), (track.SPACING, track.MANY), (2, 0)])
+@pytest.mark.parametrize(
+    ("spacing", "many"), [(2, access_history.MANY), (access_history.SPACING, access_history.MANY), (2, 0)]
+)
 @examples
 @given(programs(), KIND, st.integers(1, 3), st.data())
 def test_memory_at_any_moment_is_what_a_replay_leaves(
@@ -114,9 +116,9 @@ def test_memory_at_any_moment_is_what_a_replay_leaves(
     trace = trace_of(programs, kind, resident)
     requests = requests_of(trace)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(track, "SPACING", spacing)
-        patch.setattr(track, "MANY", many)
-        patch.setattr(track, "FEW", 1)
+        patch.setattr(access_history, "SPACING", spacing)
+        patch.setattr(access_history, "MANY", many)
+        patch.setattr(access_history, "FEW", 1)
         memory = memory_of(trace, requests)
         for moment in data.draw(st.lists(st.integers(0, requests.end), min_size=1, max_size=4)):
             done = replay(trace, requests, moment)

@@ -16,10 +16,10 @@ from folders import DATA
 from launching import Array, Scalar
 from launching import trace as trace_kernel
 from tilescope.kernels.scenarios import catalogue
-from tilescope.tracer.counters import NAMES, Counters, counters_of, totals_of
+from tilescope.tracer.analysis.counters import NAMES, Counters, counters_of, totals_of
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op, Trace
-from tilescope.tracer.requests import requests_of
 from traces import BUFFERS, Programs, programs, trace_of
 
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))

@@ -15,13 +15,13 @@ from engines import assert_same, nothing
 from launching import Array, launch
 from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
-from tilescope.tracer import ordering
+from tilescope.tracer.analysis import request_order
+from tilescope.tracer.analysis.request_order import Sequence, sequence_of
+from tilescope.tracer.analysis.request_order_fast import matrices_of
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.ordering import Sequence, sequence_of
-from tilescope.tracer.regular import matrices_of
 from tilescope.tracer.storage.trace_file import load, save
 
 KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
@@ -30,7 +30,7 @@ KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
 def the_long_way(trace: Trace) -> Sequence:
     """Return the sequence of a trace as if it were not regular."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ordering, "matrices_of", lambda trace: None)
+        patch.setattr(request_order, "matrices_of", lambda trace: None)
         return sequence_of(trace)
 
 

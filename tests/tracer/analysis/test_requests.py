@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilescope.tracer import coalescing, ordering
+from tilescope.tracer.analysis import request_cost, request_order
+from tilescope.tracer.analysis.requests import REQUEST_KINDS, Requests, requests_of
 from tilescope.tracer.model.trace import Op, Trace
-from tilescope.tracer.requests import REQUEST_KINDS, Requests, requests_of
 from traces import BUFFERS, Programs, programs, run, trace_of
 
 L, S, A, R = (int(op) for op in Op)
@@ -91,8 +91,8 @@ def test_requests_worked_out_in_small_pieces_are_the_same(programs: Programs, ki
     trace = trace_of(programs, kind, resident)
     at_once = requests_of(trace)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ordering, "BATCH", 3)
-        patch.setattr(coalescing, "CHUNK", 2)
+        patch.setattr(request_order, "BATCH", 3)
+        patch.setattr(request_cost, "CHUNK", 2)
         in_pieces = requests_of(trace)
     for field in fields(Requests):
         np.testing.assert_array_equal(getattr(in_pieces, field.name), getattr(at_once, field.name))

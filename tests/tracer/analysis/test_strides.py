@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from launching import Array, Scalar, trace
-from tilescope.tracer.counters import counters_of
-from tilescope.tracer.requests import requests_of
+from tilescope.tracer.analysis.counters import counters_of
+from tilescope.tracer.analysis.requests import requests_of
 
 TYPES = "from numba import complex64, complex128, int8, int16\n"
 KERNEL = """

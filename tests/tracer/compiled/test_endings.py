@@ -16,13 +16,13 @@ from launching import Array, Schedule, contents, launch
 from processes import ended
 from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer import engine
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.client import Cancelled, Worker
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.model.launch import Launch, encode
 from tilescope.tracer.model.plan import launch_of
-from tilescope.tracer.requests import requests_of
 
 # Block 0 ends, so that there is progress to wait for; the threads of block 1 never do.
 ENDLESS = """

@@ -15,11 +15,11 @@ from engines import nothing, same
 from launching import Array, Limits, Scalar, launch
 from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
+from tilescope.tracer.analysis.counters import totals_of
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.tally import counted
-from tilescope.tracer.counters import totals_of
 from tilescope.tracer.model.plan import launch_of
-from tilescope.tracer.requests import requests_of
 
 FLOATS = ("float16", "float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")

@@ -19,14 +19,14 @@ from launching import Array, Limits, launch
 from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer import simulator
+from tilescope.tracer.analysis.counters import totals_of
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled import recording
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.columns import Growing
-from tilescope.tracer.counters import totals_of
 from tilescope.tracer.model.launch import Launch, Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.requests import requests_of
 from tilescope.tracer.storage.trace_file import TraceFileError
 
 KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]

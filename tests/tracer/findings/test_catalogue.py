@@ -9,9 +9,9 @@ os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported
 import pytest
 
 from pitfalls import ERRORS, KERNELS, PITFALLS
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.model.plan import launch_of
-from tilescope.tracer.requests import requests_of
 
 # What scenarios outside the pitfalls are lessons about; the others have no warning.
 LESSONS = {

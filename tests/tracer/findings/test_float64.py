@@ -6,8 +6,8 @@ import pytest
 
 from finding_texts import text
 from launching import Array, Scalar, launch, trace
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings import findings_of, place_of
-from tilescope.tracer.requests import requests_of
 from tilescope.tracer.type_inference_client import TypeInference
 from tilescope.tracer.types_findings import told_of
 

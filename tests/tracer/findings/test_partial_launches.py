@@ -12,11 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilescope.tracer import least, memory, pieces, site_costs, suspects
+from tilescope.tracer import site_costs, suspects
+from tilescope.tracer.analysis import buffer_contents, minimum_cost, overlap
+from tilescope.tracer.analysis.buffer_contents import memory_of
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings import findings_of
-from tilescope.tracer.memory import memory_of
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.requests import requests_of
 from traces import BUFFERS, Programs, programs, trace_of
 
 KIND = st.sampled_from(["lockstep", "sequential", "random"])
@@ -47,9 +48,9 @@ def pictures(trace: Trace) -> list[list[Any]]:
 
 def in_small_parts(change: pytest.MonkeyPatch) -> None:
     """Let each part hold as little as it can: one block, a few accesses, two requests."""
-    for module in (pieces, suspects, site_costs):
+    for module in (overlap, suspects, site_costs):
         change.setattr(module, "PART", 3)
-    for other in (least, memory):
+    for other in (minimum_cost, buffer_contents):
         change.setattr(other, "CHUNK", 2)
 
 
@@ -77,7 +78,7 @@ def test_parts_are_whole_blocks_where_blocks_run_one_after_the_other(monkeypatch
     )
     trace = run(launch, lambda done, of: None)
     in_small_parts(monkeypatch)
-    parts = pieces.parts_of(trace)
+    parts = overlap.parts_of(trace)
     assert len(parts) == len(trace.blocks) == 8
     assert [np.unique(trace.block[part]).tolist() for part in parts] == [[block] for block in range(8)]
     assert sum(part.stop - part.start for part in parts) == len(trace)

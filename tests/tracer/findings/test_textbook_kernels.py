@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from launching import Array, trace
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.model.launch import Scalar
-from tilescope.tracer.requests import requests_of
 
 
 def told(folder, source, *arguments, grid=(1, 1, 1), block=(64, 1, 1), **options):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from launching import Array, trace
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings import findings_of
-from tilescope.tracer.requests import requests_of
 
 
 def notes(folder, body, shape=(64,), block=(64, 1, 1), grid=(1, 1, 1), schedule="lockstep"):

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .model.array_types import Ints
-from .model.grouping import run_starts
-from .model.trace import Op, Trace
+from ..model.array_types import Ints
+from ..model.grouping import run_starts
+from ..model.trace import Op, Trace
 
 SECTOR = 32
 WORD = 4

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .model.array_types import Ints
-from .model.grouping import offsets, places_in_run, run_numbers, run_starts, stable_order
-from .model.trace import WARP, Trace
-from .regular import Matrices, matrices_of, small
+from ..model.array_types import Ints
+from ..model.grouping import offsets, places_in_run, run_numbers, run_starts, stable_order
+from ..model.trace import WARP, Trace
+from .request_order_fast import Matrices, matrices_of, small
 
 # Accesses handled at once: few enough to stay in a processor's cache.
 BATCH = 1 << 18

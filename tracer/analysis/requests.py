@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .clock import moments_of, phases_of
-from .coalescing import CHUNK, costs_of
-from .model.array_types import Ints
-from .model.grouping import offsets, stable_order
-from .model.trace import WARP, Op, Trace
-from .ordering import sequence_of
-from .regular import small
+from ..model.array_types import Ints
+from ..model.grouping import offsets, stable_order
+from ..model.trace import WARP, Op, Trace
+from .display_clock import moments_of, phases_of
+from .request_cost import CHUNK, costs_of
+from .request_order import sequence_of
+from .request_order_fast import small
 
 # What a request is, as drawn and counted everywhere: `Requests.kind` is a place in this tuple.
 REQUEST_KINDS = (

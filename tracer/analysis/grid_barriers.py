@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .model.array_types import Ints
-from .model.trace import OF_GRID, Trace
+from ..model.array_types import Ints
+from ..model.trace import OF_GRID, Trace
 
 
 def has_grid_barriers(trace: Trace) -> bool:

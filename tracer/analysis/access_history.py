@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .model.array_types import AnyInts, Ints
-from .model.grouping import run_starts, stable_order
-from .model.trace import Buffer
+from ..model.array_types import AnyInts, Ints
+from ..model.grouping import run_starts, stable_order
+from ..model.trace import Buffer
 
 SPACING = 1 << 15
 MANY, FEW = 1 << 16, 8  # of more cells than MANY, those touched are kept where they are fewer than one in FEW

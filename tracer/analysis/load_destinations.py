@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .model.array_types import AnyInts, Ints
-from .model.trace import Op, Trace
+from ..model.array_types import AnyInts, Ints
+from ..model.trace import Op, Trace
 
 
 class Destinations:

@@ -6,11 +6,11 @@ import heapq
 
 import numpy as np
 
+from ..model.array_types import Ints
+from ..model.grouping import offsets, places_in_run, run_starts
+from ..model.trace import Trace
 from .grid_barriers import grid_epochs, has_grid_barriers
-from .model.array_types import Ints
-from .model.grouping import offsets, places_in_run, run_starts
-from .model.trace import Trace
-from .ordering import Sequence
+from .request_order import Sequence
 
 
 def phases_of(trace: Trace, place: Ints, phase: Ints) -> Ints:

@@ -10,12 +10,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.scenarios.scenario import Scenario
-from .binning import Additions, additions_of, counted_apart, counted_into
-from .memory import Memory
-from .model.array_types import Ints
-from .model.launch import Scalar, decode
-from .model.trace import Op, Trace
+from ...kernels.scenarios.scenario import Scenario
+from ..model.array_types import Ints
+from ..model.launch import Scalar, decode
+from ..model.trace import Op, Trace
+from .atomic_additions import Additions, additions_of, counted_apart, counted_into
+from .buffer_contents import Memory
 from .requests import Requests
 
 SAMPLES = 20_000  # that the edges of the bins are tried on

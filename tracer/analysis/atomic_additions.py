@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .model.array_types import Ints, Mask
-from .model.grouping import places_in_run, run_starts, stable_order
-from .model.trace import WARP, Buffer, Op, Trace
+from ..model.array_types import Ints, Mask
+from ..model.grouping import places_in_run, run_starts, stable_order
+from ..model.trace import WARP, Buffer, Op, Trace
 from .requests import Requests
 
 

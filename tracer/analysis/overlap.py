@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from .model.array_types import AnyInts, Ints, Mask
-from .model.grouping import run_starts
-from .model.trace import Trace
+from ..model.array_types import AnyInts, Ints, Mask
+from ..model.grouping import run_starts
+from ..model.trace import Trace
 
 PART = 1 << 18  # accesses looked at at once: few enough to stay in a processor's cache
 SPARE = 1 << 16  # entries that a table may have beyond those that its keys could fill four times over

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .coalescing import BANKS, SECTOR, WORD
-from .model.array_types import Ints
-from .model.grouping import offsets, run_starts
-from .model.trace import WARP, Op, Trace
+from ..model.array_types import Ints
+from ..model.grouping import offsets, run_starts
+from ..model.trace import WARP, Op, Trace
+from .request_cost import BANKS, SECTOR, WORD
 from .requests import Requests
 
 CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to stay in a processor's cache

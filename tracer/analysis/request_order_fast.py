@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .model.array_types import Ints
-from .model.grouping import offsets, run_starts
-from .model.trace import WARP, Trace
+from ..model.array_types import Ints
+from ..model.grouping import offsets, run_starts
+from ..model.trace import WARP, Trace
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .model.array_types import Ints
-from .model.trace import Op, Trace
+from ..model.array_types import Ints
+from ..model.trace import Op, Trace
 from .requests import Requests
 
 # Global traffic is counted in requests, sectors of 32 bytes and bytes asked for, shared in instructions and

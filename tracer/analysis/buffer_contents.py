@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .flights import Destinations
-from .model.array_types import Ints
-from .model.grouping import offsets
-from .model.trace import Op, Trace, poison
+from ..model.array_types import Ints
+from ..model.grouping import offsets
+from ..model.trace import Op, Trace, poison
+from .access_history import Cells, Timed, Track
+from .load_destinations import Destinations
 from .requests import Requests
-from .track import Cells, Timed, Track
 
 # Where a loaded element goes.
 NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2
