@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from .absences import absences_of
 from .model.launch import Launch, is_program
 from .model.trace import Op, Trace
-from .races import races_of
+from .races.detect import races_of
+from .races.missed_barriers import absences_of
 
 AGAIN = 5_000_000  # accesses that the simulator makes in some ten seconds
 Report = Callable[[int, int], None]

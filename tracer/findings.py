@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .absences import absences_of
 from .analysis.requests import Requests
 from .barrier_findings import barrier_findings
 from .bounds import bounds_findings, wrapped_findings
@@ -11,7 +10,8 @@ from .missing_lanes import missing_lanes_findings
 from .model.finding import FINDING_KINDS, SEVERITIES, Finding, place_of, rank
 from .model.trace import Trace
 from .race_findings import race_findings
-from .races import races_of
+from .races.detect import races_of
+from .races.missed_barriers import absences_of
 from .type_inference_client import Operation
 from .types_findings import float64_findings
 from .unwritten import unwritten_findings

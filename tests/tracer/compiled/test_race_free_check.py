@@ -13,13 +13,13 @@ from engines import nothing
 from launching import Array, launch
 from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.absences import absences_of
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.alone import keep_apart
 from tilescope.tracer.engine import has_races
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.races import races_of
+from tilescope.tracer.races.detect import races_of
+from tilescope.tracer.races.missed_barriers import absences_of
 
 ALONE = {
     "each its own": "out[cuda.grid(1)] = a[cuda.grid(1)]",

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilescope.tracer import site_costs, suspects
+from tilescope.tracer import site_costs
 from tilescope.tracer.analysis import buffer_contents, minimum_cost, overlap
 from tilescope.tracer.analysis.buffer_contents import memory_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.model.trace import Trace
+from tilescope.tracer.races import candidates
 from traces import BUFFERS, Programs, programs, trace_of
 
 KIND = st.sampled_from(["lockstep", "sequential", "random"])
@@ -48,7 +49,7 @@ def pictures(trace: Trace) -> list[list[Any]]:
 
 def in_small_parts(change: pytest.MonkeyPatch) -> None:
     """Let each part hold as little as it can: one block, a few accesses, two requests."""
-    for module in (overlap, suspects, site_costs):
+    for module in (overlap, candidates, site_costs):
         change.setattr(module, "PART", 3)
     for other in (minimum_cost, buffer_contents):
         change.setattr(other, "CHUNK", 2)

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from launching import Array, trace
-from tilescope.tracer import races as finder
-from tilescope.tracer.absences import Absences, absences_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings import findings_of
 from tilescope.tracer.model.trace import Op
-from tilescope.tracer.races import races_of
+from tilescope.tracer.races import detect as finder
+from tilescope.tracer.races.detect import races_of
+from tilescope.tracer.races.missed_barriers import Absences, absences_of
 from traces import BUFFERS, programs, trace_of
 
 THREADS = 40

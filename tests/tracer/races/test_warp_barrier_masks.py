@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from races import EVERY, kernel, raced, races
-from tilescope.tracer.absences import absences_of
-from tilescope.tracer.races import races_of
+from tilescope.tracer.races.detect import races_of
+from tilescope.tracer.races.missed_barriers import absences_of
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

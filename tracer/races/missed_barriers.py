@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .analysis.kernel_structure import kernel_file, loops_around, returns_before
-from .model.array_types import Ints, Mask
-from .model.trace import Site, Trace
+from ..analysis.kernel_structure import kernel_file, loops_around, returns_before
+from ..model.array_types import Ints, Mask
+from ..model.trace import Site, Trace
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .analysis.overlap import PART, SPARE, Touches, dense, joined, parts_of, touches_of
-from .meetings import contested
-from .model.array_types import Ints, Mask
-from .model.trace import Op, Trace
+from ..analysis.overlap import PART, SPARE, Touches, dense, joined, parts_of, touches_of
+from ..model.array_types import Ints, Mask
+from ..model.trace import Op, Trace
+from .conflicting_accesses import contested
 
 
 def suspects_of(trace: Trace, group: list[int]) -> Touches:

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .analysis.overlap import Touches
-from .clocks import UNKNOWN, Clock, Clocks, flag_of
-from .meetings import Race, differ
-from .model.array_types import Ints, Mask
-from .model.trace import FENCE_BLOCK, WARP, Op, Trace
-from .order_events import BARRIER, FENCING, MEETING, events_of, has_fences
+from ..analysis.overlap import Touches
+from ..model.array_types import Ints, Mask
+from ..model.trace import FENCE_BLOCK, WARP, Op, Trace
+from .conflicting_accesses import Race, differ
+from .sync_events import BARRIER, FENCING, MEETING, events_of, has_fences
+from .vector_clocks import UNKNOWN, Clock, Clocks, flag_of
 
 LIMIT = 50_000  # accesses that are looked at
 MANY = 64  # earlier accesses to one element that are kept even if a later one stands for them

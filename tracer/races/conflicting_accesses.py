@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .analysis.overlap import Touches
-from .model.array_types import AnyInts, Ints, Mask
-from .model.trace import Op, Trace
+from ..analysis.overlap import Touches
+from ..model.array_types import AnyInts, Ints, Mask
+from ..model.trace import Op, Trace
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,14 +15,14 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .absences import Absences
-from .analysis.grid_barriers import grid_epochs, has_grid_barriers
-from .analysis.overlap import Touches, dense, groups_of
-from .meetings import Race, Scene, contested, merged, races_in
-from .model.array_types import Ints, Mask
-from .model.trace import FENCE_BLOCK, WARP, Op, Trace
-from .ordered_races import ordered_races, orders_otherwise
-from .suspects import suspects_of
+from ..analysis.grid_barriers import grid_epochs, has_grid_barriers
+from ..analysis.overlap import Touches, dense, groups_of
+from ..model.array_types import Ints, Mask
+from ..model.trace import FENCE_BLOCK, WARP, Op, Trace
+from .candidates import suspects_of
+from .conflicting_accesses import Race, Scene, contested, merged, races_in
+from .happens_before import ordered_races, orders_otherwise
+from .missed_barriers import Absences
 
 
 def races_of(trace: Trace, absences: Absences) -> list[Race]:

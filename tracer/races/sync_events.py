@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .analysis.grid_barriers import grid_epochs
-from .model.array_types import Ints
-from .model.grouping import places_in_run, run_starts, stable_order
-from .model.trace import FENCE_BLOCK, OF_GRID, WARP, Barriers, Op, Trace
+from ..analysis.grid_barriers import grid_epochs
+from ..model.array_types import Ints
+from ..model.grouping import places_in_run, run_starts, stable_order
+from ..model.trace import FENCE_BLOCK, OF_GRID, WARP, Barriers, Op, Trace
 
 BARRIER, MEETING, FENCING, ACCESS = range(4)
 

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from .model.array_types import Ints
-from .model.trace import FENCE, OF_GRID, Op
+from ..model.array_types import Ints
+from ..model.trace import FENCE, OF_GRID, Op
 
 UNKNOWN = -1
 
