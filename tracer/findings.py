@@ -12,7 +12,7 @@ from .model.trace import Trace
 from .race_findings import race_findings
 from .races.detect import races_of
 from .races.missed_barriers import absences_of
-from .type_inference_client import Operation
+from .type_inference.client import Operation
 from .types_findings import float64_findings
 from .unwritten import unwritten_findings
 from .waste import waste_findings

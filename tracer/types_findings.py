@@ -16,7 +16,7 @@ import numpy as np
 from .analysis.requests import Requests
 from .model.finding import Finding, counted
 from .model.trace import Trace
-from .type_inference_client import Operation
+from .type_inference.client import Operation
 
 KIND, SEVERITY = "float64", "warning"
 

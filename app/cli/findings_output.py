@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ...tracer.model.finding import Finding
     from ...tracer.model.launch import Launch
     from ...tracer.model.trace import Trace
-    from ...tracer.type_inference_client import Operation
+    from ...tracer.type_inference.client import Operation
 
 Described = dict[str, Any]  # a finding as plain data
 Moments = dict[tuple[str, int], int]  # when each (file, line) makes its first request
@@ -85,7 +85,7 @@ class Arithmetic:
     def note(self, number: int, trace: Trace, requests: Requests) -> None:
         """Keep what must be known of a launch."""
         from ...tracer.model.launch import decode
-        from ...tracer.type_inference_client import may_have_operations, question_of
+        from ...tracer.type_inference.client import may_have_operations, question_of
 
         launch = decode(trace.launch)
         if may_have_operations(launch) and _caller(trace) is None:
@@ -93,7 +93,7 @@ class Arithmetic:
 
     def findings(self) -> dict[int, list[Described]]:
         """Return the findings of each launch that has some, by its number; takes a second if any could have."""
-        from ...tracer.type_inference_client import TypeInference
+        from ...tracer.type_inference.client import TypeInference
 
         questions = list({launch.key(): launch for _, launch, _ in self._asked}.values())
         answers = TypeInference().operations_of(questions)

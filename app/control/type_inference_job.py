@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from ...tracer.model.launch import Launch
-from ...tracer.type_inference_client import Operation, TypeInference, may_have_operations, question_of
+from ...tracer.type_inference.client import Operation, TypeInference, may_have_operations, question_of
 from ..model.session import Session
 from .session_jobs import LEAVING, Task
 

@@ -21,7 +21,7 @@ from ...tracer.model.finding import rank
 from ...tracer.model.launch import Launch, decode, is_program
 from ...tracer.model.trace import Trace
 from ...tracer.storage.trace_file import TraceFileError, load
-from ...tracer.type_inference_client import Operation
+from ...tracer.type_inference.client import Operation
 from ...tracer.types_findings import float64_findings
 
 

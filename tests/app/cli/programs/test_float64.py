@@ -9,7 +9,7 @@ import pytest
 from launching import launch
 from programs import HEAD, tilescope
 from tilescope.tracer.model.launch import OTHER, Array, Scalar
-from tilescope.tracer.type_inference_client import TypeInference, may_have_operations, question_of
+from tilescope.tracer.type_inference.client import TypeInference, may_have_operations, question_of
 
 SCALE = (
     HEAD

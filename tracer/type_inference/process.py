@@ -1,6 +1,6 @@
 """What Numba's type inference says of kernels; run as a process: launches in, their float64 operations out.
 
-`python -m tilescope.tracer.inference` reads launches as JSON and writes a line of JSON, a list of Operation for
+`python -m tilescope.tracer.type_inference.process` reads launches as JSON and writes a line of JSON, a list of Operation for
 each. Needs Numba's real CUDA target, so the simulator must be off; needs neither GPU nor CUDA toolkit. Of a
 kernel's file only the functions are taken (see isolation): nothing of a user's is run.
 """
@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from ..model.launch import Array, Launch, Scalar
+from ..processes.json_streams import private_streams, sender
+from .client import Operation
 from .float64_origins import CONSTANT, causes, is_double, operands, operator_name
-from .isolation import isolated
-from .model.launch import Array, Launch, Scalar
-from .processes.json_streams import private_streams, sender
-from .type_inference_client import Operation
+from .isolated_kernel import isolated
 
 NARROWED = ("add", "sub", "mul", "truediv")
 SINGLE = ("float32", "float16")

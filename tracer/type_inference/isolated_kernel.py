@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
-from .model.launch import Launch
+from ..model.launch import Launch
 
 LIBRARIES = ("cmath", "math", "numba", "numpy", "operator")
 TYPES = frozenset(

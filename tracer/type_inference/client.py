@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from .model.launch import Array, Launch, Scalar
-from .processes.json_process import JsonProcess, StartError, module_command
+from ..model.launch import Array, Launch, Scalar
+from ..processes.json_process import JsonProcess, StartError, module_command
 
-COMMAND = module_command("tilescope.tracer.inference")
+COMMAND = module_command("tilescope.tracer.type_inference.process")
 
 
 class Operation(msgspec.Struct, frozen=True, order=True):
