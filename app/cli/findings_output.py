@@ -29,8 +29,8 @@ def summary(
     also: blocks beside those of the trace that were examined.
     """
     from ...tracer.analysis.counters import counters_of
-    from ...tracer.findings import findings_of
-    from ...tracer.part_findings import of_part, part_findings
+    from ...tracer.findings.all_findings import findings_of
+    from ...tracer.findings.partial_launch import of_part, part_findings
 
     found = [*(of_part(f, trace) for f in findings_of(trace, requests)), *part_findings(trace, also)]
     caller = _caller(trace)
@@ -117,7 +117,7 @@ def _moments(trace: Trace, requests: Requests) -> Moments:
 
 
 def _described(operations: tuple[Operation, ...], moments: Moments) -> list[Described]:
-    from ...tracer.types_findings import KIND, SEVERITY, told_of
+    from ...tracer.findings.float64 import KIND, SEVERITY, told_of
 
     return [
         {

@@ -14,7 +14,7 @@ os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.analysis.counters import counters_of
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings import findings_of
+from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.launch import Launch, Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace

@@ -20,7 +20,7 @@ from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.client import Cancelled, Worker
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
-from tilescope.tracer.findings import findings_of
+from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.launch import Launch, encode
 from tilescope.tracer.model.plan import launch_of
 

@@ -10,7 +10,7 @@ import pytest
 
 from pitfalls import ERRORS, KERNELS, PITFALLS
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings import findings_of
+from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.plan import launch_of
 
 # What scenarios outside the pitfalls are lessons about; the others have no warning.

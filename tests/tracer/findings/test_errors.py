@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings import findings_of, place_of
+from tilescope.tracer.findings.all_findings import findings_of, place_of
+from tilescope.tracer.findings.uninitialised import unwritten_findings
 from tilescope.tracer.model.trace import Op, poison
-from tilescope.tracer.unwritten import unwritten_findings
 from traces import BUFFERS, programs, trace_of
 
 WRONG = ("race", "barrier", "bounds", "unwritten")

@@ -7,9 +7,9 @@ import pytest
 from finding_texts import text
 from launching import Array, Scalar, launch, trace
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings import findings_of, place_of
+from tilescope.tracer.findings.all_findings import findings_of, place_of
+from tilescope.tracer.findings.float64 import told_of
 from tilescope.tracer.type_inference.client import TypeInference
-from tilescope.tracer.types_findings import told_of
 
 IN, OUT = Array((4096,)), Array((256,))
 

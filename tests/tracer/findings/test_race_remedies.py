@@ -7,7 +7,7 @@ import pytest
 from launching import Array
 from races import EVERY, kernel
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings import findings_of
+from tilescope.tracer.findings.all_findings import findings_of
 
 S = "s = cuda.shared.array(128, int32)\n"
 FLOATS = (Array((128,), "int32", "arange"), Array((128,), "int32"))

@@ -6,7 +6,7 @@ import pytest
 
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings import findings_of
+from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.launch import Scalar
 
 

@@ -16,7 +16,7 @@ from engines import both, launch, same
 from launching import Array
 from programs import HEAD, found
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings import findings_of
+from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model import user_code
 from tilescope.tracer.model.user_code import UserCode
 from tilescope.tracer.simulator import run

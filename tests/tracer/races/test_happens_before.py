@@ -7,7 +7,7 @@ import pytest
 from launching import Array, contents
 from races import EVERY, kernel, raced, races
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings import findings_of
+from tilescope.tracer.findings.all_findings import findings_of
 
 # --- the sum that the last block finishes, as in the threadFenceReduction sample
 

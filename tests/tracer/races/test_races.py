@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings import findings_of
+from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.races import detect as finder
 from tilescope.tracer.races.detect import races_of

@@ -9,7 +9,7 @@ import pytest
 
 from launching import Array, contents, trace
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings import findings_of
+from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.storage.trace_file import load, save
 from trace_files import rewritten
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from programs import COPY, HEAD, tilescope
-from tilescope.tracer.part_findings import blocks_text
+from tilescope.tracer.findings.partial_launch import blocks_text
 
 LATE = (
     HEAD

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from .analysis.requests import Requests
-from .barrier_findings import barrier_findings
-from .bounds import bounds_findings, wrapped_findings
-from .launch_findings import in_one_memory, launch_findings
-from .missing_lanes import missing_lanes_findings
-from .model.finding import FINDING_KINDS, SEVERITIES, Finding, place_of, rank
-from .model.trace import Trace
-from .race_findings import race_findings
-from .races.detect import races_of
-from .races.missed_barriers import absences_of
-from .type_inference.client import Operation
-from .types_findings import float64_findings
-from .unwritten import unwritten_findings
-from .waste import waste_findings
+from ..analysis.requests import Requests
+from ..model.finding import FINDING_KINDS, SEVERITIES, Finding, place_of, rank
+from ..model.trace import Trace
+from ..races.detect import races_of
+from ..races.missed_barriers import absences_of
+from ..type_inference.client import Operation
+from ..waste import waste_findings
+from .barriers import barrier_findings
+from .float64 import float64_findings
+from .launch_limits import in_one_memory, launch_findings
+from .out_of_bounds import bounds_findings, wrapped_findings
+from .races import race_findings
+from .uninitialised import unwritten_findings
+from .warp_masks import missing_lanes_findings
 
 __all__ = ["FINDING_KINDS", "SEVERITIES", "Finding", "findings_of", "place_of"]
 

@@ -16,10 +16,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from .analysis.kernel_structure import column_of, tree_of
-from .analysis.requests import Requests
-from .model.array_types import Ints
-from .model.finding import (
+from ..analysis.kernel_structure import column_of, tree_of
+from ..analysis.requests import Requests
+from ..model.array_types import Ints
+from ..model.finding import (
     Finding,
     access_element,
     block_text,
@@ -29,7 +29,7 @@ from .model.finding import (
     place_text,
     thread_text,
 )
-from .model.trace import WARP, Buffer, Op, Site, Trace
+from ..model.trace import WARP, Buffer, Op, Site, Trace
 
 VERBS = {Op.LOAD: ("read", "reads"), Op.STORE: ("write", "writes")}
 REMEDY = "test the index against the array's shape before it is used"

@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .analysis.grid_barriers import grid_epochs
-from .analysis.kernel_structure import suites_at
-from .analysis.requests import Requests
-from .model.array_types import Ints
-from .model.finding import Finding, block_text, counted, line_text, place_text
-from .model.trace import OF_GRID, Trace
-from .races.missed_barriers import Absences, first_sites
+from ..analysis.grid_barriers import grid_epochs
+from ..analysis.kernel_structure import suites_at
+from ..analysis.requests import Requests
+from ..model.array_types import Ints
+from ..model.finding import Finding, block_text, counted, line_text, place_text
+from ..model.trace import OF_GRID, Trace
+from ..races.missed_barriers import Absences, first_sites
 
 
 def barrier_findings(trace: Trace, requests: Requests, absences: Absences) -> list[Finding]:

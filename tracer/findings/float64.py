@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .analysis.requests import Requests
-from .model.finding import Finding, counted
-from .model.trace import Trace
-from .type_inference.client import Operation
+from ..analysis.requests import Requests
+from ..model.finding import Finding, counted
+from ..model.trace import Trace
+from ..type_inference.client import Operation
 
 KIND, SEVERITY = "float64", "warning"
 

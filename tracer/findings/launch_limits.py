@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .model.finding import Finding
-from .model.launch import decode
-from .model.trace import ONE_MEMORY, Trace
+from ..model.finding import Finding
+from ..model.launch import decode
+from ..model.trace import ONE_MEMORY, Trace
 
 THREADS = 1024
 BLOCK = (1024, 1024, 64)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .model.finding import Finding, counted
-from .model.trace import Trace
+from ..model.finding import Finding, counted
+from ..model.trace import Trace
 
 KIND = "part"
 SHOWN = 3  # runs of blocks that are named

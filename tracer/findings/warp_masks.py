@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .analysis.kernel_structure import called
-from .analysis.requests import Requests
-from .model.finding import Finding, counted, line_text, place_text
-from .model.trace import WARP, MissingLanes, Trace
+from ..analysis.kernel_structure import called
+from ..analysis.requests import Requests
+from ..model.finding import Finding, counted, line_text, place_text
+from ..model.trace import WARP, MissingLanes, Trace
 
 
 class Said(NamedTuple):

@@ -7,13 +7,13 @@ from functools import reduce
 
 import numpy as np
 
-from .analysis.kernel_structure import library_function
-from .analysis.requests import Requests
-from .model.finding import Finding, access_element, block_text, counted, line_text, thread_text, value_text
-from .model.trace import Op, Trace
-from .race_barriers import Gap, Turns, barrier_remedy, gaps_of
+from ..analysis.kernel_structure import library_function
+from ..analysis.requests import Requests
+from ..model.finding import Finding, access_element, block_text, counted, line_text, thread_text, value_text
+from ..model.trace import Op, Trace
+from ..races.conflicting_accesses import Race, united
+from .race_barrier_placement import Gap, Turns, barrier_remedy, gaps_of
 from .race_remedies import fence_remedy, mask_remedy
-from .races.conflicting_accesses import Race, united
 
 PAST = ("read", "written", "updated", "updated")
 PRESENT = ("reads", "writes", "updates", "updates")

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .analysis.grid_barriers import grid_epochs
-from .analysis.kernel_structure import called
-from .analysis.overlap import Touches, dense, groups_of, parts_of, touches_of
-from .analysis.requests import Requests
-from .model.array_types import Ints, Mask
-from .model.finding import Finding, access_element, counted, line_text, thread_text
-from .model.trace import Op, Trace, poison
-from .races.conflicting_accesses import Writers
+from ..analysis.grid_barriers import grid_epochs
+from ..analysis.kernel_structure import called
+from ..analysis.overlap import Touches, dense, groups_of, parts_of, touches_of
+from ..analysis.requests import Requests
+from ..model.array_types import Ints, Mask
+from ..model.finding import Finding, access_element, counted, line_text, thread_text
+from ..model.trace import Op, Trace, poison
+from ..races.conflicting_accesses import Writers
 
 NEVER = np.iinfo(np.int64).max
 REMEDY = {

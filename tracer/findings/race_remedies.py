@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .model.array_types import AnyInts, Ints
-from .model.finding import line_text
-from .model.trace import FENCE, FENCE_BLOCK, WARP, Op, Trace
-from .races.conflicting_accesses import Race
-from .races.sync_events import locations_of
+from ..model.array_types import AnyInts, Ints
+from ..model.finding import line_text
+from ..model.trace import FENCE, FENCE_BLOCK, WARP, Op, Trace
+from ..races.conflicting_accesses import Race
+from ..races.sync_events import locations_of
 
 
 def fence_remedy(trace: Trace, race: Race) -> str:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .analysis.kernel_structure import Suite, returns_before, suites_at
-from .model.array_types import Ints
-from .model.finding import line_text
-from .model.trace import WARP, Op, Trace
-from .races.conflicting_accesses import Race
+from ..analysis.kernel_structure import Suite, returns_before, suites_at
+from ..model.array_types import Ints
+from ..model.finding import line_text
+from ..model.trace import WARP, Op, Trace
+from ..races.conflicting_accesses import Race
 
 Place = tuple[int, int]  # of an access in the source: its line, and 0 for a load, 1 for what stores
 
