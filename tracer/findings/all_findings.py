@@ -8,7 +8,6 @@ from ..model.trace import Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import absences_of
 from ..type_inference.client import Operation
-from ..waste import waste_findings
 from .barriers import barrier_findings
 from .float64 import float64_findings
 from .launch_limits import in_one_memory, launch_findings
@@ -16,6 +15,7 @@ from .out_of_bounds import bounds_findings, wrapped_findings
 from .races import race_findings
 from .uninitialised import unwritten_findings
 from .warp_masks import missing_lanes_findings
+from .waste.all_waste import waste_findings
 
 __all__ = ["FINDING_KINDS", "SEVERITIES", "Finding", "findings_of", "place_of"]
 

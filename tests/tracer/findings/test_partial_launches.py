@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilescope.tracer import site_costs
 from tilescope.tracer.analysis import buffer_contents, minimum_cost, overlap
 from tilescope.tracer.analysis.buffer_contents import memory_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
+from tilescope.tracer.findings.waste import site_costs
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.races import candidates
 from traces import BUFFERS, Programs, programs, trace_of

@@ -10,7 +10,7 @@ from finding_texts import text
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import FINDING_KINDS, SEVERITIES, findings_of, place_of
-from tilescope.tracer.waste import waste_findings
+from tilescope.tracer.findings.waste.all_waste import waste_findings
 from traces import programs, trace_of
 
 ERRORS = {"race", "barrier", "bounds", "unwritten"}

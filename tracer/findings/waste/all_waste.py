@@ -9,13 +9,13 @@ import math
 
 import numpy as np
 
-from .analysis.minimum_cost import least_of
-from .analysis.requests import Requests
-from .conflicts import bank_conflicts
-from .idle_lanes import idle_lanes
-from .model.finding import Finding, counted
-from .model.launch import decode, is_program
-from .model.trace import WARP, Trace
+from ...analysis.minimum_cost import least_of
+from ...analysis.requests import Requests
+from ...model.finding import Finding, counted
+from ...model.launch import decode, is_program
+from ...model.trace import WARP, Trace
+from .bank_conflicts import bank_conflicts
+from .divergence import idle_lanes
 from .reloads import reloaded
 from .site_costs import SHARE
 from .uncoalesced import uncoalesced

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .analysis.requests import Requests
-from .model.array_types import Ints, Mask
-from .model.finding import Finding, line_text
-from .model.grouping import offsets, places_in_run, run_starts, stable_order
-from .model.trace import WARP, Op, Trace
+from ...analysis.requests import Requests
+from ...model.array_types import Ints, Mask
+from ...model.finding import Finding, line_text
+from ...model.grouping import offsets, places_in_run, run_starts, stable_order
+from ...model.trace import WARP, Op, Trace
 from .site_costs import SHARE, finding_of
 
 KIND = "idle lanes"

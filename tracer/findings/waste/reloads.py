@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .analysis.minimum_cost import Least, plain_global
-from .analysis.overlap import dense, parts_of
-from .analysis.requests import Requests
-from .model.array_types import Ints
-from .model.finding import Finding, line_text
-from .model.grouping import run_starts
-from .model.trace import WARP, Op, Trace
+from ...analysis.minimum_cost import Least, plain_global
+from ...analysis.overlap import dense, parts_of
+from ...analysis.requests import Requests
+from ...model.array_types import Ints
+from ...model.finding import Finding, line_text
+from ...model.grouping import run_starts
+from ...model.trace import WARP, Op, Trace
 from .site_costs import SHARE, finding_of, in_source
 
 KIND = "reloaded"

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .analysis.minimum_cost import Least
-from .analysis.request_cost import BANKS, passes_of
-from .analysis.requests import Requests
-from .model.array_types import Ints
-from .model.finding import Finding, counted
-from .model.trace import Buffer, Op, Trace
+from ...analysis.minimum_cost import Least
+from ...analysis.request_cost import BANKS, passes_of
+from ...analysis.requests import Requests
+from ...model.array_types import Ints
+from ...model.finding import Finding, counted
+from ...model.trace import Buffer, Op, Trace
 from .site_costs import FEW, Costs, carry_text, finding_of, is_regular, per_site, rows_of
 
 KIND = "bank conflict"

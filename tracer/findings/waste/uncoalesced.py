@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .analysis.minimum_cost import Least, plain_global
-from .analysis.request_cost import SECTOR
-from .analysis.requests import Requests
-from .model.array_types import Ints
-from .model.finding import Finding
-from .model.trace import Buffer, Trace
+from ...analysis.minimum_cost import Least, plain_global
+from ...analysis.request_cost import SECTOR
+from ...analysis.requests import Requests
+from ...model.array_types import Ints
+from ...model.finding import Finding
+from ...model.trace import Buffer, Trace
 from .site_costs import SHARE, Costs, carry_text, finding_of, in_source, is_regular, per_site, rows_of
 
 KIND = "uncoalesced"

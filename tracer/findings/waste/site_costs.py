@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .analysis.kernel_structure import library_function
-from .analysis.overlap import PART
-from .analysis.requests import Requests
-from .model.array_types import AnyInts, Ints, Mask
-from .model.finding import Finding, line_text
-from .model.trace import Trace
+from ...analysis.kernel_structure import library_function
+from ...analysis.overlap import PART
+from ...analysis.requests import Requests
+from ...model.array_types import AnyInts, Ints, Mask
+from ...model.finding import Finding, line_text
+from ...model.trace import Trace
 
 FEW, MANY = 1.25, 2.0  # times what it should cost: from here on a site is told; a warning
 SHARE = 0.1  # of the launch's requests, sectors or wavefronts: what a warning wastes at least

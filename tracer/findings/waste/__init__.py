@@ -1,0 +1,1 @@
+"""Findings about launches that are right but slow, one file a kind."""
