@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .recorder import CHUNK, FIELDS, Recorder
+from .recording.fixed_width_ints import values_of
+from .recording.recorder import CHUNK, FIELDS, Recorder
 from .scheduler import Scheduler
-from .whole import values_of
 
 FULL = CHUNK * FIELDS
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from .allocation import FULL, Allocation, converted, take_turn
 from .model.trace import Op, poison
 from .model.user_code import UserCode
+from .recording.fixed_width_ints import values_of
 from .scheduler import Scheduler
-from .whole import values_of
 
 SMALL = 4096  # a list of offsets is looked up faster than a range, and takes more memory
 _frame = sys._getframe

@@ -13,7 +13,7 @@ from .engine import in_order, is_left, order_matters
 from .execution import Enough, Watch
 from .model.launch import Launch
 from .model.trace import Op, Trace
-from .run_record import RunRecord
+from .recording.run_record import RunRecord
 from .simulator import Call, Perform, begin, finished, new_record
 
 # The simulator makes so many accesses, or runs so many seconds, in about the time that it takes to compile a kernel.

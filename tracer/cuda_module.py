@@ -15,10 +15,10 @@ from .arrays import RecordingArray
 from .atomics import Atomic
 from .execution import Execution
 from .model.trace import FENCE, FENCE_BLOCK, OF_BLOCK, OF_GRID, WARP
-from .positions import assigned_name
+from .recording.bytecode_positions import assigned_name
+from .recording.fixed_width_ints import BitFunctions
+from .recording.warp_operations import ALL, Meet, warp_operations
 from .threads import Block, Index3
-from .warp import ALL, Meet, warp_operations
-from .whole import BitFunctions
 
 _frame = sys._getframe
 

@@ -19,11 +19,11 @@ from typing import Any
 import greenlet
 
 from .execution import Execution
-from .loading import arrays_of, load_function
 from .model.launch import Launch, Schedule
 from .model.trace import Dim3, unravel
-from .recorder import Recorder, TooLarge
-from .run_record import RunRecord
+from .recording.kernel_loader import arrays_of, load_function
+from .recording.recorder import Recorder, TooLarge
+from .recording.run_record import RunRecord
 from .scheduler import Scheduler
 from .threads import Index3, Stop
 

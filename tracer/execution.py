@@ -18,13 +18,13 @@ from .arrays import RecordingArray, alias, recording
 from .model.array_types import Columns
 from .model.trace import Dim3, KernelError, poisoned, unravel
 from .model.user_code import Code, user_code_for
-from .partial_totals import totals_of_columns
-from .positions import assigned_name, is_our_own, position
-from .recorder import Recorder, TooLarge
-from .run_record import RunRecord
+from .recording.bytecode_positions import assigned_name, is_our_own, position
+from .recording.fixed_width_ints import casting
+from .recording.partial_totals import totals_of_columns
+from .recording.recorder import Recorder, TooLarge
+from .recording.run_record import RunRecord
 from .scheduler import Scheduler
 from .threads import Block, Stop, Thread
-from .whole import casting
 
 ROW = 48  # bytes that a row of the columns takes, with what is made of it
 _frame = sys._getframe

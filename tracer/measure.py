@@ -16,7 +16,7 @@ from .gpu import Gpu, first_line, open_gpu
 from .measure_events import Event, Lost, Measured, Opened, Request, Sampling, Started
 from .measurement import Ceilings, MeasurementError, Result, Row, Timing, TimingKind
 from .processes.json_streams import private_streams, sender
-from .reference_check import checked
+from .recording.reference_check import checked
 from .rows import Ask, launch_of_ask, row_of, together
 from .sampling import Failure, Take, Until, sample
 from .subjects import Subject, subject_of

@@ -16,11 +16,11 @@ import greenlet
 from .model.launch import Schedule
 from .model.trace import WARP, Dim3, unravel
 from .model.user_code import user_code_for
-from .recorder import Recorder, TooLarge
-from .run_record import resident_blocks
+from .recording.recorder import Recorder, TooLarge
+from .recording.run_record import resident_blocks
+from .recording.warp_operations import Place, lanes
 from .spinning import ALONE, Content, NeverEnds, Spinning, told
 from .threads import Block, Hub, Index3, Stop, Thread
-from .warp import Place, lanes
 from .warp_meetings import WarpBarriers
 
 

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from .cuda_module import Numba, module_class
 from .emulated import run_program
 from .execution import Execution, Watch, rebuilt
-from .loading import arrays_of, constants_of, load_kernel
 from .model.launch import Launch, is_program
 from .model.trace import Dim3, Trace, poison
-from .results import finish
-from .run_record import RunRecord
+from .recording.finish import finish
+from .recording.kernel_loader import arrays_of, constants_of, load_kernel
+from .recording.run_record import RunRecord
 
 SUPPORTED = (
     "numba 0.61 to 0.68, alone or with numba-cuda 0.22 to 0.30, and others whose simulator has the same parts"

@@ -15,7 +15,7 @@ from typing import Any
 import greenlet
 import numpy as np
 
-from .positions import is_our_own
+from .recording.bytecode_positions import is_our_own
 from .threads import Block, Thread
 
 OFTEN = 64  # turns of each thread from one look to the next

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from ..kernels.scenarios import catalogue
 from .cuda_c import CudaCKernel
 from .gpu import Gpu
-from .loading import constants_of, filled, load_kernel
 from .measurement import TimingKind
 from .model.launch import Array, Launch
+from .recording.kernel_loader import constants_of, filled, load_kernel
 from .rows import Ask, launch_of_ask
 from .sampling import Take
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .model.trace import WARP
-from .recorder import Recorder
+from .recording.recorder import Recorder
+from .recording.warp_operations import ALL, Meeting, Place, lanes
 from .threads import Block, Thread, warp_of
-from .warp import ALL, Meeting, Place, lanes
 
 
 class WarpBarriers:

@@ -21,11 +21,11 @@ from typing import IO
 import msgspec
 
 from .events import Done, Event, Failed, Job, Output, Progress, Ready, Slow
-from .loading import LoadError
 from .model.launch import Launch, decode
 from .model.trace import Trace
 from .pace import Pace, TooSlow
 from .processes.json_streams import private_streams, sender
+from .recording.kernel_loader import LoadError
 from .storage.trace_file import TraceFileError, save
 
 PERIOD = 0.05  # seconds from one report of progress to the next

@@ -46,8 +46,8 @@ def compare_every_launch() -> None:
     from tilescope.tracer.compiled import run as compiled
     from tilescope.tracer.compiled.not_compilable import NotCompilable
     from tilescope.tracer.execution import Execution
-    from tilescope.tracer.results import finish
-    from tilescope.tracer.run_record import RunRecord
+    from tilescope.tracer.recording.finish import finish
+    from tilescope.tracer.recording.run_record import RunRecord
 
     simulate = Execution.execute
 

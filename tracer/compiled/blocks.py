@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..model.array_types import Ints
 from ..model.trace import OF_BLOCK, Dim3, unravel
-from ..warp import ALL
+from ..recording.warp_operations import ALL
 from .memory import Memory
 from .recording import RowRecorder
 from .state import Why, Word

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.trace import poison, poisoned
-from ..run_record import RunRecord
+from ..recording.run_record import RunRecord
 from .arguments import Arguments
 from .not_compilable import NotCompilable
 from .program import Declared, Program

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..model.array_types import Columns, Ints, narrow
 from ..model.trace import OF_BLOCK, WARP, Barriers, Op, Outside
-from ..recorder import CHUNK, Recorder, TooLarge
+from ..recording.recorder import CHUNK, Recorder, TooLarge
 from .arrivals import Arrivals
 from .columns import Growing
 from .drain import COLUMNS, TYPES, spread, values_of

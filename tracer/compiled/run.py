@@ -11,14 +11,14 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..loading import arrays_of, constants_of, content_of, load_kernel
 from ..model.array_types import Columns
 from ..model.launch import Array, Launch
 from ..model.trace import KernelError, Trace, unravel
-from ..partial_totals import totals_of_columns
-from ..recorder import TooLarge
-from ..results import finish
-from ..run_record import RunRecord, resident_blocks
+from ..recording.finish import finish
+from ..recording.kernel_loader import arrays_of, constants_of, content_of, load_kernel
+from ..recording.partial_totals import totals_of_columns
+from ..recording.recorder import TooLarge
+from ..recording.run_record import RunRecord, resident_blocks
 from ..storage.trace_file import TraceFileError
 from .arguments import Arguments
 from .blocks import Blocks

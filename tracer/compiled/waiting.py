@@ -1,6 +1,6 @@
 """Where threads of compiled launches wait for each other: barriers of the block, and lanes of a warp.
 
-The rules are those of the simulator's scheduler (tracer/scheduler.py); what lanes get is after tracer/warp.py.
+The rules are those of the simulator's scheduler (tracer/scheduler.py); what lanes get is after tracer/recording/warp_operations.py.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..model.array_types import Ints
 from ..model.trace import WARP
-from ..warp import ALL, Came, lanes
+from ..recording.warp_operations import ALL, Came, lanes
 from .state import Why
 
 

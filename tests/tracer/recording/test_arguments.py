@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tilescope.tracer import loading
-from tilescope.tracer.loading import PIECE, content_of, filled
 from tilescope.tracer.model.launch import Array
+from tilescope.tracer.recording import kernel_loader
+from tilescope.tracer.recording.kernel_loader import PIECE, content_of, filled
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
@@ -31,7 +31,7 @@ def test_drawn_numbers_are_drawn_once_and_every_launch_has_its_own():
 
 
 def test_no_more_is_kept_than_may_be(monkeypatch):
-    monkeypatch.setattr(loading, "KEPT", (1, 4000))
+    monkeypatch.setattr(kernel_loader, "KEPT", (1, 4000))
     arrays = [Array((500,), "float32", "normal", seed=seed) for seed in range(3)]
     made = [content_of(array) for array in arrays]
     assert [content_of(array) is old for array, old in zip(arrays[::-1], made[::-1], strict=True)] == [

@@ -19,7 +19,7 @@ PROGRAM = """
 import importlib, sys
 import numba
 from tilescope.tracer.model.launch import decode
-from tilescope.tracer.loading import arrays_of
+from tilescope.tracer.recording.kernel_loader import arrays_of
 for text in open(sys.argv[1], encoding="utf-8"):
     launch = decode(text)
     place, _, name = launch.kernel.rpartition(":")

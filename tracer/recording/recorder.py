@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .model.array_types import Columns, narrow
-from .model.trace import BARRIER, OF_BLOCK, Barriers, Buffer, Op, Outside, Site
-from .model.user_code import Code, LibraryCode, running
-from .positions import position, result_unused
-from .warp import Came, Faults, Meeting, lanes
+from ..model.array_types import Columns, narrow
+from ..model.trace import BARRIER, OF_BLOCK, Barriers, Buffer, Op, Outside, Site
+from ..model.user_code import Code, LibraryCode, running
+from .bytecode_positions import position, result_unused
+from .warp_operations import Came, Faults, Meeting, lanes
 
 CHUNK = 1 << 14
 FIELDS = 6  # of an entry in the log: context, buffer * 4 + op, code, instruction, index, value

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .model import launch as launches
-from .model.array_types import Columns, narrow
-from .model.trace import Barriers, Trace, no_barriers
+from ..model import launch as launches
+from ..model.array_types import Columns, narrow
+from ..model.trace import Barriers, Trace, no_barriers
 from .recorder import Recorder
 from .reference_check import check
 from .run_record import RunRecord

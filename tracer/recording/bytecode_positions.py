@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from types import CodeType
 
-from .. import __file__ as _package
+from ... import __file__ as _package
 
 # As code objects name it: a resolved path would be another where the package is reached through a link.
 _TRACER = str(Path(_package).parent / "tracer")

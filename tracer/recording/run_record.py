@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .model.launch import Launch, Schedule
-from .model.trace import ONE_MEMORY, Buffer, Dim3, KernelError
+from ..model.launch import Launch, Schedule
+from ..model.trace import ONE_MEMORY, Buffer, Dim3, KernelError
 from .recorder import Recorder
 
 RESIDENT_THREADS = 8192

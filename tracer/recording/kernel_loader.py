@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .model.kernel_imports import texts_beside
-from .model.launch import Array, Launch
-from .model.trace import poison
+from ..model.kernel_imports import texts_beside
+from ..model.launch import Array, Launch
+from ..model.trace import poison
 
 PIECE = 1 << 16  # numbers drawn at a time, which stay in a processor's cache
 

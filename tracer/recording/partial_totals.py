@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .analysis.counters import totals_of
-from .analysis.requests import requests_of
-from .model.array_types import Columns
-from .results import trace_of
+from ..analysis.counters import totals_of
+from ..analysis.requests import requests_of
+from ..model.array_types import Columns
+from .finish import trace_of
 from .run_record import RunRecord
 
 

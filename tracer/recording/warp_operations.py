@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .model.trace import WARP, MissingLanes
-from .model.user_code import Code
+from ..model.trace import WARP, MissingLanes
+from ..model.user_code import Code
 
 ALL = 0xFFFFFFFF
 Place = tuple[Code, int]  # the instruction that a warp operation is

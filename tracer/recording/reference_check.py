@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.scenarios.catalogue import find
-from .loading import filled
-from .model.launch import Array, Launch
-from .model.trace import Check
+from ...kernels.scenarios.catalogue import find
+from ..model.launch import Array, Launch
+from ..model.trace import Check
+from .kernel_loader import filled
 from .run_record import RunRecord
 
 
