@@ -10,11 +10,11 @@ from types import CodeType
 from msgspec.structs import replace as replace_launch
 
 from .engine import in_order, is_left, order_matters
-from .execution import Enough, Watch
 from .model.launch import Launch
 from .model.trace import Op, Trace
 from .recording.run_record import RunRecord
-from .simulator import Call, Perform, begin, finished, new_record
+from .simulator.execution import Enough, Watch
+from .simulator.numba_patch import Call, Perform, begin, finished, new_record
 
 # The simulator makes so many accesses, or runs so many seconds, in about the time that it takes to compile a kernel.
 ENOUGH = 65_536

@@ -73,7 +73,7 @@ def order_matters(trace: Trace, races: Callable[[Trace], bool] = has_races) -> s
 
 def simulated(launch: Launch, report: Report, why: str) -> Trace:
     """Run a launch by the simulator; `why` is added to what made the trace."""
-    from .simulator import run as run_simulator
+    from .simulator.numba_patch import run as run_simulator
 
     trace = run_simulator(launch, report)
     return replace(trace, made_by=f"{trace.made_by}; {why}") if why else trace

@@ -94,17 +94,17 @@ class _Loader(importlib.abc.Loader):
 
 def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     """Stand around the simulator's launch call."""
-    from . import simulator
     from .attempts import Attempts
+    from .simulator import numba_patch
 
-    simulator.install()
-    kernel_class = simulator.kernel_class()
+    numba_patch.install()
+    kernel_class = numba_patch.kernel_class()
     launch_call = kernel_class.__call__
     one_at_a_time = threading.Lock()  # the simulator has one launch under way, whoever launches
 
     @functools.wraps(launch_call)
     def call(kernel: Any, *arguments: Any, **names: Any) -> Any:
-        if simulator.is_running() or kernel._device or kernel.grid_dim is None or names:
+        if numba_patch.is_running() or kernel._device or kernel.grid_dim is None or names:
             return launch_call(kernel, *arguments, **names)
         with one_at_a_time:
             return launch(kernel, arguments)
@@ -117,7 +117,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         engines = {"simulator": attempts.simulate, "compiled": attempts.compile, None: attempts.choose}
         engine = engines[options.engine]
         perform = attempts.and_the_last(engine) if options.take_last else engine
-        with simulator.recording_of(made, names, perform=perform):
+        with numba_patch.recording_of(made, names, perform=perform):
             result = launch_call(kernel, *arguments)
         if options.take_last and attempts.last is not None:
             options.take_last(attempts.last)

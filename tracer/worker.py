@@ -97,7 +97,7 @@ def _leave() -> None:
 def _warm_engine(send: Send) -> Engine:
     """Load numba, the simulator and the compiled engine before the first job comes."""
     from .engine import run
-    from .simulator import UnsupportedSimulator, install
+    from .simulator.numba_patch import UnsupportedSimulator, install
 
     try:
         install()
@@ -152,7 +152,7 @@ def reporter(job: int, send: Send, clock: Callable[[], float] = time.monotonic) 
 
 def sentence(error: BaseException) -> str:
     """Return why there is no trace, for the user."""
-    from .simulator import UnsupportedSimulator
+    from .simulator.numba_patch import UnsupportedSimulator
 
     if isinstance(error, LoadError | TraceFileError | UnsupportedSimulator):
         return str(error)

@@ -18,7 +18,7 @@ from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.launch import Launch, Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.simulator import run
+from tilescope.tracer.simulator.numba_patch import run
 from tilescope.tracer.storage.trace_file import save
 
 

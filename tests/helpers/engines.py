@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from launching import launch  # sets the environment, before numba is imported
-from tilescope.tracer import simulator
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.model.launch import Launch, Schedule
 from tilescope.tracer.model.trace import Barriers, Trace
+from tilescope.tracer.simulator import numba_patch
 
 COLUMNS = ("block", "thread", "phase", "op", "index", "step")
 KEPT = (
@@ -27,7 +27,7 @@ def nothing(done: int, of: int) -> None:
 def both(made: Launch) -> tuple[Trace, Trace]:
     """Return the traces of a launch by the compiled engine and the simulator, thread by thread."""
     made = msgspec.structs.replace(made, schedule=Schedule("sequential"))
-    return compiled.run(made, nothing), simulator.run(made, nothing)
+    return compiled.run(made, nothing), numba_patch.run(made, nothing)
 
 
 def places(trace: Trace, column: NDArray[Any]) -> list[Any]:

@@ -10,7 +10,7 @@ from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.outcomes import Measured
-from tilescope.tracer.simulator import run
+from tilescope.tracer.simulator.numba_patch import run
 
 LIGHT = Theme.named("light")
 

@@ -40,7 +40,7 @@ def launch(
 
 def trace(*args: Any, report: Any = lambda done, of: None, **options: Any) -> Trace:
     """Return the trace of `launch(...)`."""
-    from tilescope.tracer.simulator import run
+    from tilescope.tracer.simulator.numba_patch import run
 
     return run(launch(*args, **options), report)
 

@@ -15,7 +15,7 @@ from tilescope.app.model.session import Session, build_session
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import decode
 from tilescope.tracer.model.plan import launch_of
-from tilescope.tracer.simulator import run
+from tilescope.tracer.simulator.numba_patch import run
 
 # A kernel that is in no catalogue: warps differ, some lanes stay idle, blocks and threads have one dimension.
 UNEVEN = """

@@ -13,7 +13,7 @@ from launching import contents
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
-from tilescope.tracer.simulator import run
+from tilescope.tracer.simulator.numba_patch import run
 from tilescope.tracer.storage.trace_file import load, save
 
 PROGRAMS = ["python-loops", "python-block-at-a-time", "python-run-threads", "python-threads"]

@@ -15,7 +15,7 @@ from tilescope.tracer.analysis.counters import counters_of, totals_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
-from tilescope.tracer.simulator import run
+from tilescope.tracer.simulator.numba_patch import run
 
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 KERNELS = [s for s in scenarios() if s.engine == "cuda"]

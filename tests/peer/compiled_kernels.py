@@ -45,9 +45,9 @@ def compare_every_launch() -> None:
     from engines import close, equal
     from tilescope.tracer.compiled import run as compiled
     from tilescope.tracer.compiled.not_compilable import NotCompilable
-    from tilescope.tracer.execution import Execution
     from tilescope.tracer.recording.finish import finish
     from tilescope.tracer.recording.run_record import RunRecord
+    from tilescope.tracer.simulator.execution import Execution
 
     simulate = Execution.execute
 

@@ -22,7 +22,7 @@ from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.outcomes import Spread
-from tilescope.tracer.simulator import run
+from tilescope.tracer.simulator.numba_patch import run
 from tilescope.tracer.storage.trace_file import save
 from windows import opened, press, settle, until
 

@@ -16,7 +16,7 @@ from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.outcomes import SEEDS, measured_outcomes, seeded, seeds_for
-from tilescope.tracer.simulator import run
+from tilescope.tracer.simulator.numba_patch import run
 
 SCHEDULES = ("lockstep", "sequential", "random")
 SIZES = {"count": 700, "num_blocks": 3, "threads": 40, "bins": 17}

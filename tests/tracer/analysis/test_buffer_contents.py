@@ -186,7 +186,7 @@ def test_elements_of_blocks_far_apart_fly_as_those_of_neighbours(programs: Progr
 def test_at_the_end_a_matmul_has_its_product_and_read_each_element_as_often_as_it_must(
     kernel: str, schedule: str
 ):
-    from tilescope.tracer.simulator import run
+    from tilescope.tracer.simulator.numba_patch import run
 
     launch = launch_of(
         catalogue.find(kernel), {"m": 5, "k": 23, "n": 7, "tile": 8}, schedule=Schedule(schedule, 3)

@@ -102,7 +102,7 @@ def check(total: dict[str, int], hardware: dict[str, Any]) -> None:
 
 
 def matmul(kernel: str, m: int, k: int, n: int) -> Trace:
-    from tilescope.tracer.simulator import run
+    from tilescope.tracer.simulator.numba_patch import run
 
     scenario = catalogue.find("matmul-" + kernel.replace("_", "-"))
     return run(launch_of(scenario, {"m": m, "k": k, "n": n, "tile": 16}), lambda done, of: None)

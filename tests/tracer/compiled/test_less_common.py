@@ -15,9 +15,9 @@ from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.cudanames import FUNCTIONS, UPDATES
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.compiled.support import SUPPORT
-from tilescope.tracer.execution import Execution
 from tilescope.tracer.recording.finish import finish
 from tilescope.tracer.recording.run_record import RunRecord
+from tilescope.tracer.simulator.execution import Execution
 
 LONGS = (Array((64,), "int64", "arange"), Array((64,), "int64"))
 HALVES = (Array((16,), "float16", "arange"), Array((16,), "float16", "twos"), Array((16,), "float16"))

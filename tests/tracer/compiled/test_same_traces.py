@@ -420,7 +420,7 @@ def test_chosen_blocks_and_progress(tmp_path):
 
 
 def test_under_lockstep_a_trace_has_its_moments(tmp_path):
-    from tilescope.tracer.simulator import run
+    from tilescope.tracer.simulator.numba_patch import run
 
     made = launch_of(find("matmul-tiled"), {"m": 16, "k": 40, "n": 24, "tile": 8})
     ours, theirs = (requests_of(trace) for trace in (compiled.run(made, nothing), run(made, nothing)))

@@ -18,7 +18,6 @@ from folders import DATA
 from launching import Array, Limits, launch
 from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
-from tilescope.tracer import simulator
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled import recording
@@ -27,6 +26,7 @@ from tilescope.tracer.compiled.columns import Growing
 from tilescope.tracer.model.launch import Launch, Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
+from tilescope.tracer.simulator import numba_patch
 from tilescope.tracer.storage.trace_file import TraceFileError
 
 KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
@@ -113,7 +113,7 @@ def test_summaries_agree_with_the_h200(size):
 
 def test_the_simulator_counts_the_same_and_keeps_nothing(tmp_path):
     made = launch_of(find("matmul-tiled"), {"m": 20, "k": 20, "n": 20, "tile": 8})
-    ours, theirs = (run(limited(made, 0), nothing) for run in (compiled.run, simulator.run))
+    ours, theirs = (run(limited(made, 0), nothing) for run in (compiled.run, numba_patch.run))
     assert ours.totals == theirs.totals
     assert len(theirs) == 0
     assert "counters of the whole launch" in theirs.notice

@@ -28,7 +28,7 @@ LESSONS = {
 
 @pytest.mark.parametrize(("group", "scenario"), KERNELS, ids=[s.name for _, s in KERNELS])
 def test_errors_are_in_pitfalls_alone(group, scenario):
-    from tilescope.tracer.simulator import run
+    from tilescope.tracer.simulator.numba_patch import run
 
     ended = run(launch_of(scenario, {}), lambda done, of: None)
     found = findings_of(ended, requests_of(ended))

@@ -72,7 +72,7 @@ def test_parts_are_whole_blocks_where_blocks_run_one_after_the_other(monkeypatch
     from tilescope.kernels.scenarios.catalogue import find
     from tilescope.tracer.model.launch import Schedule
     from tilescope.tracer.model.plan import launch_of
-    from tilescope.tracer.simulator import run
+    from tilescope.tracer.simulator.numba_patch import run
 
     launch = launch_of(
         find("matmul-tiled"), {"m": 32, "k": 8, "n": 16, "tile": 8}, schedule=Schedule("sequential")

@@ -19,7 +19,7 @@ from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model import user_code
 from tilescope.tracer.model.user_code import UserCode
-from tilescope.tracer.simulator import run
+from tilescope.tracer.simulator.numba_patch import run
 
 DEVICE = """
 import numpy as np

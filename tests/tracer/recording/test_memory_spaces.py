@@ -201,7 +201,7 @@ def test_ufuncs_on_arrays_record_loads_and_stores(tmp_path):
 def test_device_array_is_poisoned():
     from numba import cuda
 
-    from tilescope.tracer.simulator import install
+    from tilescope.tracer.simulator.numba_patch import install
 
     install()
     assert np.isnan(cuda.device_array(4, np.float32).copy_to_host()).all()
@@ -273,7 +273,7 @@ def test_atomics_wrap(tmp_path):
 def test_device_arrays_that_look_into_one_another_share_a_buffer(tmp_path):
     from numba import cuda
 
-    from tilescope.tracer import simulator
+    from tilescope.tracer.simulator import numba_patch
 
     source = """
     @cuda.jit
@@ -282,9 +282,9 @@ def test_device_arrays_that_look_into_one_another_share_a_buffer(tmp_path):
         whole[0] = whole[2]
     """
     made = launch(tmp_path, source, (Array((4,)), Array((4,))))
-    module, kernel = simulator.load_kernel(made)
+    module, kernel = numba_patch.load_kernel(made)
     device = cuda.to_device(np.zeros(4, np.float32))
-    traced = simulator.record(
+    traced = numba_patch.record(
         made, module, kernel, (device[::2], device), ("even", "whole"), lambda done, of: None
     )
     assert len(traced.buffers) == 1

@@ -14,7 +14,7 @@ from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.recording.kernel_loader import LoadError
-from tilescope.tracer.simulator import run
+from tilescope.tracer.simulator.numba_patch import run
 
 COPY = """
 @cuda.jit
@@ -215,12 +215,12 @@ def test_a_scalar_argument_is_passed_as_it_is(tmp_path):
 def test_an_unsupported_simulator_is_named(tmp_path, monkeypatch):
     from numba.cuda.simulator import kernel
 
-    from tilescope.tracer import simulator
+    from tilescope.tracer.simulator import numba_patch
 
-    monkeypatch.setattr(simulator, "_installed", False)
+    monkeypatch.setattr(numba_patch, "_installed", False)
     monkeypatch.delattr(kernel, "BlockManager")
     with pytest.raises(
-        simulator.UnsupportedSimulator, match=r"numba [0-9.]+.*no BlockManager.*works with numba"
+        numba_patch.UnsupportedSimulator, match=r"numba [0-9.]+.*no BlockManager.*works with numba"
     ):
         run(launch(tmp_path, COPY, (Array((1,)), Array((1,)))), lambda done, of: None)
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from launching import Array, contents, launch
 from random_kernels import SIZE, kernels
-from tilescope.tracer import simulator
 from tilescope.tracer.model.trace import Trace, poison
+from tilescope.tracer.simulator import numba_patch
 
 
 def stale_reads(trace: Trace) -> list[int]:
@@ -49,9 +49,9 @@ def test_the_trace_explains_memory(
             Path(folder), source, (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32")), (grid, 1, 1),
             (block, 1, 1), schedule, seed, resident=resident,
         )  # fmt: skip
-        module, kernel = simulator.load_kernel(made)
+        module, kernel = numba_patch.load_kernel(made)
         arrays = [np.arange(SIZE, dtype=np.int32), np.zeros(SIZE, np.int32)]
-        trace = simulator.record(made, module, kernel, arrays, ("a", "b"), lambda done, of: None)
+        trace = numba_patch.record(made, module, kernel, arrays, ("a", "b"), lambda done, of: None)
     assert trace.error is None, trace.error
     for name, array in zip("ab", arrays, strict=True):
         assert contents(trace, name).tolist() == array.tolist()

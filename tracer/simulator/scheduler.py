@@ -13,15 +13,15 @@ from typing import Any
 
 import greenlet
 
-from .model.launch import Schedule
-from .model.trace import WARP, Dim3, unravel
-from .model.user_code import user_code_for
-from .recording.recorder import Recorder, TooLarge
-from .recording.run_record import resident_blocks
-from .recording.warp_operations import Place, lanes
-from .spinning import ALONE, Content, NeverEnds, Spinning, told
-from .threads import Block, Hub, Index3, Stop, Thread
-from .warp_meetings import WarpBarriers
+from ..model.launch import Schedule
+from ..model.trace import WARP, Dim3, unravel
+from ..model.user_code import user_code_for
+from ..recording.recorder import Recorder, TooLarge
+from ..recording.run_record import resident_blocks
+from ..recording.warp_operations import Place, lanes
+from .cuda_threads import Block, Hub, Index3, Stop, Thread
+from .livelock import ALONE, Content, NeverEnds, Spinning, told
+from .warp_barriers import WarpBarriers
 
 
 class Scheduler:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .recording.fixed_width_ints import values_of
-from .recording.recorder import CHUNK, FIELDS, Recorder
+from ..recording.fixed_width_ints import values_of
+from ..recording.recorder import CHUNK, FIELDS, Recorder
 from .scheduler import Scheduler
 
 FULL = CHUNK * FIELDS

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..model.trace import Op
 from .allocation import converted, take_turn
-from .arrays import Miss, RecordingArray
-from .model.trace import Op
+from .recording_array import Miss, RecordingArray
 
 _frame = sys._getframe
 

@@ -15,8 +15,8 @@ from typing import Any
 import greenlet
 import numpy as np
 
-from .recording.bytecode_positions import is_our_own
-from .threads import Block, Thread
+from ..recording.bytecode_positions import is_our_own
+from .cuda_threads import Block, Thread
 
 OFTEN = 64  # turns of each thread from one look to the next
 FIRST = 4  # looks after which one is kept, to compare the following ones with; then twice as many, and so on

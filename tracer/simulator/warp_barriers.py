@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .model.trace import WARP
-from .recording.recorder import Recorder
-from .recording.warp_operations import ALL, Meeting, Place, lanes
-from .threads import Block, Thread, warp_of
+from ..model.trace import WARP
+from ..recording.recorder import Recorder
+from ..recording.warp_operations import ALL, Meeting, Place, lanes
+from .cuda_threads import Block, Thread, warp_of
 
 
 class WarpBarriers:

@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.array_types import Columns
+from ..model.trace import Dim3, KernelError, poisoned, unravel
+from ..model.user_code import Code, user_code_for
+from ..recording.bytecode_positions import assigned_name, is_our_own, position
+from ..recording.fixed_width_ints import casting
+from ..recording.partial_totals import totals_of_columns
+from ..recording.recorder import Recorder, TooLarge
+from ..recording.run_record import RunRecord
 from .allocation import Allocation
-from .arrays import RecordingArray, alias, recording
-from .model.array_types import Columns
-from .model.trace import Dim3, KernelError, poisoned, unravel
-from .model.user_code import Code, user_code_for
-from .recording.bytecode_positions import assigned_name, is_our_own, position
-from .recording.fixed_width_ints import casting
-from .recording.partial_totals import totals_of_columns
-from .recording.recorder import Recorder, TooLarge
-from .recording.run_record import RunRecord
+from .cuda_threads import Block, Stop, Thread
+from .recording_array import RecordingArray, alias, recording
 from .scheduler import Scheduler
-from .threads import Block, Stop, Thread
 
 ROW = 48  # bytes that a row of the columns takes, with what is made of it
 _frame = sys._getframe

@@ -7,8 +7,8 @@ from typing import Any
 
 import greenlet
 
-from .model.trace import WARP, Dim3
-from .recording.warp_operations import Meeting
+from ..model.trace import WARP, Dim3
+from ..recording.warp_operations import Meeting
 
 
 class Index3:

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import RecordingArray
+from ..model.trace import FENCE, FENCE_BLOCK, OF_BLOCK, OF_GRID, WARP
+from ..recording.bytecode_positions import assigned_name
+from ..recording.fixed_width_ints import BitFunctions
+from ..recording.warp_operations import ALL, Meet, warp_operations
 from .atomics import Atomic
+from .cuda_threads import Block, Index3
 from .execution import Execution
-from .model.trace import FENCE, FENCE_BLOCK, OF_BLOCK, OF_GRID, WARP
-from .recording.bytecode_positions import assigned_name
-from .recording.fixed_width_ints import BitFunctions
-from .recording.warp_operations import ALL, Meet, warp_operations
-from .threads import Block, Index3
+from .recording_array import RecordingArray
 
 _frame = sys._getframe
 

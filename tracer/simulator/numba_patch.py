@@ -20,14 +20,14 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.launch import Launch, is_program
+from ..model.trace import Dim3, Trace, poison
+from ..recording.finish import finish
+from ..recording.kernel_loader import arrays_of, constants_of, load_kernel
+from ..recording.run_record import RunRecord
 from .cuda_module import Numba, module_class
-from .emulated import run_program
 from .execution import Execution, Watch, rebuilt
-from .model.launch import Launch, is_program
-from .model.trace import Dim3, Trace, poison
-from .recording.finish import finish
-from .recording.kernel_loader import arrays_of, constants_of, load_kernel
-from .recording.run_record import RunRecord
+from .python_program import run_program
 
 SUPPORTED = (
     "numba 0.61 to 0.68, alone or with numba-cuda 0.22 to 0.30, and others whose simulator has the same parts"

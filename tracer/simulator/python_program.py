@@ -18,14 +18,14 @@ from typing import Any
 
 import greenlet
 
+from ..model.launch import Launch, Schedule
+from ..model.trace import Dim3, unravel
+from ..recording.kernel_loader import arrays_of, load_function
+from ..recording.recorder import Recorder, TooLarge
+from ..recording.run_record import RunRecord
+from .cuda_threads import Index3, Stop
 from .execution import Execution
-from .model.launch import Launch, Schedule
-from .model.trace import Dim3, unravel
-from .recording.kernel_loader import arrays_of, load_function
-from .recording.recorder import Recorder, TooLarge
-from .recording.run_record import RunRecord
 from .scheduler import Scheduler
-from .threads import Index3, Stop
 
 
 def run_program(launch: Launch, report: Callable[[int, int], None]) -> tuple[RunRecord, str]:

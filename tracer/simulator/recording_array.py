@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.trace import Op, poison
+from ..model.user_code import UserCode
+from ..recording.fixed_width_ints import values_of
 from .allocation import FULL, Allocation, converted, take_turn
-from .model.trace import Op, poison
-from .model.user_code import UserCode
-from .recording.fixed_width_ints import values_of
 from .scheduler import Scheduler
 
 SMALL = 4096  # a list of offsets is looked up faster than a range, and takes more memory
