@@ -21,7 +21,7 @@ from ..storage.atomic_write import write_atomically
 from . import cells, state
 from .arguments import Arguments
 from .not_compilable import NotCompilable, sentence
-from .program import Program, digest
+from .rewrite.program import Program, digest
 from .support import SUPPORT
 
 SWEEP = """

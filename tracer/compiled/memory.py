@@ -11,7 +11,7 @@ from ..model.trace import poison, poisoned
 from ..recording.run_record import RunRecord
 from .arguments import Arguments
 from .not_compilable import NotCompilable
-from .program import Declared, Program
+from .rewrite.program import Declared, Program
 from .state import CODES, DTYPES, PARTS_FROM, RECORD, REGIONS, Word, regions_of
 
 

@@ -16,7 +16,7 @@ from .arrivals import Arrivals
 from .columns import Growing
 from .drain import COLUMNS, TYPES, spread, values_of
 from .not_compilable import NotCompilable
-from .program import Program
+from .rewrite.program import Program
 from .spinning import PATIENCE, reads_alike
 from .state import (
     ARRIVAL,

@@ -25,9 +25,9 @@ from .blocks import Blocks
 from .compile import compiled
 from .memory import Memory
 from .not_compilable import NotCompilable, unexpected
-from .program import Program
 from .recording import RowRecorder
-from .rewrite import rewritten
+from .rewrite.program import Program
+from .rewrite.rewriter import rewritten
 from .signals import noted
 from .state import Word
 from .tally import counted

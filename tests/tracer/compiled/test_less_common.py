@@ -12,8 +12,8 @@ import pytest
 from engines import assert_same, same
 from launching import Array, launch
 from tilescope.tracer.compiled import run as compiled
-from tilescope.tracer.compiled.cudanames import FUNCTIONS, UPDATES
 from tilescope.tracer.compiled.not_compilable import NotCompilable
+from tilescope.tracer.compiled.rewrite.cuda_names import FUNCTIONS, UPDATES
 from tilescope.tracer.compiled.support import SUPPORT
 from tilescope.tracer.recording.finish import finish
 from tilescope.tracer.recording.run_record import RunRecord

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .names import CudaPath, Unknown
+from ..state import CODES
 from .program import Declared
-from .state import CODES
+from .scope import CudaPath, Unknown
 from .writer import Writer
 
 SPACES = {"shared.array": "shared", "local.array": "local", "const.array_like": "constant"}

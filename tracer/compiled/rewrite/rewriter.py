@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from ..model.trace import Op
-from ..model.user_code import user_code_for
-from .cudanames import NOTHING, UPDATES
+from ...model.trace import Op
+from ...model.user_code import user_code_for
+from .ast_positions import located, loop_place, move
+from .cuda_names import NOTHING, UPDATES
 from .expressions import Expressions
-from .linear import flat
-from .names import CudaPath, Unknown, source_of
-from .places import located, loop_place, move
+from .linearise import flat
+from .loop_ticks import with_tick
 from .program import Program
-from .stops import stops
-from .tick_rewrite import with_tick
+from .scope import CudaPath, Unknown, source_of
+from .suspension_points import stops
 from .writer import STATE
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..model.trace import Site
+from ...model.trace import Site
+from ..not_compilable import NotCompilable
+from .ast_positions import located, position_of
 from .constants import constant
-from .names import Names, Source
-from .not_compilable import NotCompilable
-from .places import located, position_of
 from .program import Program
+from .scope import Names, Source
 
 OWN = "_ts_"  # what names begin with that the source does not have
 STATE = f"{OWN}state"

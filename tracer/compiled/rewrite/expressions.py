@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any, Self
 
-from ..model.trace import Op
-from .cudanames import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
-from .declarations import declaration
-from .given import given_arguments
-from .names import CudaPath, Unknown, source_of
-from .places import located, parsed, parsed_call
+from ...model.trace import Op
+from .array_declarations import declaration
+from .ast_positions import located, parsed, parsed_call
+from .cuda_names import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
+from .known_arguments import given_arguments
+from .scope import CudaPath, Unknown, source_of
 from .writer import OWN, Writer
 
 _KINDS: dict[type, str] = {

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..model.trace import Site
-from ..model.user_code import UserCode
-from .state import SITES, regions_of
+from ...model.trace import Site
+from ...model.user_code import UserCode
+from ..state import SITES, regions_of
 
 
 @dataclass(frozen=True)

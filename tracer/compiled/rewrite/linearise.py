@@ -9,12 +9,12 @@ import ast
 from types import FunctionType
 from typing import Any
 
+from .ast_positions import located
 from .expressions import Expressions
-from .given import given_arguments
 from .inline import inlined_body
-from .names import CudaPath
-from .places import located
-from .stops import stop, stop_of, stops
+from .known_arguments import given_arguments
+from .scope import CudaPath
+from .suspension_points import stop, stop_of, stops
 
 
 def flat(rewriter: Expressions, node: ast.expr) -> ast.expr:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from .names import Unknown
-from .places import located
+from .ast_positions import located
+from .scope import Unknown
 from .writer import Writer
 
 SHORT = 1 << 16  # rounds of a loop that is over soon

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..state import CODES
 from .program import Program
-from .state import CODES
 
 LARGEST = 1 << 20  # bytes of a global array that becomes part of the code
 _FUNCTIONS = (abs, bool, complex, divmod, enumerate, float, int, len, max, min, pow, range, round, zip)

@@ -12,7 +12,7 @@ from enum import Enum
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .not_compilable import NotCompilable
+from ..not_compilable import NotCompilable
 
 
 class CudaPath(str):

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from .constants import is_type
-from .names import CudaPath, Unknown, source_of
+from .scope import CudaPath, Unknown, source_of
 from .writer import Writer
 
 

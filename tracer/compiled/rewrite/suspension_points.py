@@ -6,10 +6,10 @@ import ast
 from types import FunctionType
 from typing import Any
 
-from ..model.trace import BARRIER
-from .given import given_arguments
-from .names import CudaPath, Unknown, source_of
-from .state import Why
+from ...model.trace import BARRIER
+from ..state import Why
+from .known_arguments import given_arguments
+from .scope import CudaPath, Unknown, source_of
 from .writer import Writer
 
 STOPS = {
