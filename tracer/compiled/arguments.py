@@ -10,8 +10,8 @@ import numpy as np
 from numba.core import types
 from numpy.typing import NDArray
 
-from . import cells, threads
 from .not_compilable import NotCompilable
+from .runtime import cell_type, threads
 from .state import CODES
 
 _SCALARS = {bool: types.boolean, int: types.int64, float: types.float64, complex: types.complex128}
@@ -71,7 +71,7 @@ class Arguments:
         self.arrays.append((name, value))
         self._words += [value.ctypes.data, 0, 0, *value.shape, *value.strides]
         self.facts.append(f"array({value.dtype}, {value.ndim})")
-        return cells.argument(value.dtype, value.ndim, place)
+        return cell_type.argument(value.dtype, value.ndim, place)
 
     def _scalar(self, name: str, value: Any) -> Any:
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:

@@ -18,11 +18,12 @@ from numba.core.errors import NumbaError
 from numba.misc.appdirs import AppDirs
 
 from ..storage.atomic_write import write_atomically
-from . import cells, state
+from . import state
 from .arguments import Arguments
 from .not_compilable import NotCompilable, sentence
 from .rewrite.program import Program, digest
-from .support import SUPPORT
+from .runtime import cell_type
+from .runtime.symbols import SUPPORT
 
 SWEEP = """
 def _ts_sweep(_ts_state, mode):
@@ -112,7 +113,7 @@ def _memory(program: Program) -> dict[str, Any]:
     made = {}
     for number, array in enumerate(program.declared):
         each = array.nbytes if array.space == "local" else 0
-        made[f"_ts_declared_{number}"] = cells.declared(
+        made[f"_ts_declared_{number}"] = cell_type.declared(
             array.dtype, array.shape, number, program.first_region(number), each
         )
     return made

@@ -14,7 +14,7 @@ from launching import Array, launch
 from tilescope.tracer.compiled import run as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.compiled.rewrite.cuda_names import FUNCTIONS, UPDATES
-from tilescope.tracer.compiled.support import SUPPORT
+from tilescope.tracer.compiled.runtime.symbols import SUPPORT
 from tilescope.tracer.recording.finish import finish
 from tilescope.tracer.recording.run_record import RunRecord
 from tilescope.tracer.simulator.execution import Execution

@@ -7,8 +7,8 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from .cells import I64, at, load_word, word
-from .state import Why, Word
+from ..state import Why, Word
+from .cell_type import I64, at, load_word, word
 
 
 def reader(place: Word) -> Any:

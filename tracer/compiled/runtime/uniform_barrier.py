@@ -7,9 +7,9 @@ from typing import Any
 from numba.core import types
 from numba.core.extending import intrinsic
 
-from .cached import cached
-from .cells import I64, at
-from .state import ARRIVAL, ARRIVALS, SWEEPS, Why, Word
+from ..cached import cached
+from ..state import ARRIVAL, ARRIVALS, SWEEPS, Why, Word
+from .cell_type import I64, at
 
 
 def _peek(typing: Any, address: Any, place: Any) -> Any:

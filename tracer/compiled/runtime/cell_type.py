@@ -20,7 +20,7 @@ from numba.core.extending import (
 )
 from numba.np import numpy_support
 
-from .state import CODES, PARTS_FROM, RECORD, REGION_SHIFT, SITE_BITS, Word
+from ..state import CODES, PARTS_FROM, RECORD, REGION_SHIFT, SITE_BITS, Word
 
 I64, I32 = ir.IntType(64), ir.IntType(32)
 _CALL = ir.FunctionType(I64, [I64])

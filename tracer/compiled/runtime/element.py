@@ -9,8 +9,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from .cells import I32, I64, Cells, at, call_driver, key_of, load_word, word
-from .state import Event, Word
+from ..state import Event, Word
+from .cell_type import I32, I64, Cells, at, call_driver, key_of, load_word, word
 
 ROW_BYTES = 32
 

@@ -6,15 +6,15 @@ from typing import Any
 
 from numba.core import types
 
+from ..state import Word
 from . import threads
 from .arithmetic import ARITHMETIC
 from .atomics import UPDATES
-from .halves import HALVES
+from .float16 import HALVES
 from .load_store import load, store
+from .loop_ticks import tick
 from .records import attribute, set_attribute
-from .state import Word
-from .steady import goes_on
-from .ticks import tick
+from .uniform_barrier import goes_on
 from .views import reshape, turned, view
 
 SUPPORT: dict[str, Any] = {

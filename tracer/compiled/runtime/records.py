@@ -13,9 +13,9 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 from numba.np import numpy_support
 
-from .cells import I32, I64, Cells, build, contiguous
+from ..state import CODES, REGION_SHIFT, regions_of
+from .cell_type import I32, I64, Cells, build, contiguous
 from .element import Element, loaded, stored
-from .state import CODES, REGION_SHIFT, regions_of
 from .views import filling, view_typer
 
 # What does something: (context, builder, values of the state, what is given, what is assigned to, and the site).

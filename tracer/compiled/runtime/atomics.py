@@ -8,7 +8,7 @@ from typing import Any
 from numba.core import types
 from numba.core.extending import intrinsic
 
-from .cells import Cells
+from .cell_type import Cells
 from .element import Element, from_data, is_element, numbers, stored
 
 # What an operation makes of the old value and the one given; the meaning that each has on the GPU.

@@ -7,8 +7,8 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from .cells import I64, call_driver, word
-from .state import Event, Word
+from ..state import Event, Word
+from .cell_type import I64, call_driver, word
 
 PERIOD = 1 << 20  # rounds of loops from one call of the driver to the next: a few milliseconds
 

@@ -12,10 +12,10 @@ from numba.cpython import slicing
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.np import numpy_support
 
-from .cells import I64, Cells, build
+from ..not_compilable import NotCompilable
+from ..state import CODES
+from .cell_type import I64, Cells, build
 from .element import load_element, parts_of, store_element
-from .not_compilable import NotCompilable
-from .state import CODES
 
 
 def view_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from .cells import Cells
+from ..not_compilable import NotCompilable
+from .cell_type import Cells
 from .element import is_element, load_typer, parts_of, store_typer
-from .not_compilable import NotCompilable
 from .records import assign_typer, part_typer
 
 

@@ -1,0 +1,1 @@
+"""What rewritten kernels call: Numba types and intrinsics for arrays, atomics and barriers."""
