@@ -16,7 +16,7 @@ Report = Callable[[int, int], None]
 
 def has_races(trace: Trace) -> bool:
     """Return whether what a compiled launch does depends on the order of its threads."""
-    from .compiled.alone import keep_apart
+    from .compiled.rows.race_free_check import keep_apart
 
     return not keep_apart(trace) and any(race.harmful for race in races_of(trace, absences_of(trace)))
 

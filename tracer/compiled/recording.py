@@ -14,9 +14,10 @@ from ..model.trace import OF_BLOCK, WARP, Barriers, Op, Outside
 from ..recording.recorder import CHUNK, Recorder, TooLarge
 from .arrivals import Arrivals
 from .columns import Growing
-from .drain import COLUMNS, TYPES, spread, values_of
 from .not_compilable import NotCompilable
 from .rewrite.program import Program
+from .rows.decode import COLUMNS, TYPES, spread, values_of
+from .rows.streaming_counters import Summary, incomplete_from
 from .spinning import PATIENCE, reads_alike
 from .state import (
     ARRIVAL,
@@ -30,7 +31,6 @@ from .state import (
     Why,
     Word,
 )
-from .summary import Summary, incomplete_from
 
 _EVENT = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1

@@ -28,9 +28,9 @@ from .not_compilable import NotCompilable, unexpected
 from .recording import RowRecorder
 from .rewrite.program import Program
 from .rewrite.rewriter import rewritten
+from .rows.block_counters import counted
 from .signals import noted
 from .state import Word
-from .tally import counted
 
 
 def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:

@@ -18,7 +18,7 @@ from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled import run as compiled
-from tilescope.tracer.compiled.tally import counted
+from tilescope.tracer.compiled.rows.block_counters import counted
 from tilescope.tracer.model.plan import launch_of
 
 FLOATS = ("float16", "float32", "float64")

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.counters import GROUPS
-from ..model.trace import WARP, Buffer
-from .cached import cached
-from .costs import add_cost, new_scratch
-from .state import SITE_BITS
-from .tally import add_costs, named, new_work, table_of, warp_requests
+from ...analysis.counters import GROUPS
+from ...model.trace import WARP, Buffer
+from ..cached import cached
+from ..state import SITE_BITS
+from .block_counters import add_costs, named, new_work, table_of, warp_requests
+from .request_cost import add_cost, new_scratch
 
 TILE = 64  # requests put together at once: their rows are read in the order in which they lie
 DONE, UNKNOWN, UNSORTED = range(3)

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.counters import GROUPS, MEASURES
-from ..model.array_types import Columns
-from ..model.grouping import run_starts
-from ..model.trace import SPACES, WARP, Buffer, Op
-from .cached import cached
-from .costs import add_cost, new_scratch
+from ...analysis.counters import GROUPS, MEASURES
+from ...model.array_types import Columns
+from ...model.grouping import run_starts
+from ...model.trace import SPACES, WARP, Buffer, Op
+from ..cached import cached
+from .request_cost import add_cost, new_scratch
 
 SLOTS = 1 << 15  # requests of a warp in a phase, more of which are counted the long way
 TABLE = 1 << 20

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.overlap import groups_of
-from ..model.trace import Trace
-from .cached import cached
+from ...analysis.overlap import groups_of
+from ...model.trace import Trace
+from ..cached import cached
 
 LARGEST = 1 << 22  # elements in the table; of larger arrays a launch that is kept touches few, far apart
 CHUNK = 1 << 16  # rows

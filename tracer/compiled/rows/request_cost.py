@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.request_cost import BANKS, SECTOR, WORD
-from .cached import cached
+from ...analysis.request_cost import BANKS, SECTOR, WORD
+from ..cached import cached
 
 # A set of whole numbers: an open hash table whose entries count only under the latest mark.
 TABLE = 1 << 9

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .cached import cached
-from .state import CODE_BITS, DTYPES, ROW, SITE_BITS
+from ..cached import cached
+from ..state import CODE_BITS, DTYPES, ROW, SITE_BITS
 
 COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index")
 TYPES = (np.uint32, np.uint16, np.uint32, np.uint8, np.uint16, np.uint16, np.int64)
