@@ -114,7 +114,7 @@ class Attempts:
 
     def _compiled(self, record: RunRecord, call: Call) -> str:
         """Run a call compiled; return why the simulator is to run it after all, or nothing."""
-        from .compiled import run as engine
+        from .compiled.driver import engine as engine
         from .compiled.not_compilable import NotCompilable
 
         record.grid, record.dim = call.grid, call.block
@@ -137,8 +137,8 @@ def _file(record: RunRecord) -> str:
 
 def refusal(launch: Launch, names: tuple[str, ...], call: Call) -> str:
     """Return why it is no use to run a call compiled, or nothing."""
+    from .compiled.driver.engine import prepared
     from .compiled.not_compilable import NotCompilable
-    from .compiled.run import prepared
 
     try:
         program, _, _ = prepared(launch, names, call.kernel, call.arguments, debug=call.debug)

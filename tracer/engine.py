@@ -31,8 +31,8 @@ def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_rac
     """
     if launch.engine == "simulator" or is_program(launch):
         return simulated(launch, report, "")
+    from .compiled.driver.engine import run as run_compiled
     from .compiled.not_compilable import NotCompilable
-    from .compiled.run import run as run_compiled
 
     try:
         trace = run_compiled(launch, report)

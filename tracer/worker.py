@@ -101,7 +101,7 @@ def _warm_engine(send: Send) -> Engine:
 
     try:
         install()
-        from .compiled import run as _compiled  # noqa: F401  # takes a second, which a launch need not wait for
+        from .compiled.driver import engine as _compiled  # noqa: F401  # takes a second, which a launch need not wait for
 
         send(Ready())
     except UnsupportedSimulator:

@@ -33,7 +33,7 @@ def launch(m: int, k: int, n: int, kept: int = 100_000_000) -> Launch:
 
 def seconds(made: Launch) -> tuple[float, int]:
     """Return how long a trace takes, and its accesses."""
-    from tilescope.tracer.compiled.run import run
+    from tilescope.tracer.compiled.driver.engine import run
 
     begin = time.perf_counter()
     trace = run(made, lambda done, of: None)
@@ -74,7 +74,7 @@ def first() -> dict[str, Any]:
 
     numba.njit(lambda x: x + 1)(1)
     begin = time.perf_counter()
-    from tilescope.tracer.compiled import run
+    from tilescope.tracer.compiled.driver import engine as run
 
     imported = time.perf_counter() - begin
     return {"import": imported, "seconds": seconds(launch(64, 64, 64))[0], "engine": run.__name__}

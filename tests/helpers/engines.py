@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from launching import launch  # sets the environment, before numba is imported
-from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.model.launch import Launch, Schedule
 from tilescope.tracer.model.trace import Barriers, Trace
 from tilescope.tracer.simulator import numba_patch

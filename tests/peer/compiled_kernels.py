@@ -43,7 +43,7 @@ def compare_every_launch() -> None:
     """Make every launch of this process run by both engines, and print how they compare."""
     sys.path.append(str(Path(__file__).parent.parent / "helpers"))
     from engines import close, equal
-    from tilescope.tracer.compiled import run as compiled
+    from tilescope.tracer.compiled.driver import engine as compiled
     from tilescope.tracer.compiled.not_compilable import NotCompilable
     from tilescope.tracer.recording.finish import finish
     from tilescope.tracer.recording.run_record import RunRecord

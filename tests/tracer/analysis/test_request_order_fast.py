@@ -18,7 +18,7 @@ from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.analysis import request_order
 from tilescope.tracer.analysis.request_order import Sequence, sequence_of
 from tilescope.tracer.analysis.request_order_fast import matrices_of
-from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace

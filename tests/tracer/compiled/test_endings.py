@@ -18,7 +18,7 @@ from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer import engine
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.client import Cancelled, Worker
-from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.launch import Launch, encode

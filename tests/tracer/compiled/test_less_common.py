@@ -11,7 +11,7 @@ import pytest
 
 from engines import assert_same, same
 from launching import Array, launch
-from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.compiled.rewrite.cuda_names import FUNCTIONS, UPDATES
 from tilescope.tracer.compiled.runtime.symbols import SUPPORT

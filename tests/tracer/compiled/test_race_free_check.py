@@ -13,7 +13,7 @@ from engines import nothing
 from launching import Array, launch
 from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.rows.race_free_check import keep_apart
 from tilescope.tracer.engine import has_races
 from tilescope.tracer.model.plan import launch_of

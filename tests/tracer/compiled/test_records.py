@@ -7,7 +7,7 @@ import pytest
 from engines import assert_same, nothing, same
 from launching import Array, launch
 from programs import HEAD, told
-from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 
 LAYOUTS = """

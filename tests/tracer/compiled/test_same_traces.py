@@ -17,7 +17,7 @@ from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.compiled import run as compiled
+from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.rows.block_counters import counted
 from tilescope.tracer.model.plan import launch_of
 

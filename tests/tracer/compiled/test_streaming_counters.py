@@ -20,9 +20,9 @@ from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.compiled import recording
-from tilescope.tracer.compiled import run as compiled
-from tilescope.tracer.compiled.columns import Growing
+from tilescope.tracer.compiled.driver import engine as compiled
+from tilescope.tracer.compiled.driver import row_recorder
+from tilescope.tracer.compiled.driver.growing_columns import Growing
 from tilescope.tracer.model.launch import Launch, Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
@@ -36,7 +36,7 @@ H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 @pytest.fixture
 def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let rows be counted when there are few, so that warps and phases are cut in the midst."""
-    monkeypatch.setattr(recording, "COUNTED", 64)
+    monkeypatch.setattr(row_recorder, "COUNTED", 64)
 
 
 def limited(made: Launch, accesses: int) -> Launch:
@@ -72,7 +72,7 @@ def test_wherever_the_rows_are_cut(name):
 @given(source=kernels(), block=st.sampled_from([1, 8, 33, 70]), rows=st.sampled_from([32, 256, 1 << 14]))
 def test_of_random_kernels(source, block, rows):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recording, "COUNTED", rows)
+        patch.setattr(row_recorder, "COUNTED", rows)
         arguments = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
         made = launch(Path(folder), source, arguments, (2, 1, 1), (block, 1, 1), "sequential")
         assert_counted(*whole_and_summary(made))

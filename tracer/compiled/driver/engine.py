@@ -11,26 +11,26 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.array_types import Columns
-from ..model.launch import Array, Launch
-from ..model.trace import KernelError, Trace, unravel
-from ..recording.finish import finish
-from ..recording.kernel_loader import arrays_of, constants_of, content_of, load_kernel
-from ..recording.partial_totals import totals_of_columns
-from ..recording.recorder import TooLarge
-from ..recording.run_record import RunRecord, resident_blocks
-from ..storage.trace_file import TraceFileError
+from ...model.array_types import Columns
+from ...model.launch import Array, Launch
+from ...model.trace import KernelError, Trace, unravel
+from ...recording.finish import finish
+from ...recording.kernel_loader import arrays_of, constants_of, content_of, load_kernel
+from ...recording.partial_totals import totals_of_columns
+from ...recording.recorder import TooLarge
+from ...recording.run_record import RunRecord, resident_blocks
+from ...storage.trace_file import TraceFileError
+from ..not_compilable import NotCompilable, unexpected
+from ..rewrite.program import Program
+from ..rewrite.rewriter import rewritten
+from ..rows.block_counters import counted
+from ..state import Word
 from .arguments import Arguments
 from .blocks import Blocks
 from .compile import compiled
 from .memory import Memory
-from .not_compilable import NotCompilable, unexpected
-from .recording import RowRecorder
-from .rewrite.program import Program
-from .rewrite.rewriter import rewritten
-from .rows.block_counters import counted
+from .row_recorder import RowRecorder
 from .signals import noted
-from .state import Word
 
 
 def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:

@@ -10,9 +10,9 @@ import numpy as np
 from numba.core import types
 from numpy.typing import NDArray
 
-from .not_compilable import NotCompilable
-from .runtime import cell_type, threads
-from .state import CODES
+from ..not_compilable import NotCompilable
+from ..runtime import cell_type, threads
+from ..state import CODES
 
 _SCALARS = {bool: types.boolean, int: types.int64, float: types.float64, complex: types.complex128}
 

@@ -9,28 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.array_types import Columns, Ints, narrow
-from ..model.trace import OF_BLOCK, WARP, Barriers, Op, Outside
-from ..recording.recorder import CHUNK, Recorder, TooLarge
-from .arrivals import Arrivals
-from .columns import Growing
-from .not_compilable import NotCompilable
-from .rewrite.program import Program
-from .rows.decode import COLUMNS, TYPES, spread, values_of
-from .rows.streaming_counters import Summary, incomplete_from
-from .spinning import PATIENCE, reads_alike
-from .state import (
-    ARRIVAL,
-    ARRIVALS,
-    CODE_BITS,
-    PARTS,
-    ROW,
-    SITE_BITS,
-    SWEEPS,
-    Event,
-    Why,
-    Word,
-)
+from ...model.array_types import Columns, Ints, narrow
+from ...model.trace import OF_BLOCK, WARP, Barriers, Op, Outside
+from ...recording.recorder import CHUNK, Recorder, TooLarge
+from ..not_compilable import NotCompilable
+from ..rewrite.program import Program
+from ..rows.decode import COLUMNS, TYPES, spread, values_of
+from ..rows.streaming_counters import Summary, incomplete_from
+from ..state import ARRIVAL, ARRIVALS, CODE_BITS, PARTS, ROW, SITE_BITS, SWEEPS, Event, Why, Word
+from .barrier_log import Arrivals
+from .busy_wait import PATIENCE, reads_alike
+from .growing_columns import Growing
 
 _EVENT = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..model.array_types import Ints, narrow
-from ..model.trace import Barriers
-from .columns import Growing
+from ...model.array_types import Ints, narrow
+from ...model.trace import Barriers
+from .growing_columns import Growing
 
 SOME = 1 << 16
 NAMES = ("block", "thread", "phase", "where", "when", "reach")

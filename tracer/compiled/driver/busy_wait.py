@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.trace import Op
-from .state import SITE_BITS
+from ...model.trace import Op
+from ..state import SITE_BITS
 
 PATIENCE = 1 << 22  # rows; the loops of kernels that only compute seldom read the same that often
 LONGEST = 8  # accesses in a round of a loop that waits

@@ -7,13 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.array_types import Ints
-from ..model.trace import OF_BLOCK, Dim3, unravel
-from ..recording.warp_operations import ALL
+from ...model.array_types import Ints
+from ...model.trace import OF_BLOCK, Dim3, unravel
+from ...recording.warp_operations import ALL
+from ..state import Why, Word
 from .memory import Memory
-from .recording import RowRecorder
-from .state import Why, Word
-from .waiting import Meetings, Tables, vote
+from .row_recorder import RowRecorder
+from .synchronisation import Meetings, Tables, vote
 
 SIZE, BEGIN, RESUME = range(3)
 

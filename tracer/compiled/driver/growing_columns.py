@@ -9,9 +9,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.array_types import Columns
-from ..storage.temp_folders import large_folder
-from ..storage.trace_file import TraceFileError
+from ...model.array_types import Columns
+from ...storage.temp_folders import large_folder
+from ...storage.trace_file import TraceFileError
 
 ROOM = 1 << 24
 BATCH = 1 << 20  # rows that are moved at once

@@ -17,13 +17,13 @@ from numba.core import types
 from numba.core.errors import NumbaError
 from numba.misc.appdirs import AppDirs
 
-from ..storage.atomic_write import write_atomically
-from . import state
+from ...storage.atomic_write import write_atomically
+from .. import state
+from ..not_compilable import NotCompilable, sentence
+from ..rewrite.program import Program, digest
+from ..runtime import cell_type
+from ..runtime.symbols import SUPPORT
 from .arguments import Arguments
-from .not_compilable import NotCompilable, sentence
-from .rewrite.program import Program, digest
-from .runtime import cell_type
-from .runtime.symbols import SUPPORT
 
 SWEEP = """
 def _ts_sweep(_ts_state, mode):

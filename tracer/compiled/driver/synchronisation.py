@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.array_types import Ints
-from ..model.trace import WARP
-from ..recording.warp_operations import ALL, Came, lanes
-from .state import Why
+from ...model.array_types import Ints
+from ...model.trace import WARP
+from ...recording.warp_operations import ALL, Came, lanes
+from ..state import Why
 
 
 @dataclass(frozen=True, eq=False)

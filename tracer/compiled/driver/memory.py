@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.trace import poison, poisoned
-from ..recording.run_record import RunRecord
+from ...model.trace import poison, poisoned
+from ...recording.run_record import RunRecord
+from ..not_compilable import NotCompilable
+from ..rewrite.program import Declared, Program
+from ..state import CODES, DTYPES, PARTS_FROM, RECORD, REGIONS, Word, regions_of
 from .arguments import Arguments
-from .not_compilable import NotCompilable
-from .rewrite.program import Declared, Program
-from .state import CODES, DTYPES, PARTS_FROM, RECORD, REGIONS, Word, regions_of
 
 
 class Memory:
