@@ -129,7 +129,7 @@ def test_the_window_never_loads_numba():
 
 def test_planning_and_talking_to_the_worker_load_neither_qt_nor_numba():
     loaded = loaded_after(
-        "import tilescope.app.cli.main, tilescope.tracer.model.plan, tilescope.tracer.client"
+        "import tilescope.app.cli.main, tilescope.tracer.model.plan, tilescope.tracer.run.worker_client"
     )
     assert "numpy" in loaded
     assert not loaded & (QT | NUMBA)

@@ -14,11 +14,11 @@ from pathlib import Path
 import msgspec
 
 from .. import ROOT, __version__
-from .client import Cancelled
 from .measure_events import Event, Measured, Opened, Request, Sampling, Started
 from .measurement import Host, Measurement, MeasurementError, Method, Row
 from .processes.json_process import JsonProcess, StartError, module_command
 from .rows import Ask, row_of
+from .run.worker_client import Cancelled
 
 COMMAND = module_command("tilescope.tracer.measure")
 PACKAGES = ("numpy", "numba", "numba-cuda", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc")

@@ -19,10 +19,10 @@ from .. import ROOT, resources
 from ..kernels.scenarios import catalogue
 from .analysis.counters import counters_of
 from .analysis.requests import requests_of
-from .client import Worker
 from .measurement import Row, load, recorded
 from .model.launch import Array, Launch, Schedule
 from .model.plan import launch_of
+from .run.worker_client import Worker
 from .storage.atomic_write import write_atomically
 
 SECTOR: Final = 32  # bytes

@@ -12,13 +12,13 @@ import numpy as np
 
 from ...tracer.analysis.counters import NAMES, totals_by
 from ...tracer.analysis.request_cost import SECTOR
-from ...tracer.client import TakesLong, Worker
 from ...tracer.hardware import read_of, readings
 from ...tracer.model.array_types import Ints
 from ...tracer.model.finding import block_text, line_text
 from ...tracer.model.launch import Limits
 from ...tracer.model.plan import launch_of, parse_spec
-from ...tracer.pace import Pace, duration_text, left_text
+from ...tracer.run.time_estimate import Pace, duration_text, left_text
+from ...tracer.run.worker_client import TakesLong, Worker
 from ...tracer.storage.trace_cache import TraceCache
 from ..model.first_bookmark import DEFAULT_PAIR
 from ..model.folders import cache_folder

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...tracer.model.trace import Trace
-    from ...tracer.program import RecordingOptions
+    from ...tracer.run.program_hook import RecordingOptions
 
 VALUED = ("--engine", "--schedule", "--seed", "--resident", "--blocks", "--out", "--json", "--format")
 
@@ -71,7 +71,7 @@ def _add_arguments(parser: Parser, description: str) -> None:
 
 def _options(chosen: Namespace) -> RecordingOptions:
     from ...tracer.model.launch import Schedule
-    from ...tracer.program import RecordingOptions
+    from ...tracer.run.program_hook import RecordingOptions
 
     schedule = Schedule(chosen.schedule, chosen.seed)
     return RecordingOptions(schedule, chosen.resident, chosen.blocks, engine=chosen.engine)
@@ -103,7 +103,7 @@ def execute_run(chosen: Namespace) -> int:
 
 
 def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None]) -> Children:
-    from ...tracer.program import record_launches
+    from ...tracer.run.program_hook import record_launches
 
     own, children = os.getpid(), Children()
 

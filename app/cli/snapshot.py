@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from ...tracer.client import Worker
+from ...tracer.run.worker_client import Worker
 from ..model.bookmark import Bookmark
 from ..widgets.widget_picture import PictureError, draw_without_screen, picture_of, write_png
 from .arguments import Parser, add_look, add_scenarios, check_scenarios, whole_number

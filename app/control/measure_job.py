@@ -8,10 +8,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
-from ...tracer.client import Cancelled
 from ...tracer.measurement import MeasurementError, save
 from ...tracer.measuring import Measuring, Start
 from ...tracer.rows import Ask
+from ...tracer.run.worker_client import Cancelled
 from ..charts.sources import own_folder
 from .session_jobs import LEAVING, Task
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
 from ...kernels.scenarios.catalogue import Scenario
-from ...tracer.client import Cancelled, TakesLong, Worker, WorkerError
 from ...tracer.model.launch import Launch
 from ...tracer.model.trace import Trace
+from ...tracer.run.worker_client import Cancelled, TakesLong, Worker, WorkerError
 from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import TraceFileError
 from ..model.session import Session, build_session, session_of_file

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from ...tracer.client import Worker
+from ...tracer.run.worker_client import Worker
 from ...tracer.storage.trace_cache import TraceCache
 from ..control.session_jobs import Jobs
 from ..model import folders

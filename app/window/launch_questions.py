@@ -10,7 +10,7 @@ import msgspec
 from ...tracer.model.launch import Launch
 from ...tracer.model.plan import KEEP_ALL
 from ...tracer.model.trace import Trace
-from ...tracer.pace import duration_text
+from ...tracer.run.time_estimate import duration_text
 from ..control.stage import Stage
 from ..model.bookmark import Setup
 from ..widgets.notice import Notice

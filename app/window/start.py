@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
-from ...tracer.client import Worker
+from ...tracer.run.worker_client import Worker
 
 
 def run_window(specs: Sequence[str], program: str = "") -> int:

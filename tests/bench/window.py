@@ -22,7 +22,7 @@ SCRUBS = 200
 
 def main_window() -> Any:
     """Return a window on the default comparison at its size, shown, as `tilescope` makes it."""
-    from tilescope.tracer.client import Worker
+    from tilescope.tracer.run.worker_client import Worker
 
     worker = Worker()
     worker.start()

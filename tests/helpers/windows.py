@@ -17,7 +17,7 @@ from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.window.event_loop import application
 from tilescope.app.window.main_window import MainWindow
-from tilescope.tracer.client import Worker
+from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.storage.trace_cache import TraceCache
 
 SMALL = "m=16,k=16,n=16,tile=8"

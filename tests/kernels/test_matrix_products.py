@@ -6,8 +6,8 @@ import pytest
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.kernels.scenarios.matmul_scenarios import MATMULS
 from tilescope.kernels.scenarios.matmul_variant_scenarios import VARIANTS, WORK_ITEMS
-from tilescope.tracer.client import Worker
 from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.run.worker_client import Worker
 
 PRODUCTS = [scenario.name for scenario in (*MATMULS, *VARIANTS, *WORK_ITEMS)]
 KERNELS = [scenario for scenario in scenarios() if scenario.engine == "cuda"]

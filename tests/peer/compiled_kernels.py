@@ -24,7 +24,7 @@ import numpy as np
 from numba_cuda_tests import modules
 
 from tilescope.tracer.model.launch import Schedule
-from tilescope.tracer.program import RecordingOptions, record_launches
+from tilescope.tracer.run.program_hook import RecordingOptions, record_launches
 
 MARK = "@@compiled "
 SECONDS = 300

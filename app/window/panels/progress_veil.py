@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QVBoxLayout, QWidget
 
-from ....tracer.pace import Pace, left_text
+from ....tracer.run.time_estimate import Pace, left_text
 from ...widgets.controls import button, paint_icon
 from ...widgets.theme import Theme
 

@@ -19,7 +19,7 @@ from tilescope.app.charts.wording import number_text, problem_of, time_text, uni
 from tilescope.app.views.common.ticks import Scale, log_range, powers_of_two, tick_text, ticks
 from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer import traffic
-from tilescope.tracer.client import Worker
+from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.traffic import count, traffic_of
 
 # --- published figures

@@ -18,8 +18,8 @@ from tilescope import __version__
 from tilescope.app.cli.commands import COMMANDS
 from tilescope.app.cli.main import main
 from tilescope.kernels.scenarios.catalogue import names
-from tilescope.tracer.client import Worker
 from tilescope.tracer.model.plan import launch_of, parse_spec
+from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.storage.trace_file import save
 
 TILESCOPE = [sys.executable, "-P", "-m", "tilescope"]

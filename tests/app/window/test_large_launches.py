@@ -7,9 +7,9 @@ import threading
 import msgspec
 import pytest
 
-from tilescope.tracer.client import Cancelled, TakesLong, Worker
 from tilescope.tracer.model.launch import Limits
 from tilescope.tracer.model.plan import KEEP_ALL, launch_of, parse_spec
+from tilescope.tracer.run.worker_client import Cancelled, TakesLong, Worker
 from windows import PAIR, enter, opened, settle, until
 
 

@@ -15,14 +15,14 @@ from engines import nothing
 from launching import Array, Schedule, contents, launch
 from processes import ended
 from tilescope.kernels.scenarios.catalogue import scenarios
-from tilescope.tracer import engine
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.client import Cancelled, Worker
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.launch import Launch, encode
 from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.run import engine
+from tilescope.tracer.run.worker_client import Cancelled, Worker
 
 # Block 0 ends, so that there is progress to wait for; the threads of block 1 never do.
 ENDLESS = """
@@ -83,7 +83,7 @@ def test_a_worker_in_an_endless_loop_ends_when_the_window_is_killed(tmp_path):
     (tmp_path / "launch.json").write_text(encode(endless(tmp_path)))
     window = f"""
 from pathlib import Path
-from tilescope.tracer.client import Worker
+from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.model.launch import decode
 worker = Worker()
 launch = decode(Path({str(tmp_path / "launch.json")!r}).read_text())

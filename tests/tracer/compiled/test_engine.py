@@ -16,11 +16,11 @@ from compiled_launches import LONGS, kernel
 from engines import nothing, same
 from launching import Array, Scalar, Schedule, contents, launch
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer import engine
 from tilescope.tracer.compiled.driver import compile as stage
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.run import engine
 
 REFUSED = {
     "with numbers():\n    pass": "line 6: with in a kernel",

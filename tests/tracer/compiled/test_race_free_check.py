@@ -15,11 +15,11 @@ from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.rows.race_free_check import keep_apart
-from tilescope.tracer.engine import has_races
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.races.detect import races_of
 from tilescope.tracer.races.missed_barriers import absences_of
+from tilescope.tracer.run.engine import has_races
 
 ALONE = {
     "each its own": "out[cuda.grid(1)] = a[cuda.grid(1)]",

@@ -13,13 +13,13 @@ from measured import DEVICE, ask, measurement
 from tilescope.app.cli.commands import named, parser_of
 from tilescope.app.cli.measure import table
 from tilescope.kernels.scenarios.catalogue import CatalogueError, find, names, settle
-from tilescope.tracer.client import Cancelled
 from tilescope.tracer.cuda_c import function_of, source_of
 from tilescope.tracer.measure import problem_of, serve
 from tilescope.tracer.measure_events import Lost, Measured, Opened, Request, Sampling, Started
 from tilescope.tracer.measurement import MeasurementError, load
 from tilescope.tracer.measuring import Measuring
 from tilescope.tracer.rows import asks_of, launch_of_ask, row_of, together
+from tilescope.tracer.run.worker_client import Cancelled
 
 # --- rows
 

@@ -10,9 +10,9 @@ import pytest
 
 from launching import Array, contents
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.client import Worker
 from tilescope.tracer.model.kernel_imports import digest_beside, texts_beside
 from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.storage.trace_cache import TraceCache
 
 KERNEL = """

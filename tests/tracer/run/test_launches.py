@@ -8,12 +8,12 @@ import pytest
 
 from launching import Array, Limits, Scalar, contents, launch, trace
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer import engine
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.recording.kernel_loader import LoadError
+from tilescope.tracer.run import engine
 from tilescope.tracer.simulator.numba_patch import run
 
 COPY = """

@@ -8,13 +8,13 @@ import pytest
 from tilescope.app.cli import counters as report
 from tilescope.app.cli import main
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer import pace
-from tilescope.tracer.client import TakesLong, Worker
-from tilescope.tracer.events import Done, Job, Slow
 from tilescope.tracer.model.launch import encode
 from tilescope.tracer.model.plan import launch_of
-from tilescope.tracer.pace import Pace, TooSlow, duration_text, left_text
-from tilescope.tracer.worker import answer
+from tilescope.tracer.run import time_estimate
+from tilescope.tracer.run.time_estimate import Pace, TooSlow, duration_text, left_text
+from tilescope.tracer.run.worker import answer
+from tilescope.tracer.run.worker_client import TakesLong, Worker
+from tilescope.tracer.run.worker_events import Done, Job, Slow
 
 SPEC = "matmul-tiled:m=12,k=12,n=12,tile=8"
 
@@ -86,9 +86,9 @@ def job(patience: float | None) -> Job:
 
 
 def test_the_worker_leaves_a_launch_that_takes_long(monkeypatch):
-    monkeypatch.setattr(pace, "LOOKING", 0.0)
+    monkeypatch.setattr(time_estimate, "LOOKING", 0.0)
     clock = Clock()
-    monkeypatch.setattr("tilescope.tracer.worker.Pace", lambda: Pace(clock))
+    monkeypatch.setattr("tilescope.tracer.run.worker.Pace", lambda: Pace(clock))
 
     def engine(launch, report):
         for done in range(1, 1000):
@@ -102,8 +102,8 @@ def test_the_worker_leaves_a_launch_that_takes_long(monkeypatch):
 
 
 def test_the_worker_waits_where_nobody_minds(monkeypatch, tmp_path):
-    monkeypatch.setattr(pace, "LOOKING", 0.0)
-    from tilescope.tracer.engine import run
+    monkeypatch.setattr(time_estimate, "LOOKING", 0.0)
+    from tilescope.tracer.run.engine import run
 
     made = launch_of(find("matmul-tiled"), {"m": 4, "k": 4, "n": 4, "tile": 8})
     asked = Job(1, msgspec.Raw(encode(made).encode()), str(tmp_path / "trace"))

@@ -16,13 +16,13 @@ import pytest
 from launching import Array, Scalar, launch
 from processes import ended
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer import client
-from tilescope.tracer.client import Cancelled, Worker, WorkerError
-from tilescope.tracer.events import Event, Output, Progress
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.run import worker_client
+from tilescope.tracer.run.worker import PERIOD, Printed, reporter
+from tilescope.tracer.run.worker_client import Cancelled, Worker, WorkerError
+from tilescope.tracer.run.worker_events import Event, Output, Progress
 from tilescope.tracer.storage.trace_file import load
-from tilescope.tracer.worker import PERIOD, Printed, reporter
 
 ARRAY = (Array((8,), fill="arange"),)
 DOUBLE = """
@@ -245,7 +245,7 @@ def test_close_cancels_ends_the_process_and_removes_the_folder(tmp_path: Path):
 def test_process_that_can_not_start_is_told_with_its_last_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(client, "COMMAND", (sys.executable, "-c", "raise SystemExit('no numba here')"))
+    monkeypatch.setattr(worker_client, "COMMAND", (sys.executable, "-c", "raise SystemExit('no numba here')"))
     worker = Worker()
     with pytest.raises(WorkerError, match="exit code 1: no numba here"):
         worker.run(double(tmp_path))
@@ -253,7 +253,7 @@ def test_process_that_can_not_start_is_told_with_its_last_words(
 
 
 def test_program_that_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(client, "COMMAND", (str(tmp_path / "missing"),))
+    monkeypatch.setattr(worker_client, "COMMAND", (str(tmp_path / "missing"),))
     worker = Worker()
     worker.start()
     with pytest.raises(WorkerError, match="can't be started"):
@@ -263,11 +263,11 @@ def test_program_that_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("source", [DOUBLE, ENDLESS])
 def test_process_and_its_files_go_when_the_window_is_killed(tmp_path: Path, source: str):
-    (tmp_path / "launch.json").write_text(client.encode(double(tmp_path, source)))
+    (tmp_path / "launch.json").write_text(worker_client.encode(double(tmp_path, source)))
     window = f"""
 import time
 from pathlib import Path
-from tilescope.tracer.client import Worker
+from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.model.launch import decode
 worker = Worker()
 print(worker._folder, flush=True)
@@ -286,10 +286,10 @@ time.sleep(100)
 
 
 def test_window_process_that_just_ends_leaves_nothing(tmp_path: Path):
-    (tmp_path / "launch.json").write_text(client.encode(double(tmp_path)))
+    (tmp_path / "launch.json").write_text(worker_client.encode(double(tmp_path)))
     window = f"""
 from pathlib import Path
-from tilescope.tracer.client import Worker
+from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.model.launch import decode
 import sys
 worker = Worker()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tilescope.tracer.client import Worker
+from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.storage import temp_folders
 
 

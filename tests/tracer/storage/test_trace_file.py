@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 
 from launching import Array, trace
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.client import Worker
 from tilescope.tracer.model.launch import Launch, Schedule, encode
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Barriers, Buffer, Check, KernelError, Site, Trace
+from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.storage import npz, trace_file
 from tilescope.tracer.storage.npz import read
 from tilescope.tracer.storage.trace_file import FORMAT, VERSION, TraceFileError, load, save

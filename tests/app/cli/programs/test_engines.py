@@ -10,7 +10,7 @@ import time
 import pytest
 
 from programs import COPY, HEAD, RACE, tilescope, told
-from tilescope.tracer.attempts import ENOUGH
+from tilescope.tracer.run.program_launch import ENOUGH
 from tilescope.tracer.storage.trace_file import load
 
 LARGE = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from .model.launch import Launch, is_program
-from .model.trace import Op, Trace
-from .races.detect import races_of
-from .races.missed_barriers import absences_of
+from ..model.launch import Launch, is_program
+from ..model.trace import Op, Trace
+from ..races.detect import races_of
+from ..races.missed_barriers import absences_of
 
 AGAIN = 5_000_000  # accesses that the simulator makes in some ten seconds
 Report = Callable[[int, int], None]
@@ -16,7 +16,7 @@ Report = Callable[[int, int], None]
 
 def has_races(trace: Trace) -> bool:
     """Return whether what a compiled launch does depends on the order of its threads."""
-    from .compiled.rows.race_free_check import keep_apart
+    from ..compiled.rows.race_free_check import keep_apart
 
     return not keep_apart(trace) and any(race.harmful for race in races_of(trace, absences_of(trace)))
 
@@ -31,8 +31,8 @@ def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_rac
     """
     if launch.engine == "simulator" or is_program(launch):
         return simulated(launch, report, "")
-    from .compiled.driver.engine import run as run_compiled
-    from .compiled.not_compilable import NotCompilable
+    from ..compiled.driver.engine import run as run_compiled
+    from ..compiled.not_compilable import NotCompilable
 
     try:
         trace = run_compiled(launch, report)
@@ -73,7 +73,7 @@ def order_matters(trace: Trace, races: Callable[[Trace], bool] = has_races) -> s
 
 def simulated(launch: Launch, report: Report, why: str) -> Trace:
     """Run a launch by the simulator; `why` is added to what made the trace."""
-    from .simulator.numba_patch import run as run_simulator
+    from ..simulator.numba_patch import run as run_simulator
 
     trace = run_simulator(launch, report)
     return replace(trace, made_by=f"{trace.made_by}; {why}") if why else trace

@@ -1,6 +1,6 @@
 """The worker: a process that traces one launch after the other, so that no kernel takes the window down.
 
-`python -m tilescope.tracer.worker [FOLDER]` reads a Job a line and answers with events, a line each (see
+`python -m tilescope.tracer.run.worker [FOLDER]` reads a Job a line and answers with events, a line each (see
 tracer.events). It stays warm between jobs. When its input closes it ends, and removes FOLDER, which
 a window that was killed can't. What a kernel prints becomes events.
 """
@@ -20,13 +20,13 @@ from typing import IO
 
 import msgspec
 
-from .events import Done, Event, Failed, Job, Output, Progress, Ready, Slow
-from .model.launch import Launch, decode
-from .model.trace import Trace
-from .pace import Pace, TooSlow
-from .processes.json_streams import private_streams, sender
-from .recording.kernel_loader import LoadError
-from .storage.trace_file import TraceFileError, save
+from ..model.launch import Launch, decode
+from ..model.trace import Trace
+from ..processes.json_streams import private_streams, sender
+from ..recording.kernel_loader import LoadError
+from ..storage.trace_file import TraceFileError, save
+from .time_estimate import Pace, TooSlow
+from .worker_events import Done, Event, Failed, Job, Output, Progress, Ready, Slow
 
 PERIOD = 0.05  # seconds from one report of progress to the next
 
@@ -96,12 +96,12 @@ def _leave() -> None:
 
 def _warm_engine(send: Send) -> Engine:
     """Load numba, the simulator and the compiled engine before the first job comes."""
+    from ..simulator.numba_patch import UnsupportedSimulator, install
     from .engine import run
-    from .simulator.numba_patch import UnsupportedSimulator, install
 
     try:
         install()
-        from .compiled.driver import engine as _compiled  # noqa: F401  # takes a second, which a launch need not wait for
+        from ..compiled.driver import engine as _compiled  # noqa: F401  # takes a second, which a launch need not wait for
 
         send(Ready())
     except UnsupportedSimulator:
@@ -152,7 +152,7 @@ def reporter(job: int, send: Send, clock: Callable[[], float] = time.monotonic) 
 
 def sentence(error: BaseException) -> str:
     """Return why there is no trace, for the user."""
-    from .simulator.numba_patch import UnsupportedSimulator
+    from ..simulator.numba_patch import UnsupportedSimulator
 
     if isinstance(error, LoadError | TraceFileError | UnsupportedSimulator):
         return str(error)

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .model.launch import OTHER, Array, EngineName, Launch, Limits, Scalar, Schedule
+from ..model.launch import OTHER, Array, EngineName, Launch, Limits, Scalar, Schedule
 
 if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, not before it starts
-    from .model.trace import Dim3, KernelError, Trace
+    from ..model.trace import Dim3, KernelError, Trace
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class _Loader(importlib.abc.Loader):
 
 def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     """Stand around the simulator's launch call."""
-    from .attempts import Attempts
-    from .simulator import numba_patch
+    from ..simulator import numba_patch
+    from .program_launch import Attempts
 
     numba_patch.install()
     kernel_class = numba_patch.kernel_class()
@@ -148,7 +148,7 @@ def _as_the_simulator_says(raised: BaseException, error: KernelError) -> BaseExc
 
 
 def _first_outside(trace: Trace) -> str:
-    from .model.trace import unravel
+    from ..model.trace import unravel
 
     outside = trace.outside
     block, thread = (

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import msgspec
 
-from .events import Done, Event, Failed, Job, Output, Progress, Slow
-from .model.launch import Launch, encode
-from .model.trace import Trace
-from .pace import duration_text
-from .processes.json_process import JsonProcess, StartError, module_command
-from .storage.temp_folders import new_folder
-from .storage.trace_file import TraceFileError, load
+from ..model.launch import Launch, encode
+from ..model.trace import Trace
+from ..processes.json_process import JsonProcess, StartError, module_command
+from ..storage.temp_folders import new_folder
+from ..storage.trace_file import TraceFileError, load
+from .time_estimate import duration_text
+from .worker_events import Done, Event, Failed, Job, Output, Progress, Slow
 
-COMMAND = module_command("tilescope.tracer.worker")
+COMMAND = module_command("tilescope.tracer.run.worker")
 
 
 class WorkerError(Exception):

@@ -9,12 +9,12 @@ from types import CodeType
 
 from msgspec.structs import replace as replace_launch
 
+from ..model.launch import Launch
+from ..model.trace import Op, Trace
+from ..recording.run_record import RunRecord
+from ..simulator.execution import Enough, Watch
+from ..simulator.numba_patch import Call, Perform, begin, finished, new_record
 from .engine import in_order, is_left, order_matters
-from .model.launch import Launch
-from .model.trace import Op, Trace
-from .recording.run_record import RunRecord
-from .simulator.execution import Enough, Watch
-from .simulator.numba_patch import Call, Perform, begin, finished, new_record
 
 # The simulator makes so many accesses, or runs so many seconds, in about the time that it takes to compile a kernel.
 ENOUGH = 65_536
@@ -114,8 +114,8 @@ class Attempts:
 
     def _compiled(self, record: RunRecord, call: Call) -> str:
         """Run a call compiled; return why the simulator is to run it after all, or nothing."""
-        from .compiled.driver import engine as engine
-        from .compiled.not_compilable import NotCompilable
+        from ..compiled.driver import engine as engine
+        from ..compiled.not_compilable import NotCompilable
 
         record.grid, record.dim = call.grid, call.block
         try:
@@ -137,8 +137,8 @@ def _file(record: RunRecord) -> str:
 
 def refusal(launch: Launch, names: tuple[str, ...], call: Call) -> str:
     """Return why it is no use to run a call compiled, or nothing."""
-    from .compiled.driver.engine import prepared
-    from .compiled.not_compilable import NotCompilable
+    from ..compiled.driver.engine import prepared
+    from ..compiled.not_compilable import NotCompilable
 
     try:
         program, _, _ = prepared(launch, names, call.kernel, call.arguments, debug=call.debug)
