@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...tracer.measurement import Row, TimingKind
+from ...tracer.measure.measurement import Row, TimingKind
 from .choice import Choice, Subject, slots_of, subject_named, timing_of, title_of
 from .figure import Axis, Bar, Bars, Datum, Mark
 from .published import published_for

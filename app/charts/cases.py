@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...tracer.rows import Ask, asks_of
+from ...tracer.measure.cases import Ask, asks_of
 from .choice import Choice, chosen_rows
 from .sources import Source
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from ...kernels.scenarios.catalogue import Scenario, find, scenarios
-from ...tracer.measurement import Row, Timing, TimingKind
+from ...tracer.measure.measurement import Row, Timing, TimingKind
 from .sources import Measured, Source, rows_of
 from .wording import problem_of, real_of, shape_of, side_of
 

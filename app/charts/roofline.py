@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...tracer.measurement import Row
-from ...tracer.traffic import traffic_of
+from ...tracer.measure.measurement import Row
+from ...tracer.measure.traffic import traffic_of
 from .bars import Rows, datum_of, told_apart
 from .choice import Choice, slots_of, timing_of
 from .figure import Axis, Mark, Plane, Point, Roof, Series

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...tracer.measurement import Measurement, MeasurementError, Row, load, recorded
+from ...tracer.measure.measurement import Measurement, MeasurementError, Row, load, recorded
 from ..model.folders import data_folder
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import floor, log10
 
-from ...tracer.measurement import TIMING_KINDS, Real, Row, TimingKind
+from ...tracer.measure.measurement import TIMING_KINDS, Real, Row, TimingKind
 
 SHORT: dict[TimingKind, str] = {
     "first-call": "first call",

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...tracer.analysis.counters import NAMES, totals_by
 from ...tracer.analysis.request_cost import SECTOR
-from ...tracer.hardware import read_of, readings
+from ...tracer.measure.recorded_counters import read_of, readings
 from ...tracer.model.array_types import Ints
 from ...tracer.model.finding import block_text, line_text
 from ...tracer.model.launch import Limits

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
-from ...tracer.measurement import TIMING_KINDS, load
+from ...tracer.measure.measurement import TIMING_KINDS, load
 from ..charts.build import build
 from ..charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, Subject
 from ..charts.sources import Source, sources

@@ -40,7 +40,7 @@ def _run(arguments: list[str]) -> int:
 def _user_errors() -> tuple[type[Exception], ...]:
     """Return the errors whose text is a sentence for the user; called only once one is raised."""
     from ...kernels.scenarios.catalogue import CatalogueError
-    from ...tracer.measurement import MeasurementError
+    from ...tracer.measure.measurement import MeasurementError
     from ...tracer.run.worker_client import WorkerError
     from ...tracer.storage.trace_file import TraceFileError
     from ..widgets.widget_picture import PictureError

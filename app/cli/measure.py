@@ -7,9 +7,9 @@ from argparse import Namespace
 from datetime import datetime
 from pathlib import Path
 
-from ...tracer.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
-from ...tracer.measuring import Measuring
-from ...tracer.rows import asks_of
+from ...tracer.measure.cases import asks_of
+from ...tracer.measure.client import Measuring
+from ...tracer.measure.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
 from ..model.folders import data_folder
 from .arguments import Parser, UsageError
 from .text_table import aligned

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
-from ...tracer.measurement import MeasurementError, save
-from ...tracer.measuring import Measuring, Start
-from ...tracer.rows import Ask
+from ...tracer.measure.cases import Ask
+from ...tracer.measure.client import Measuring, Start
+from ...tracer.measure.measurement import MeasurementError, save
 from ...tracer.run.worker_client import Cancelled
 from ..charts.sources import own_folder
 from .session_jobs import LEAVING, Task

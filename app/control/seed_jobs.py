@@ -8,8 +8,8 @@ from functools import partial
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
 from ...tracer.analysis.histogram_launch import counted_total
+from ...tracer.measure.recorded_outcomes import Spread, measured_outcomes, seeded, seeds_for
 from ...tracer.model.launch import Launch
-from ...tracer.outcomes import Spread, measured_outcomes, seeded, seeds_for
 from ...tracer.run.worker_client import Cancelled, WorkerError
 from ..model.session import Session
 from .session_jobs import LEAVING, Jobs, Task

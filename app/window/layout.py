@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 
 from ...kernels.scenarios.catalogue import groups
-from ...tracer.outcomes import Spread
+from ...tracer.measure.recorded_outcomes import Spread
 from ..control.seed_jobs import SeedJobs, key_of
 from ..control.stage import Stage
 from ..control.type_inference_job import TypeInferenceJob

@@ -7,9 +7,9 @@ from tilescope.app.model.session import Selection, Session, build_session
 from tilescope.app.views.histogram.view import HistogramView
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.scenarios.catalogue import find
+from tilescope.tracer.measure.recorded_outcomes import Measured
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
-from tilescope.tracer.outcomes import Measured
 from tilescope.tracer.simulator.numba_patch import run
 
 LIGHT = Theme.named("light")

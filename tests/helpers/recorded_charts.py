@@ -6,7 +6,7 @@ import json
 
 from tilescope.app.charts.choice import Choice, Subject
 from tilescope.app.charts.sources import Source
-from tilescope.tracer.measurement import load, recorded
+from tilescope.tracer.measure.measurement import load, recorded
 
 FILE = recorded()[0]
 RAW = json.loads(FILE.read_bytes())["measurement"]

@@ -147,8 +147,8 @@ def test_an_edited_program_that_goes_wrong_says_so(old, new, words):
 
 @pytest.mark.parametrize(("scenario", "baseline"), BASELINES, ids=lambda part: part.name)
 def test_baselines_do_the_work_of_their_kernels(scenario, baseline):
+    from tilescope.tracer.measure.timed_calls import CpuSubject
     from tilescope.tracer.recording.reference_check import checked
-    from tilescope.tracer.subjects import CpuSubject
 
     launch = launch_of(scenario, {})
     names = tuple(argument.name for argument in scenario.plan(dict(defaults(scenario))).arguments)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....tracer.analysis.histogram_launch import Counting
-from ....tracer.measurement import median
+from ....tracer.measure.measurement import median
+from ....tracer.measure.recorded_outcomes import Measured, Spread
 from ....tracer.model.array_types import Ints
-from ....tracer.outcomes import Measured, Spread
 from ...model.session import Session
 from ..common.wording import buffer_text, count_text, plural
 

@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtCore import QLineF, QRectF
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
-from ....tracer.outcomes import Spread
+from ....tracer.measure.recorded_outcomes import Spread
 from ...widgets.theme import Theme
 from ..common.drawing import CENTRE, MIDDLE, RIGHT, on_panel, pen, width_of, write
 from ..common.wording import EXACT, PART, count_text

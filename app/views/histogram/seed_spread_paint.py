@@ -8,8 +8,8 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 
+from ....tracer.measure.recorded_outcomes import Spread
 from ....tracer.model.grouping import places_in_run, run_starts
-from ....tracer.outcomes import Spread
 from ...widgets.theme import Theme
 from ..common.drawing import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
 from ..common.ticks import whole_step

@@ -7,8 +7,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from ....tracer.measure.recorded_outcomes import Spread
 from ....tracer.model.trace import WARP
-from ....tracer.outcomes import Spread
 from ...model.session import Selection, Session
 from ...widgets.theme import Theme
 from ..common.descriptions import selection_at

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
-from ....tracer.cuda_c import source_of
+from ....tracer.measure.cuda_c import source_of
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.patterns import WAITING, mixed

@@ -16,7 +16,7 @@ from tilescope.app.charts.choice import CHARTS, LADDER, Choice, Subject, problem
 from tilescope.app.charts.sources import Source, own_folder, sources
 from tilescope.app.charts.vocabulary import in_words, words_of
 from tilescope.app.charts.wording import problem_of, shape_of
-from tilescope.tracer.measurement import load, recorded, save
+from tilescope.tracer.measure.measurement import load, recorded, save
 
 # --- what is drawn
 

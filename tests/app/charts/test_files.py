@@ -24,7 +24,7 @@ from tilescope.app.views.charts.paint import draw_figure
 from tilescope.app.views.charts.view import ChartView
 from tilescope.app.widgets.widget_picture import PictureError
 from tilescope.app.window.event_loop import application
-from tilescope.tracer.measurement import load, recorded
+from tilescope.tracer.measure.measurement import load, recorded
 
 SIZE = (960, 540)
 PAGE = Page(SIZE)

@@ -14,7 +14,7 @@ from sessions import matmul
 from tilescope.app.cli.counters import BY, counters_table, parts_of, readings_text, table_by
 from tilescope.app.model.session import build_session
 from tilescope.tracer.analysis.counters import NAMES, totals_by
-from tilescope.tracer.hardware import read_of, readings
+from tilescope.tracer.measure.recorded_counters import read_of, readings
 from traces import programs, trace_of
 
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))

@@ -24,10 +24,10 @@ from tilescope.app.timings.window import Timings, show_timings
 from tilescope.app.widgets.appearance import apply_theme
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.event_loop import application
-from tilescope.tracer import measuring
-from tilescope.tracer.measure_events import Opened
-from tilescope.tracer.measurement import load, save
-from tilescope.tracer.measuring import Measuring
+from tilescope.tracer.measure import client
+from tilescope.tracer.measure.client import Measuring
+from tilescope.tracer.measure.events import Opened
+from tilescope.tracer.measure.measurement import load, save
 from windows import opened, press, until
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -278,7 +278,7 @@ def test_what_cannot_be_saved_is_told(timings, tmp_path):
 
 def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings, monkeypatch):
     """Its bar says on which processor it ran, or beside times of the same processor when."""
-    monkeypatch.setattr(measuring, "_processor", lambda: "Another processor")
+    monkeypatch.setattr(client, "_processor", lambda: "Another processor")
     timings.show_choice(replace(timings.choice, subjects=(Subject("vector-double", "numpy"),)))
     QTest.mouseClick(timings.measure_button, LEFT)
     assert timings.measure_button.text() == "Cancel"

@@ -11,7 +11,7 @@ from histogram_views import H200, LIGHT, counter, shown
 from sessions import application, matmul, picture
 from tilescope.app.views.histogram.paint import Stage, towers_of
 from tilescope.app.views.histogram.seed_spread_paint import draw_spread, text_line
-from tilescope.tracer.outcomes import Spread
+from tilescope.tracer.measure.recorded_outcomes import Spread
 
 
 def test_lanes_that_add_stand_no_higher_than_their_count():

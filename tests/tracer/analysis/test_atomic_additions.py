@@ -12,10 +12,10 @@ from tilescope.tracer.analysis.atomic_additions import additions_of, counted_apa
 from tilescope.tracer.analysis.buffer_contents import memory_of
 from tilescope.tracer.analysis.histogram_launch import counted_total, counting_of
 from tilescope.tracer.analysis.requests import requests_of
+from tilescope.tracer.measure.recorded_outcomes import SEEDS, measured_outcomes, seeded, seeds_for
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
-from tilescope.tracer.outcomes import SEEDS, measured_outcomes, seeded, seeds_for
 from tilescope.tracer.simulator.numba_patch import run
 
 SCHEDULES = ("lockstep", "sequential", "random")

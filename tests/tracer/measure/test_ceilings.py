@@ -7,9 +7,9 @@ import ctypes
 import numpy as np
 import pytest
 
-from tilescope.tracer import ceilings
-from tilescope.tracer.ceilings import Cublas, Matrices, NoCublas, ceilings_of
-from tilescope.tracer.cuda_c import source_of
+from tilescope.tracer.measure import ceilings
+from tilescope.tracer.measure.ceilings import Cublas, Matrices, NoCublas, ceilings_of
+from tilescope.tracer.measure.cuda_c import source_of
 
 SMALL = (128, 256, 512)
 

@@ -11,8 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measured import measurement
-from tilescope.tracer.measurement import LARGEST, MeasurementError, load, median, median_interval, save
-from tilescope.tracer.sampling import LEAST, Failure, Until, known, sample
+from tilescope.tracer.measure.measurement import (
+    LARGEST,
+    MeasurementError,
+    load,
+    median,
+    median_interval,
+    save,
+)
+from tilescope.tracer.measure.sampling import LEAST, Failure, Until, known, sample
 
 # --- statistics
 

@@ -13,12 +13,12 @@ from measured import DEVICE, ask, measurement
 from tilescope.app.cli.commands import named, parser_of
 from tilescope.app.cli.measure import table
 from tilescope.kernels.scenarios.catalogue import CatalogueError, find, names, settle
-from tilescope.tracer.cuda_c import function_of, source_of
-from tilescope.tracer.measure import problem_of, serve
-from tilescope.tracer.measure_events import Lost, Measured, Opened, Request, Sampling, Started
-from tilescope.tracer.measurement import MeasurementError, load
-from tilescope.tracer.measuring import Measuring
-from tilescope.tracer.rows import asks_of, launch_of_ask, row_of, together
+from tilescope.tracer.measure.cases import asks_of, launch_of_ask, row_of, together
+from tilescope.tracer.measure.client import Measuring
+from tilescope.tracer.measure.cuda_c import function_of, source_of
+from tilescope.tracer.measure.events import Lost, Measured, Opened, Request, Sampling, Started
+from tilescope.tracer.measure.measurement import MeasurementError, load
+from tilescope.tracer.measure.process import problem_of, serve
 from tilescope.tracer.run.worker_client import Cancelled
 
 # --- rows
@@ -282,7 +282,7 @@ def test_the_table_has_medians_and_problems():
 
 def test_measuring_needs_neither_qt_nor_numba_in_its_callers_process():
     code = (
-        "import sys, tilescope.app.cli.measure, tilescope.tracer.measure\n"
+        "import sys, tilescope.app.cli.measure, tilescope.tracer.measure.process\n"
         "print([m for m in sys.modules if m.split('.')[0] in ('PySide6', 'numba', 'pyqtgraph')])"
     )
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from tilescope.kernels.scenarios.catalogue import find, scenarios
-from tilescope.tracer.measurement import load
+from tilescope.tracer.measure.measurement import load
 from whole_numbers import MEASURED, PROGRAM
 
 WRONG = {

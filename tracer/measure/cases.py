@@ -8,11 +8,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from ..kernels.scenarios import catalogue
-from ..kernels.scenarios.catalogue import Scenario
+from ...kernels.scenarios import catalogue
+from ...kernels.scenarios.catalogue import Scenario
+from ..model.launch import Array, Launch
+from ..model.plan import launch_of, parse_spec
 from .measurement import Row
-from .model.launch import Array, Launch
-from .model.plan import launch_of, parse_spec
 
 
 class Ask(msgspec.Struct, frozen=True):

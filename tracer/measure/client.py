@@ -13,14 +13,14 @@ from pathlib import Path
 
 import msgspec
 
-from .. import ROOT, __version__
-from .measure_events import Event, Measured, Opened, Request, Sampling, Started
+from ... import ROOT, __version__
+from ..processes.json_process import JsonProcess, StartError, module_command
+from ..run.worker_client import Cancelled
+from .cases import Ask, row_of
+from .events import Event, Measured, Opened, Request, Sampling, Started
 from .measurement import Host, Measurement, MeasurementError, Method, Row
-from .processes.json_process import JsonProcess, StartError, module_command
-from .rows import Ask, row_of
-from .run.worker_client import Cancelled
 
-COMMAND = module_command("tilescope.tracer.measure")
+COMMAND = module_command("tilescope.tracer.measure.process")
 PACKAGES = ("numpy", "numba", "numba-cuda", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc")
 NOTES = (
     "Kernel times lie between two CUDA events on a stream that is held until all is queued, less what two "

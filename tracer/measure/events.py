@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from .cases import Ask
 from .measurement import Ceilings, Device, Row
-from .rows import Ask
 
 
 class Request(msgspec.Struct, frozen=True):

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from ..model.launch import Launch, Schedule
+from ..model.trace import Trace
 from .measurement import MeasurementError, load, recorded
-from .model.launch import Launch, Schedule
-from .model.trace import Trace
 
 SEEDS = 32
 LARGEST = 4_000_000  # accesses that all seeds together may make

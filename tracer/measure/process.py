@@ -1,4 +1,4 @@
-"""The measuring process: `python -m tilescope.tracer.measure` reads one Request and answers in lines of JSON.
+"""The measuring process: `python -m tilescope.tracer.measure.process` reads one Request and answers in lines of JSON.
 
 It needs neither Qt nor a screen. A device that an error has made unusable ends the process (`Lost`); who
 started it starts another for the rows that are left.
@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from ..processes.json_streams import private_streams, sender
+from ..recording.reference_check import checked
+from .cases import Ask, launch_of_ask, row_of, together
 from .ceilings import ceilings_of
+from .events import Event, Lost, Measured, Opened, Request, Sampling, Started
 from .gpu import Gpu, first_line, open_gpu
-from .measure_events import Event, Lost, Measured, Opened, Request, Sampling, Started
 from .measurement import Ceilings, MeasurementError, Result, Row, Timing, TimingKind
-from .processes.json_streams import private_streams, sender
-from .recording.reference_check import checked
-from .rows import Ask, launch_of_ask, row_of, together
 from .sampling import Failure, Take, Until, sample
-from .subjects import Subject, subject_of
+from .timed_calls import Subject, subject_of
 
 FIRST_CALLS = 3
 
@@ -151,7 +151,7 @@ class Run:
 
 def row_names(ask: Ask) -> list[str]:
     """Return the names of a row's arguments, in their order."""
-    from ..kernels.scenarios.catalogue import find
+    from ...kernels.scenarios.catalogue import find
 
     return [argument.name for argument in find(ask.scenario).plan(ask.values).arguments]
 

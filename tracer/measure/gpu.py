@@ -67,7 +67,7 @@ class Gpu:
     """The current device with a stream of its own. All times are microseconds."""
 
     def __init__(self, cuda: Any) -> None:
-        from ..kernels import timing
+        from ...kernels import timing
 
         self.cuda, self._kernels = cuda, timing
         self.device = cuda.get_current_device()

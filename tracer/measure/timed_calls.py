@@ -10,13 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.scenarios import catalogue
+from ...kernels.scenarios import catalogue
+from ..model.launch import Array, Launch
+from ..recording.kernel_loader import constants_of, filled, load_kernel
+from .cases import Ask, launch_of_ask
 from .cuda_c import CudaCKernel
 from .gpu import Gpu
 from .measurement import TimingKind
-from .model.launch import Array, Launch
-from .recording.kernel_loader import constants_of, filled, load_kernel
-from .rows import Ask, launch_of_ask
 from .sampling import Take
 
 REPEATS = 1000  # launches of a wrong kernel whose result is one number

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.scenarios.catalogue import CudaC
+from ...kernels.scenarios.catalogue import CudaC
+from ..model.launch import Launch
 from .cuda_c import CudaCKernel
 from .gpu import Gpu, median_of
 from .measurement import Ceilings, Peak, Real
-from .model.launch import Launch
 
 SIDES = (2048, 4096, 8192)  # our own kernel needs multiples of 128
 LONGEST = 100_000.0  # microseconds that one product may take

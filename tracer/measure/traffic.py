@@ -1,6 +1,6 @@
 """Global memory traffic of measured rows: sectors counted from traces, and the file that keeps them.
 
-`python -m tilescope.tracer.traffic` counts them anew for the recorded measurements and writes the file.
+`python -m tilescope.tracer.measure.traffic` counts them anew for the recorded measurements and writes the file.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from .. import ROOT, resources
-from ..kernels.scenarios import catalogue
-from .analysis.counters import counters_of
-from .analysis.requests import requests_of
+from ... import ROOT, resources
+from ...kernels.scenarios import catalogue
+from ..analysis.counters import counters_of
+from ..analysis.requests import requests_of
+from ..model.launch import Array, Launch, Schedule
+from ..model.plan import launch_of
+from ..run.worker_client import Worker
+from ..storage.atomic_write import write_atomically
 from .measurement import Row, load, recorded
-from .model.launch import Array, Launch, Schedule
-from .model.plan import launch_of
-from .run.worker_client import Worker
-from .storage.atomic_write import write_atomically
 
 SECTOR: Final = 32  # bytes
 FILE: Final = "traffic.json"  # of the resources
