@@ -1,72 +1,167 @@
-"""The rules of the house: who imports whom, and what a process loads."""
+"""The rules of the house: who imports whom, what a folder holds, and what a process loads."""
 
 import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import pytest
+
+from import_graph import TOP, Import, circles, folder_of, imports_of, modules_of, trees_of
+
+PLAIN = ("tracer/model", "tracer/storage", "tracer/analysis")
+COMPILED = ("tracer/compiled", "tracer/compiled/rewrite", "tracer/compiled/runtime", "tracer/compiled/rows")
+# What the program's own process may use of the tracer: everything but what runs kernels in it.
+TRACER = (
+    *PLAIN, "tracer/races", "tracer/type_inference", "tracer/findings", "tracer/findings/waste", "tracer/run",
+    "tracer/measure", "tracer/processes", "kernels/scenarios",
+)  # fmt: skip
+VIEW = (*TRACER, "app/model", "app/widgets", "app/views/common")
+VIEWS = tuple(
+    f"app/views/{name}"
+    for name in (
+        "common", "memory", "memory/layout", "histogram", "timeline", "warp", "source", "inspect", "counters",
+        "charts",
+    )
+)  # fmt: skip
+
+# Folder -> the folders that it may import beside itself. The order is from the bottom to the top.
+LAYERS: dict[str, tuple[str, ...]] = {
+    "kernels": (),
+    "kernels/scenarios": (),
+    "tracer/model": ("kernels/scenarios",),
+    "tracer/processes": (),
+    "tracer/storage": ("tracer/model",),
+    "tracer/analysis": ("tracer/model", "kernels/scenarios"),
+    "tracer/races": ("tracer/model", "tracer/analysis"),
+    "tracer/type_inference": ("tracer/model", "tracer/processes"),
+    "tracer/findings/waste": ("tracer/model", "tracer/analysis"),
+    "tracer/findings": (
+        "tracer/model", "tracer/analysis", "tracer/races", "tracer/type_inference", "tracer/findings/waste",
+    ),
+    "tracer/recording": (*PLAIN, "kernels/scenarios"),
+    "tracer/simulator": ("tracer/model", "tracer/recording"),
+    "tracer/compiled": (),
+    "tracer/compiled/rewrite": ("tracer/model", "tracer/compiled"),
+    "tracer/compiled/runtime": ("tracer/model", "tracer/compiled"),
+    "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
+    "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),
+    "tracer/run": (
+        *PLAIN, "tracer/processes", "tracer/races", "tracer/recording", "tracer/simulator", *COMPILED,
+        "tracer/compiled/driver",
+    ),
+    "tracer/measure": (*PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "kernels", "kernels/scenarios"),
+    "app/model": TRACER,
+    "app/control": (*TRACER, "app/model", "app/charts"),
+    "app/widgets": ("kernels/scenarios", "tracer/model", "tracer/storage", "tracer/analysis", "app/model"),
+    "app/charts": (*TRACER, "app/model"),
+    "app/views/common": (*TRACER, "app/model", "app/widgets"),
+    "app/views/memory/layout": VIEW,
+    "app/views/memory": (*VIEW, "app/views/memory/layout"),
+    "app/views/histogram": VIEW,
+    "app/views/timeline": VIEW,
+    "app/views/warp": VIEW,
+    "app/views/source": VIEW,
+    "app/views/inspect": VIEW,
+    "app/views/counters": VIEW,
+    "app/views/charts": (*VIEW, "app/charts"),
+    "app/window/toolbar": ("app/model", "app/widgets", "kernels/scenarios"),
+    "app/window/panels": (*TRACER, "app/model", "app/widgets", *VIEWS),
+    "app/timings": (*TRACER, "app/model", "app/control", "app/charts", "app/widgets", "app/views/charts"),
+    "app/window": (
+        *TRACER, "app/model", "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings",
+        "app/window/toolbar", "app/window/panels",
+    ),
+    "app/cli": (
+        *TRACER, "app/model", "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings", "app/window",
+    ),
+}  # fmt: skip
+
 ROOT = Path(__file__).resolve().parent.parent
-LAYERS = ("kernels", "tracer", "app")  # each may import itself and those before it
-QT = {"PySide6", "shiboken6", "superqt", "qtpy"}
+QT = {"PySide6", "shiboken6", "superqt", "qtpy", "pyqtgraph"}
 NUMBA = {"numba", "numba_cuda", "greenlet"}
-TREES = {
-    path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-    for layer in LAYERS
-    for path in sorted((ROOT / layer).rglob("*.py"))
-}
+MANY = 16  # files in a folder, beyond which a newcomer searches instead of looking
+TREES = trees_of(ROOT)
+MODULES = {name: [module for _, module in modules_of(name, tree)] for name, tree in TREES.items()}
+IMPORTS = imports_of(TREES)
+FOLDERS = sorted({folder_of(name) for name in TREES})
 
 
-def imports(name):
-    """Return the modules a file imports anywhere in it; those of the package as `tilescope.…`.
-
-    `from x import y` counts as x and as x.y, since y may be a module.
-    """
-    found = []
-    package = ["tilescope", *name.split("/")[:-1]]
-    for node in ast.walk(TREES[name]):
-        if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            module = ".".join([*base, *([node.module] if node.module else [])])
-            found += [module, *(f"{module}.{alias.name}" for alias in node.names)]
-    return found
-
-
-IMPORTS = {name: imports(name) for name in TREES}
-
-
-def breaches(files, forbidden):
-    """Return "file imports module" for every module that a file imports though forbidden(file, module)."""
-    return [f"{name} imports {m}" for name in files for m in IMPORTS[name] if forbidden(name, m)]
+def breaches(imports: list[Import]) -> list[str]:
+    """Return "file:line imports file" for each import that the table does not allow."""
+    return [
+        f"{i.file}:{i.line} imports {i.target}"
+        for i in imports
+        if folder_of(i.target) not in (folder_of(i.file), *LAYERS.get(folder_of(i.file), ()))
+    ]
 
 
 def top(module):
     return module.split(".")[0]
 
 
-def is_view(tree):
-    """A view's file defines a class derived from View; the others in app/views are helpers."""
-    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    return any(isinstance(base, ast.Name) and base.id == "View" for node in classes for base in node.bases)
-
-
-VIEWS = [name for name, tree in TREES.items() if name.startswith("app/views/") and is_view(tree)]
+def importing(files, unwanted):
+    """Return "file imports module" for each module of which `unwanted` is true."""
+    return [f"{name} imports {module}" for name in files for module in MODULES[name] if unwanted(module)]
 
 
 def test_the_scan_sees_the_house():
     assert {"kernels/scenarios/catalogue.py", "tracer/model/trace.py", "app/cli/main.py"} <= set(TREES)
-    assert "tilescope.kernels.scenarios.catalogue" in IMPORTS["tracer/model/plan.py"]
-    assert len(VIEWS) >= 4
+    assert "tilescope.kernels.scenarios.catalogue" in MODULES["tracer/model/plan.py"]
+    assert any(i.target == "tracer/model/trace.py" for i in IMPORTS)
 
 
-def test_arrows_point_one_way():
-    def upward(name, module):
-        parts = module.split(".")
-        layer = LAYERS.index(name.split("/")[0])
-        return parts[0] == "tilescope" and len(parts) > 1 and parts[1] in LAYERS[layer + 1 :]
+def test_every_folder_is_in_the_table_and_every_row_is_a_folder():
+    with_files = {folder_of(name) for name in TREES if not name.endswith("__init__.py")}
+    assert with_files == set(LAYERS)
 
-    assert breaches(TREES, upward) == []
+
+def test_imports_follow_the_table():
+    assert breaches(IMPORTS) == []
+
+
+def test_the_table_goes_from_the_bottom_to_the_top():
+    rows = list(LAYERS)
+    upward = [
+        (f, other) for f, others in LAYERS.items() for other in others if rows.index(other) > rows.index(f)
+    ]
+    assert upward == []
+
+
+def test_an_arrow_against_the_table_is_seen():
+    upward = Import("tracer/model/trace.py", 7, "tracer/run/worker.py")
+    unknown = Import("tracer/new/a.py", 1, "tracer/model/trace.py")
+    assert breaches([upward]) == ["tracer/model/trace.py:7 imports tracer/run/worker.py"]
+    assert breaches([unknown]) != []
+
+
+def test_no_files_import_each_other_in_a_circle():
+    assert circles(IMPORTS) == []
+
+
+def test_a_circle_is_seen():
+    trees = {"a/x.py": ast.parse("from .y import z"), "a/y.py": ast.parse("def f():\n    from ..b import q"),
+             "b/q.py": ast.parse("from ..a.x import z"), "b/r.py": ast.parse("from . import q")}  # fmt: skip
+    assert circles(imports_of(trees)) == [["a/x.py", "a/y.py", "b/q.py"]]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_says_what_is_at_home_in_it_and_holds_no_more_than_one_sees(folder):
+    files = [name for name in TREES if folder_of(name) == folder]
+    assert len(files) <= MANY + 1
+    text = ast.get_docstring(TREES[f"{folder}/__init__.py"])
+    assert text and text.endswith(".") and "\n" not in text
+    assert len(TREES[f"{folder}/__init__.py"].body) == 1, "folders export nothing: lazy imports stay lazy"
+
+
+def test_every_folder_is_packaged():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packages = set(project["tool"]["setuptools"]["packages"]) - {
+        "tilescope",
+        "tilescope.resources",
+    }
+    assert packages == {"tilescope." + folder.replace("/", ".") for folder in FOLDERS}
 
 
 def test_imports_inside_the_package_are_relative():
@@ -80,25 +175,30 @@ def test_imports_inside_the_package_are_relative():
     assert absolute == []
 
 
+def test_arrows_point_one_way():
+    upward = [i for i in IMPORTS if TOP.index(i.target.split("/")[0]) > TOP.index(i.file.split("/")[0])]
+    assert upward == []
+
+
 def test_qt_stays_in_app():
     below = [name for name in TREES if not name.startswith("app/")]
-    assert breaches(below, lambda _, module: top(module) in QT) == []
+    assert importing(below, lambda module: top(module) in QT) == []
+
+
+def test_the_window_s_model_has_no_widgets():
+    model = [name for name in TREES if name.startswith(("app/model/", "app/control/", "app/charts/"))]
+    assert importing(model, lambda module: module.startswith(("PySide6.QtWidgets", "PySide6.QtGui"))) == []
 
 
 def test_app_never_imports_numba():
     app = [name for name in TREES if name.startswith("app/")]
-    assert breaches(app, lambda _, module: top(module) in NUMBA) == []
+    assert importing(app, lambda module: top(module) in NUMBA) == []
 
 
 def test_one_file_touches_the_simulator():
     inside = ("numba.cuda.simulator", "numba_cuda")
-    touching = [name for name in TREES if any(m.startswith(inside) for m in IMPORTS[name])]
+    touching = [name for name in TREES if any(m.startswith(inside) for m in MODULES[name])]
     assert touching == ["tracer/simulator/numba_patch.py"]
-
-
-def test_views_never_import_each_other():
-    modules = {name: "tilescope." + name.removesuffix(".py").replace("/", ".") for name in VIEWS}
-    assert breaches(VIEWS, lambda name, m: m in modules.values() and m != modules[name]) == []
 
 
 def test_plain_modules_need_numpy_and_the_standard_library_alone():
@@ -106,11 +206,10 @@ def test_plain_modules_need_numpy_and_the_standard_library_alone():
     while waiting:
         name = waiting.pop()
         seen.add(name)
-        own = {m.replace(".", "/").removeprefix("tilescope/") + ".py" for m in IMPORTS[name]}
-        waiting += (own & TREES.keys()) - seen
+        waiting += {i.target for i in IMPORTS if i.file == name} - seen
     assert "kernels/scenarios/matmul_scenarios.py" in seen
     allowed = sys.stdlib_module_names | {"numpy", "tilescope"}
-    assert breaches(seen, lambda _, module: top(module) not in allowed) == []
+    assert importing(seen, lambda module: top(module) not in allowed) == []
 
 
 def loaded_after(statement):

@@ -1,8 +1,8 @@
 """What Numba's type inference says of kernels; run as a process: launches in, their float64 operations out.
 
-`python -m tilescope.tracer.type_inference.process` reads launches as JSON and writes a line of JSON, a list of Operation for
-each. Needs Numba's real CUDA target, so the simulator must be off; needs neither GPU nor CUDA toolkit. Of a
-kernel's file only the functions are taken (see isolation): nothing of a user's is run.
+`python -m tilescope.tracer.type_inference.process` reads launches as JSON and writes a line of JSON, a list of
+Operation for each. Needs Numba's real CUDA target, so the simulator must be off; needs neither GPU nor CUDA toolkit.
+Of a kernel's file only the functions are taken (see isolated_kernel): nothing of a user's is run.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Where threads of compiled launches wait for each other: barriers of the block, and lanes of a warp.
 
-The rules are those of the simulator's scheduler (tracer/simulator/scheduler.py); what lanes get is after tracer/recording/warp_operations.py.
+The rules are those of the simulator's scheduler (tracer/simulator/scheduler.py); what lanes get is after
+tracer/recording/warp_operations.py.
 """
 
 from __future__ import annotations

@@ -1,0 +1,79 @@
+"""Who imports whom in a checkout, read from its source: for the test of the layers, and for script/structure."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+TOP = ("kernels", "tracer", "app")
+
+
+class Import(NamedTuple):
+    """A module of the package that a file imports, anywhere in it: lazily, or for type checkers alone, counts too."""
+
+    file: str  # path from the checkout
+    line: int
+    target: str  # path of the imported file; of a folder's __init__.py where the folder itself is meant
+
+
+def trees_of(root: Path) -> dict[str, ast.Module]:
+    """Return the syntax trees of the files of the package by path, tests left out."""
+    return {
+        path.relative_to(root).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for top in TOP
+        for path in sorted((root / top).rglob("*.py"))
+    }
+
+
+def modules_of(name: str, tree: ast.Module) -> list[tuple[int, str]]:
+    """Return (line, module) of every import in a file; modules of the package are named `tilescope.…`.
+
+    `from x import y` counts as x and as x.y, since y may be a module.
+    """
+    found = []
+    package = ["tilescope", *name.split("/")[:-1]]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            found += [(node.lineno, module), *((node.lineno, f"{module}.{a.name}") for a in node.names)]
+    return found
+
+
+def imports_of(trees: dict[str, ast.Module]) -> list[Import]:
+    """Return every import of one file of the package by another."""
+    found = set()
+    for name, tree in trees.items():
+        for line, module in modules_of(name, tree):
+            path = module.removeprefix("tilescope.").replace(".", "/") + ".py"
+            if module.startswith("tilescope.") and path in trees and path != name:
+                found.add(Import(name, line, path))
+    return sorted(found)
+
+
+def folder_of(file: str) -> str:
+    """Return the folder of a file."""
+    return file.rpartition("/")[0]
+
+
+def circles(imports: list[Import]) -> list[list[str]]:
+    """Return the sets of files that import each other, directly or by way of others, each sorted.
+
+    They are the strongly connected components of more than one file, from the closure of the graph under
+    composition (Warshall, "A theorem on Boolean matrices", Journal of the ACM 9, 1962).
+    """
+    names = sorted({i.file for i in imports} | {i.target for i in imports})
+    number = {name: place for place, name in enumerate(names)}
+    reaches = np.zeros((len(names), len(names)), bool)
+    for one in imports:
+        reaches[number[one.file], number[one.target]] = True
+    for via in range(len(names)):
+        reaches |= np.outer(reaches[:, via], reaches[via])
+    both = reaches & reaches.T
+    groups = {tuple(np.flatnonzero(row).tolist()) for row in both if row.any()}
+    return [[names[n] for n in group] for group in sorted(groups) if len(group) > 1]
