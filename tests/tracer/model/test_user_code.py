@@ -63,6 +63,7 @@ SITE = "env/lib/python3.99/site-packages"
 USING = """
 import sys
 sys.path.append({folder!r})
+import parts as library
 from parts import applied, deeper, far, refused, reversed_in, strided, waited
 """
 
@@ -251,6 +252,7 @@ BODIES = {
     "calls back": "out[t] = applied(own, a, t)",
     "shared memory": "tile = cuda.shared.array(32, float32)\nout[t] = reversed_in(tile, t, a[t])",
     "misses": "out[t] = strided(a, 2 * t + 3)",
+    "several lines": "x = (\n  1.0 +\n  deeper(\n    a,\n    t,\n  )\n)\nout[t] = library.strided(\n  a, t\n)",
     "an error": "out[t] = refused(a, t)",
 }
 
@@ -259,7 +261,7 @@ def kernel(tmp_path, body):
     """Return a launch of 32 threads whose kernel uses a library; `own` is a device function beside it."""
     name = f"parts_{tmp_path.name}"  # a module that no other test has imported
     put(tmp_path / SITE / f"{name}.py", DEVICE)
-    using = USING.format(folder=str(tmp_path / SITE)).replace("from parts", f"from {name}")
+    using = USING.format(folder=str(tmp_path / SITE)).replace("parts", name)
     own = "@cuda.jit(device=True)\ndef own(a, i):\n    return a[i * 8]\n"
     lines = "".join(f"    {line}\n" for line in ["t = cuda.grid(1)", *body.splitlines()])
     text = f"{using}\n{own}\n@cuda.jit\ndef kernel(a, out):\n{lines}"
