@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numba
 
 
-def cached(function: Callable[..., Any]) -> Any:
-    """Return a function compiled by numba, kept on disk where there is a place for it."""
+def cached(function: Callable[..., Any], *others: str) -> Any:
+    """Return a function compiled by numba, kept on disk where there is a place for it.
+
+    Numba compiles anew what is on disk when the function's own file has changed, and knows nothing of those of the
+    functions that are compiled into it. So it is told of a change in any file of the engine, and in `others`.
+    """
     try:
-        return numba.njit(cache=True)(function)
+        made = numba.njit(cache=True)(function)
     except RuntimeError:
         return numba.njit(function)
+    with suppress(AttributeError):  # a numba that keeps what it compiles in another way
+        made._cache._cache_file._source_stamp = version(others)
+    return made
+
+
+@lru_cache
+def version(others: tuple[str, ...] = ()) -> str:
+    """Return what tells versions of the engine, and of some other files, from each other."""
+    files = [*engine_files(), *map(Path, others)]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def engine_files() -> list[Path]:
+    """Return the files of the compiled engine, of which any may decide what compiled code does."""
+    return sorted(Path(__file__).parent.rglob("*.py"))

@@ -18,7 +18,7 @@ from numba.core.errors import NumbaError
 from numba.misc.appdirs import AppDirs
 
 from ...storage.atomic_write import write_atomically
-from .. import state
+from ..cached import engine_files
 from ..not_compilable import NotCompilable, sentence
 from ..rewrite.program import Program, digest
 from ..runtime import cell_type
@@ -79,11 +79,6 @@ def _own_source() -> str:
     """Return what says which version of the engine and of numba compiled code is of."""
     text = "".join(file.read_text(encoding="utf-8") for file in engine_files())
     return f"# numba {numba.__version__}, engine {digest(text)}"
-
-
-def engine_files() -> list[Path]:
-    """Return the files of the compiled engine, of which any may decide what compiled code does."""
-    return sorted(Path(state.__file__).parent.rglob("*.py"))
 
 
 def _compile(program: Program, arguments: Arguments, sweep: str, name: str, text: str) -> Any:

@@ -1,0 +1,43 @@
+"""Functions of the engine that are kept compiled: read again, and made anew when any of its files has changed."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from tilescope.tracer.analysis import request_cost
+from tilescope.tracer.compiled import cached as stage
+
+SOURCE = "def double(x):\n    return 2 * x\n"
+
+
+def misses_and_hits(path: Path) -> tuple[int, int]:
+    """Compile the function of a file, call it, and return how often it was compiled and read."""
+    spec = importlib.util.spec_from_file_location("doubles", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    made = stage.cached(module.double)
+    assert made(21) == 42
+    return sum(made.stats.cache_misses.values()), sum(made.stats.cache_hits.values())
+
+
+def test_what_another_version_of_the_engine_left_is_compiled_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "doubles.py"
+    path.write_text(SOURCE)
+    assert [misses_and_hits(path) for _ in range(2)] == [(1, 0), (0, 1)]
+    monkeypatch.setattr(stage, "version", lambda others: "of another engine")
+    assert [misses_and_hits(path) for _ in range(2)] == [(1, 0), (0, 1)]
+
+
+def test_a_version_is_of_all_files_of_the_engine_and_of_the_others(monkeypatch: pytest.MonkeyPatch):
+    version, rules, read = stage.version.__wrapped__, Path(request_cost.__file__), Path.read_bytes
+    before = version(), version((str(rules),))
+    for changed, alike in ((stage.engine_files()[-1], [False, False]), (rules, [True, False])):
+        monkeypatch.setattr(Path, "read_bytes", lambda self, file=changed: read(self) + b"#" * (self == file))
+        now = version(), version((str(rules),))
+        assert [a == b for a, b in zip(before, now, strict=True)] == alike
