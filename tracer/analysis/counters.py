@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
-from ..model.array_types import Ints
-from ..model.trace import Op, Trace
+import numpy as np
+
+from ..model.array_types import AnyInts, Ints, Mask
+from ..model.trace import Buffer, Op, Trace
+from .request_cost import ITEMSIZE, REQUESTS, rules_of
 from .requests import Requests
 
 # Global traffic is counted in requests, sectors of 32 bytes and bytes asked for, shared in instructions and
@@ -65,6 +67,16 @@ def totals_of(trace: Trace, requests: Requests) -> dict[str, int]:
     return {name: int(amount.sum()) for name, _, amount in _amounts(trace, requests)}
 
 
+def totals_of_sums(buffers: Sequence[Buffer], sums: Ints) -> dict[str, int]:
+    """Return the counters of requests that have been added up: how many, what they cost, and their lanes.
+
+    sums: these three, by buffer and Op, shape (len(buffers) or fewer, len(Op), 3).
+    """
+    buffer, op = (n.ravel() for n in np.indices(sums.shape[:2]))
+    amounts = _amounts_of(buffers, buffer, op, *sums.reshape(-1, 3).T)
+    return {name: int(amount.sum()) for name, _, amount in amounts}
+
+
 def totals_by(trace: Trace, requests: Requests, part: Ints, count: int) -> dict[str, Ints]:
     """Return the counters of each part of a launch: by name, an entry for each of `count` parts.
 
@@ -76,20 +88,27 @@ def totals_by(trace: Trace, requests: Requests, part: Ints, count: int) -> dict[
     }
 
 
-def _amounts(trace: Trace, requests: Requests) -> list[tuple[str, NDArray[np.bool_], Ints]]:
+def _amounts(trace: Trace, requests: Requests) -> list[tuple[str, Mask, Ints]]:
     """Return per counter its name, the requests that it counts, and what each of these adds."""
-    space = np.array([b.space for b in trace.buffers])[requests.buffer]
-    size = np.array([b.itemsize for b in trace.buffers], np.int64)[requests.buffer]
-    # The compiler makes two global requests of a complex value, each over the whole span (seen on an H200).
-    parts = np.array([1 + (np.dtype(b.dtype).kind == "c") for b in trace.buffers])[requests.buffer]
-    amounts = {
-        "requests": parts, "sectors": parts * requests.sectors, "bytes": requests.lanes * size,
-        "instructions": np.ones_like(parts), "wavefronts": requests.wavefronts,
+    cost = requests.sectors + requests.wavefronts  # one of them is 0
+    return _amounts_of(trace.buffers, requests.buffer, requests.op, 1, cost, requests.lanes)
+
+
+def _amounts_of(
+    buffers: Sequence[Buffer], buffer: Ints, op: AnyInts, count: Ints | int, cost: Ints, lanes: Ints
+) -> list[tuple[str, Mask, Ints]]:
+    """Return the same of requests added up: per entry their buffer and op, how many, what they cost, and lanes."""
+    space, rules = np.array([b.space for b in buffers])[buffer], rules_of(buffers)
+    each, size = rules[:, REQUESTS][buffer], rules[:, ITEMSIZE][buffer]
+    made, paid = each * count, each * cost
+    measured = {
+        "requests": made, "sectors": paid, "bytes": lanes * size,
+        "instructions": made, "wavefronts": paid,
     }  # fmt: skip
     result = []
     for group, (where, ops) in GROUPS.items():
-        counted = (space == where) & np.isin(requests.op, ops)
-        result += [(f"{group}_{m}", counted, amounts[m][counted]) for m in MEASURES[where]]
+        counted = (space == where) & np.isin(op, ops)
+        result += [(f"{group}_{m}", counted, measured[m][counted]) for m in MEASURES[where]]
     return result
 
 

@@ -1,86 +1,213 @@
-"""What a request costs: sectors of global memory, wavefronts of shared memory.
+"""What a request costs: sectors of global memory, wavefronts of shared memory. The one home of these rules.
 
-The rules are those of the CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" and "Shared
-Memory and Memory Banks"; for atomics and for elements that are not 4 bytes wide they are what Nsight Compute
-counted on an NVIDIA H200 (tests/data).
+They are those of the CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" and "Shared Memory and
+Memory Banks"; for atomics, for complex elements and for elements that are not 4 bytes wide they are what Nsight
+Compute counted on an NVIDIA H200 (tests/data).
+
+What holds for a buffer and an op stands in one table (`rules_of`) that all who count read. How the accesses of a
+request make its cost is said twice, side by side: `cost_of` takes one request, in plain Python that Numba compiles in
+the worker (`compiled.rows`), for rows as they stream by; `costs_of` takes all requests of a trace, in NumPy, also
+where Numba is not loaded. Streaming rows through NumPy would take ten times as long. tests/ holds one form against
+the other on random requests.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from numpy.typing import NDArray
 
 from ..model.array_types import Ints
-from ..model.grouping import run_starts
-from ..model.trace import Op, Trace
+from ..model.grouping import places_in_run, run_starts
+from ..model.trace import Buffer, Op, Trace
 
-SECTOR = 32
-WORD = 4
+SECTOR_BITS, WORD_BITS, LANE_BITS = 5, 2, 5
+SECTOR, WORD = 1 << SECTOR_BITS, 1 << WORD_BITS  # bytes
 BANKS = 32
+WIDE = 4 * WORD  # a request for elements of so many bytes takes two passes even where all lanes read one
 CHUNK = 1024  # requests handled at once: few enough for their accesses to stay in a processor's cache
+
+# What a request costs. NOTHING: memory that is neither global nor shared. SECTORS: the distinct sectors that it
+# touches. TURNS, of atomics: lanes that meet at an address take turns, and a sector costs as many as its most
+# contended address: the distinct pairs (sector, turn). WAVEFRONTS: the distinct words of the bank that has most.
+NOTHING, SECTORS, TURNS, WAVEFRONTS = range(4)
+
+# Columns of the table of rules; RULE is that of the first Op.
+ADDRESS, UNIT, ITEMSIZE, REQUESTS, FEWEST, RULE = range(6)
+
+
+def rules_of(buffers: Sequence[Buffer]) -> Ints:
+    """Return what holds for each buffer, shape (len(buffers), RULE + len(Op)).
+
+    ADDRESS, UNIT, ITEMSIZE: as of `Buffer`, in bytes. REQUESTS: see `requests_each`. FEWEST: wavefronts that a
+    request takes at least. From RULE on: what a request costs, for each Op.
+    """
+    rows = [
+        [b.address, b.unit, b.itemsize, requests_each(b), 2 if b.itemsize == WIDE else 1,
+         *(_rule(b.space, op) for op in Op)]
+        for b in buffers
+    ]  # fmt: skip
+    return np.array(rows, np.int64).reshape(len(rows), RULE + len(Op))
+
+
+def requests_each(buffer: Buffer) -> int:
+    """Return in how many requests a warp asks for one element of this buffer for each lane.
+
+    The compiler makes two of complex values in global memory, each over the whole span (seen on an H200).
+    """
+    return 2 if buffer.space == "global" and np.dtype(buffer.dtype).kind == "c" else 1
+
+
+def _rule(space: str, op: Op) -> int:
+    if space == "global":
+        return TURNS if op >= Op.ATOMIC else SECTORS
+    return WAVEFRONTS if space == "shared" else NOTHING
+
+
+# One request; what follows is plain Python within what Numba compiles.
+
+# A set of numbers: open hashing, where an entry is of the latest request only if it bears its mark.
+TABLE = 1 << 9  # entries; a request puts up to 160 numbers in: 32 lanes, each on up to 5 words
+_MIX, _SHIFT = 0x1E3779B97F4A7C15, 40
+MARKS, WORDS, LATEST = TABLE, 2 * TABLE, 2 * TABLE + BANKS
+
+
+def new_scratch() -> Ints:
+    """Return what `cost_of` works with: numbers and marks of a set, words by bank, and the latest mark.
+
+    They are one array, since each further one that compiled functions hand on costs them time.
+    """
+    return np.zeros(LATEST + 1, np.int64)
+
+
+def cost_of(low: Sequence[int], count: int, op: int, buffer: int, rules: Ints, scratch: Ints) -> int:
+    """Return the sectors or wavefronts of one request, 0 where it is to neither global nor shared memory.
+
+    low: the first byte of each of its `count` accesses, in any order, all of an op and a buffer. rules: see
+    `rules_of`; scratch: see `new_scratch`.
+    """
+    rule, itemsize = rules[buffer, RULE + op], rules[buffer, ITEMSIZE]
+    if rule == SECTORS:
+        return sectors_of(low, count, itemsize, scratch)
+    if rule == TURNS:
+        return turns_of(low, count, scratch)
+    if rule == WAVEFRONTS:
+        fewest: int = rules[buffer, FEWEST]
+        return max(fewest, wavefronts_of(low, count, itemsize, scratch))
+    return 0
+
+
+def sectors_of(low: Sequence[int], count: int, itemsize: int, scratch: Ints) -> int:
+    """Return how many distinct sectors accesses touch."""
+    found, mark = 0, new_mark(scratch)
+    for lane in range(count):
+        for sector in range(low[lane] >> SECTOR_BITS, ((low[lane] + itemsize - 1) >> SECTOR_BITS) + 1):
+            if is_new(sector, mark, scratch):
+                found += 1
+    return found
+
+
+def turns_of(low: Sequence[int], count: int, scratch: Ints) -> int:
+    """Return how many distinct (sector, turn) accesses take, where each waits for those before it at its address."""
+    found, mark = 0, new_mark(scratch)
+    for lane in range(count):
+        turn = 0
+        for other in range(lane):
+            turn += low[other] == low[lane]
+        if is_new(low[lane] >> SECTOR_BITS << LANE_BITS | turn, mark, scratch):
+            found += 1
+    return found
+
+
+def wavefronts_of(low: Sequence[int], count: int, itemsize: int, scratch: Ints) -> int:
+    """Return how many distinct words of the bank that has most of them accesses touch."""
+    most, mark = 0, new_mark(scratch)
+    for bank in range(BANKS):
+        scratch[WORDS + bank] = 0
+    for lane in range(count):
+        for word in range(low[lane] >> WORD_BITS, ((low[lane] + itemsize - 1) >> WORD_BITS) + 1):
+            if is_new(word, mark, scratch):
+                bank = WORDS + (word & (BANKS - 1))
+                scratch[bank] += 1
+                most = max(most, scratch[bank])
+    return most
+
+
+def new_mark(scratch: Ints) -> int:
+    """Empty the set; return the mark of what is put in next."""
+    mark: int = scratch[LATEST] + 1
+    scratch[LATEST] = mark
+    return mark
+
+
+def is_new(number: int, mark: int, scratch: Ints) -> bool:
+    """Put a number into the set of this mark; return whether it was not there."""
+    place = (number * _MIX) >> _SHIFT & (TABLE - 1)
+    while scratch[MARKS + place] == mark:
+        if scratch[place] == number:
+            return False
+        place = (place + 1) & (TABLE - 1)
+    scratch[place], scratch[MARKS + place] = number, mark
+    return True
+
+
+# Many requests at once, in NumPy
 
 
 def costs_of(trace: Trace, order: Ints, start: Ints) -> tuple[Ints, Ints]:
     """Return (sectors, wavefronts) of each request, whose accesses are order[start[r]:start[r + 1]]."""
     sectors = np.zeros(len(start) - 1, np.int64)
     wavefronts = np.zeros_like(sectors)
+    rules = rules_of(trace.buffers)
     for low in range(0, len(sectors), CHUNK):
         bounds = start[low : low + CHUNK + 1]
         rows = order[bounds[0] : bounds[-1]]
         part = slice(low, low + CHUNK)
-        sectors[part], wavefronts[part] = _costs(trace, rows, bounds - bounds[0])
+        sectors[part], wavefronts[part] = _costs(trace, rows, bounds - bounds[0], rules)
     return sectors, wavefronts
 
 
-def _costs(trace: Trace, rows: Ints, start: Ints) -> tuple[Ints, Ints]:
+def _costs(trace: Trace, rows: Ints, start: Ints, rules: Ints) -> tuple[Ints, Ints]:
     """Return (sectors, wavefronts) of a chunk of requests, whose accesses are these rows."""
     head = rows[start[:-1]]
-    buffer, atomic = trace.buffer[head], trace.op[head] >= Op.ATOMIC
-    space = np.array([b.space for b in trace.buffers])[buffer]
-    base, unit, size = (
-        np.array([getattr(b, name) for b in trace.buffers], np.int64)[buffer]
-        for name in ("address", "unit", "itemsize")
-    )
+    buffer = trace.buffer[head]
+    rule = rules[buffer, RULE + trace.op[head]]
+    base, unit, size, fewest = (rules[buffer, column] for column in (ADDRESS, UNIT, ITEMSIZE, FEWEST))
     request = np.repeat(np.arange(len(head)), np.diff(start))
     first = base[request] + trace.index[rows].astype(np.int64) * unit[request]
     last = first + size[request] - 1
     sectors = np.zeros(len(head), np.int64)
     wavefronts = np.zeros_like(sectors)
-    for wanted, rule, result in (
-        ((space == "global") & ~atomic, _sectors, sectors),
-        ((space == "global") & atomic, _atomic_sectors, sectors),
-        (space == "shared", _wavefronts, wavefronts),
-    ):
+    for number, count, result in (
+        (SECTORS, _sectors, sectors), (TURNS, _turns, sectors), (WAVEFRONTS, _wavefronts, wavefronts),
+    ):  # fmt: skip
+        wanted = rule == number
         if wanted.any():
             some = wanted[request]
-            result[:] += rule(request[some], first[some], last[some], len(head))
-    # A 16-byte request takes two passes even where all lanes read one element.
-    wavefronts[(size == 4 * WORD) & (wavefronts == 1)] = 2
-    return sectors, wavefronts
+            result += count(request[some], first[some], last[some], len(head))
+    return sectors, np.where(rule == WAVEFRONTS, np.maximum(wavefronts, fewest), 0)
 
 
 def _sectors(request: Ints, first: Ints, last: Ints, count: int) -> Ints:
     """Count the distinct sectors of each of `count` requests, from the first and last byte of each access."""
-    number, _ = _distinct(request, first // SECTOR, last // SECTOR)
+    number, _ = _distinct(request, first >> SECTOR_BITS, last >> SECTOR_BITS)
     return np.bincount(number, minlength=count)
 
 
-def _atomic_sectors(request: Ints, first: Ints, _last: Ints, count: int) -> Ints:
-    """Count a sector once for each access in it to its most contended address."""
-    order = np.lexsort((first, request))
-    request, first = request[order], first[order]
-    same = run_starts(request, first)
-    times = np.diff(same, append=len(first))
-    request, sector = request[same], first[same] // SECTOR
-    starts = run_starts(request, sector)
-    most = np.maximum.reduceat(times, starts)
-    return np.bincount(request[starts], most, minlength=count).astype(np.int64)
+def _turns(request: Ints, first: Ints, _last: Ints, count: int) -> Ints:
+    """Count the distinct (sector, turn) of each request."""
+    base = request * (int(first.max()) + 1)
+    address = np.sort(base + first) - base  # by request as before, and ascending in each
+    turn = places_in_run(run_starts(request, address), len(address))
+    piece = address >> SECTOR_BITS << LANE_BITS | turn
+    number, _ = _distinct(request, piece, piece)
+    return np.bincount(number, minlength=count)
 
 
 def _wavefronts(request: Ints, first: Ints, last: Ints, count: int) -> Ints:
-    """Count the distinct words of the bank that has most of them, per request."""
-    number, word = _distinct(request, first // WORD, last // WORD)
-    per_bank = np.bincount(number * BANKS + word % BANKS, minlength=count * BANKS)
+    """Count the distinct words of the bank that has most of them, of each request."""
+    number, word = _distinct(request, first >> WORD_BITS, last >> WORD_BITS)
+    per_bank = np.bincount(number * BANKS + (word & (BANKS - 1)), minlength=count * BANKS)
     most: Ints = per_bank.reshape(count, BANKS).max(axis=1)
     return most
 
@@ -101,7 +228,7 @@ def _distinct(request: Ints, first: Ints, last: Ints) -> tuple[Ints, Ints]:
     return pair // span, pair % span + base
 
 
-def _sorted_once(key: Ints) -> NDArray[np.int64]:
+def _sorted_once(key: Ints) -> Ints:
     if not (key[1:] >= key[:-1]).all():
         key = np.sort(key)
     return key[run_starts(key)]

@@ -9,6 +9,8 @@ import pytest
 
 from tilescope.tracer.analysis import request_cost
 from tilescope.tracer.compiled import cached as stage
+from tilescope.tracer.compiled.rows import block_counters, streaming_counters
+from tilescope.tracer.compiled.rows import request_cost as compiled_cost
 
 SOURCE = "def double(x):\n    return 2 * x\n"
 
@@ -41,3 +43,15 @@ def test_a_version_is_of_all_files_of_the_engine_and_of_the_others(monkeypatch: 
         monkeypatch.setattr(Path, "read_bytes", lambda self, file=changed: read(self) + b"#" * (self == file))
         now = version(), version((str(rules),))
         assert [a == b for a, b in zip(before, now, strict=True)] == alike
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        compiled_cost.add_request, block_counters.add_requests, block_counters.count_all,
+        streaming_counters.uniform, streaming_counters.diverged, streaming_counters.count_rows,
+    ],
+    ids=lambda made: made.py_func.__name__,
+)  # fmt: skip
+def test_what_counts_is_of_the_version_of_the_rules(made):
+    assert made._cache._cache_file._source_stamp == stage.version((request_cost.__file__,))

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.counters import GROUPS, MEASURES
+from ...analysis.counters import totals_of_sums
+from ...analysis.request_cost import ADDRESS, UNIT, new_scratch, rules_of
 from ...model.array_types import Columns
 from ...model.grouping import run_starts
-from ...model.trace import SPACES, WARP, Buffer, Op
-from ..cached import cached
-from .request_cost import add_cost, new_scratch
+from ...model.trace import WARP, Buffer, Op
+from .request_cost import add_request, cached
 
 SLOTS = 1 << 15  # requests of a warp in a phase, more of which are counted the long way
 TABLE = 1 << 20
@@ -28,15 +28,20 @@ def counted(columns: Columns, buffers: list[Buffer], sites: int, threads: int) -
     """Return the counters of rows of whole blocks, in the order of their steps; None where they need sorting out."""
     if sites * len(buffers) * len(Op) > TABLE:
         return None
-    where, work, scratch = table_of(buffers), new_work(), new_scratch()
-    totals = np.zeros((len(GROUPS), 3), np.int64)
+    rules, work, scratch = rules_of(buffers), new_work(), new_scratch()
+    sums = no_sums(len(buffers))
     names = ("block", "phase", "thread", "op", "buffer", "site", "index")
     lanes = -(-threads // WARP) * WARP
     for begin, end in _parts(columns["block"]):
         wide = [columns[name][begin:end].astype(np.int64) for name in names]
-        if not count_all(*wide, where, sites, lanes, work, scratch, totals):
+        if not count_all(*wide, rules, sites, lanes, work, scratch, sums):
             return None
-    return named(totals)
+    return totals_of_sums(buffers, sums)
+
+
+def no_sums(buffers: int) -> NDArray[np.int64]:
+    """Return the sums of no requests to so many buffers; see `counters.totals_of_sums`."""
+    return np.zeros((buffers, len(Op), 3), np.int64)
 
 
 def _parts(block: NDArray[Any]) -> Iterator[tuple[int, int]]:
@@ -54,32 +59,8 @@ def new_work() -> tuple[NDArray[np.int64], ...]:
     return *(np.empty(SLOTS, np.int64) for _ in range(5)), np.empty((SLOTS, WARP), np.int64)
 
 
-def named(totals: NDArray[np.int64]) -> dict[str, int]:
-    """Return sums by the names of counters."""
-    found: dict[str, int] = {}
-    for row, (group, (space, _)) in zip(totals.tolist(), GROUPS.items(), strict=True):
-        measured = row if space == "global" else row[:2]
-        found |= {f"{group}_{m}": value for m, value in zip(MEASURES[space], measured, strict=True)}
-    return found
-
-
-def table_of(buffers: list[Buffer]) -> NDArray[np.int64]:
-    """Return per buffer: address, unit, itemsize, requests of an access, and per Op its group, or -1."""
-    rows = []
-    for buffer in buffers:
-        of_op = [_group(buffer.space, op) for op in Op]
-        parts = 1 + (np.dtype(buffer.dtype).kind == "c")
-        rows.append([buffer.address, buffer.unit, buffer.itemsize, parts, SPACES.index(buffer.space), *of_op])
-    return np.array(rows, np.int64).reshape(len(rows), 5 + len(Op))
-
-
-def _group(space: str, op: Op) -> int:
-    found = [i for i, (where, ops) in enumerate(GROUPS.values()) if where == space and op in ops]
-    return found[0] if found else -1
-
-
 def _warp(
-    rows: Any, starts: Any, op: Any, buffer: Any, site: Any, index: Any, table: Any, sites: Any, work: Any
+    rows: Any, starts: Any, op: Any, buffer: Any, site: Any, index: Any, rules: Any, sites: Any, work: Any
 ) -> Any:
     """Put a warp's accesses in a phase, rows[starts[lane]:starts[lane + 1]] of each lane, into requests.
 
@@ -87,7 +68,7 @@ def _warp(
     Returns how many requests there are room for, or -1 where a lane's order and theirs differ.
     """
     latest, lane_of, place_of, size, variant_of, address = work
-    buffers = len(table)
+    buffers = len(rules)
     visits, most = np.zeros(sites, np.int64), np.zeros(sites, np.int64)
     for lane in range(WARP):
         visits[:] = 0
@@ -115,7 +96,7 @@ def _warp(
             if size[slot] == 0:
                 latest[slot], lane_of[slot], place_of[slot] = place, lane, place
             latest[slot] = max(latest[slot], place)
-            address[slot, size[slot]] = table[buffer[row], 0] + index[row] * table[buffer[row], 1]
+            address[slot, size[slot]] = rules[buffer[row], ADDRESS] + index[row] * rules[buffer[row], UNIT]
             size[slot] += 1
             slots[k - starts[0]] = slot
     for lane in range(WARP):
@@ -132,10 +113,10 @@ warp_requests = cached(_warp)
 
 
 def _count_all(
-    block: Any, phase: Any, thread: Any, op: Any, buffer: Any, site: Any, index: Any, table: Any, sites: Any,
-    threads: Any, work: Any, scratch: Any, totals: Any,
+    block: Any, phase: Any, thread: Any, op: Any, buffer: Any, site: Any, index: Any, rules: Any, sites: Any,
+    threads: Any, work: Any, scratch: Any, sums: Any,
 ) -> Any:  # fmt: skip
-    """Add the counters of these rows to totals; return whether that could be done."""
+    """Add the requests of these rows to sums; return whether that could be done."""
     begin = 0
     while begin < len(block):
         end = begin
@@ -152,23 +133,23 @@ def _count_all(
             if starts[warp] == starts[warp + WARP]:
                 continue
             used = warp_requests(
-                rows, starts[warp : warp + WARP + 1], op, buffer, site, index, table, sites, work
+                rows, starts[warp : warp + WARP + 1], op, buffer, site, index, rules, sites, work
             )
             if used < 0:
                 return False
-            add_costs(used, work, table, scratch, totals)
+            add_requests(used, work, rules, scratch, sums)
         begin = end
     return True
 
 
-def _add_costs(used: Any, work: Any, table: Any, scratch: Any, totals: Any) -> None:
-    """Add what the requests of a warp cost to totals."""
+def _add_requests(used: Any, work: Any, rules: Any, scratch: Any, sums: Any) -> None:
+    """Add the requests of a warp, as `_warp` left them in `work`, to sums."""
     size, variant, address = work[3], work[4], work[5]
     for slot in range(used):
         if size[slot] > 0:
-            op, number = variant[slot] % 4, variant[slot] // 4 % len(table)
-            add_cost(address[slot], size[slot], op, number, table, scratch, totals)
+            op, number = variant[slot] % 4, variant[slot] // 4 % len(rules)
+            add_request(address[slot], size[slot], op, number, rules, scratch, sums)
 
 
-add_costs = cached(_add_costs)
+add_requests = cached(_add_requests)
 count_all = cached(_count_all)

@@ -1,7 +1,7 @@
 """Counters straight from rows, warp by warp, without columns: what is left of a launch of which nothing is kept.
 
 Where all lanes of a warp did the same between two barriers, their k-th accesses are its k-th request. Where they did
-not, `tally` puts the accesses into requests, and says so where these need sorting out.
+not, `block_counters` puts the accesses into requests, and says so where these need sorting out.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.counters import GROUPS
+from ...analysis.counters import totals_of_sums
+from ...analysis.request_cost import ADDRESS, UNIT, new_scratch, rules_of
 from ...model.trace import WARP, Buffer
-from ..cached import cached
 from ..state import SITE_BITS
-from .block_counters import add_costs, named, new_work, table_of, warp_requests
-from .request_cost import add_cost, new_scratch
+from .block_counters import add_requests, new_work, no_sums, warp_requests
+from .request_cost import add_request, cached
 
 TILE = 64  # requests put together at once: their rows are read in the order in which they lie
 DONE, UNKNOWN, UNSORTED = range(3)
@@ -34,7 +34,8 @@ class Summary:
         self, threads: int, learn: Callable[[int], None], sort_out: Callable[[NDArray[Any]], None]
     ) -> None:
         self.threads, self._learn, self._sort_out = threads, learn, sort_out
-        self._totals = np.zeros((len(GROUPS), 3), np.int64)
+        self._buffers: list[Buffer] = []
+        self._sums = no_sums(0)
         self._work, self._scratch = new_work(), new_scratch()
         self._low = np.empty((TILE, WARP), np.int64)
 
@@ -46,10 +47,12 @@ class Summary:
         tables: buffer by key, site of the trace by site of the program (of which there are so many), Op by that.
         """
         said = np.zeros(2, np.int64)
+        self._buffers = buffers
         while len(rows):
+            self._sums = np.concatenate((self._sums, no_sums(len(buffers) - len(self._sums))))
             done = count_rows(
-                rows["key"], rows["context"], rows["index"], self.threads, *tables, table_of(buffers), sites,
-                self._work, self._scratch, self._low, self._totals, said,
+                rows["key"], rows["context"], rows["index"], self.threads, *tables, rules_of(buffers), sites,
+                self._work, self._scratch, self._low, self._sums, said,
             )  # fmt: skip
             hindered, end = said.tolist()
             if hindered == UNKNOWN:
@@ -59,8 +62,8 @@ class Summary:
             rows = rows[end if hindered == UNSORTED else done :]
 
     def totals(self) -> dict[str, int]:
-        """Return the sums by the names of counters."""
-        return named(self._totals)
+        """Return the counters by name."""
+        return totals_of_sums(self._buffers, self._sums)
 
 
 def _incomplete_from(contexts: Any, complete: Any) -> Any:
@@ -96,12 +99,12 @@ lanes = cached(_lanes)
 
 
 def _uniform(
-    keys: Any, indices: Any, starts: Any, buffers: Any, sites: Any, ops: Any, table: Any, scratch: Any, low: Any,
-    totals: Any,
+    keys: Any, indices: Any, starts: Any, buffers: Any, sites: Any, ops: Any, rules: Any, scratch: Any, low: Any,
+    sums: Any,
 ) -> Any:  # fmt: skip
-    """Add the counters of a warp whose lanes did the same, or made no access; return whether that was so.
+    """Add the requests of a warp whose lanes did the same, or made no access; return whether that was so.
 
-    Returns -1 - row for a row with an unknown key. Totals are changed also where a later access turns out to differ.
+    Returns -1 - row for a row with an unknown key. Sums are changed also where a later access turns out to differ.
     """
     lead = 0
     while starts[lead + 1] == starts[lead]:
@@ -127,10 +130,10 @@ def _uniform(
             buffer = np.int64(buffers[key >> SITE_BITS])
             if buffer < 0 or sites[key & _LOW] < 0:
                 return -1 - row
-            address, unit = table[buffer, 0], table[buffer, 1]
+            address, unit = rules[buffer, ADDRESS], rules[buffer, UNIT]
             for lane in range(active):
                 low[k, lane] = address + low[k, lane] * unit
-            add_cost(low[k], active, ops[key & _LOW], buffer, table, scratch, totals)
+            add_request(low[k], active, ops[key & _LOW], buffer, rules, scratch, sums)
     return 1
 
 
@@ -138,10 +141,10 @@ uniform = cached(_uniform)
 
 
 def _diverged(
-    keys: Any, indices: Any, starts: Any, buffers: Any, sites: Any, ops: Any, table: Any, count: Any, work: Any,
-    scratch: Any, totals: Any,
+    keys: Any, indices: Any, starts: Any, buffers: Any, sites: Any, ops: Any, rules: Any, count: Any, work: Any,
+    scratch: Any, sums: Any,
 ) -> Any:  # fmt: skip
-    """Add the counters of a warp whose lanes did different things; return 1, or 0 where they need sorting out.
+    """Add the requests of a warp whose lanes did different things; return 1, or 0 where they need sorting out.
 
     Returns -1 - row for a row with an unknown key.
     """
@@ -155,10 +158,10 @@ def _diverged(
     index = np.empty(size, np.int64)
     for k in range(size):
         index[k] = indices[begin + k]
-    used = warp_requests(np.arange(size), starts - begin, op, buffer, site, index, table, count, work)
+    used = warp_requests(np.arange(size), starts - begin, op, buffer, site, index, rules, count, work)
     if used < 0:
         return 0
-    add_costs(used, work, table, scratch, totals)
+    add_requests(used, work, rules, scratch, sums)
     return 1
 
 
@@ -166,28 +169,28 @@ diverged = cached(_diverged)
 
 
 def _count_rows(
-    keys: Any, contexts: Any, indices: Any, threads: Any, buffers: Any, sites: Any, ops: Any, table: Any, count: Any,
-    work: Any, scratch: Any, low: Any, totals: Any, said: Any,
+    keys: Any, contexts: Any, indices: Any, threads: Any, buffers: Any, sites: Any, ops: Any, rules: Any, count: Any,
+    work: Any, scratch: Any, low: Any, sums: Any, said: Any,
 ) -> Any:  # fmt: skip
     """Count rows until something hinders; return the first one that is not counted.
 
     said gets what hinders and one past where: nothing (DONE), the row there has a key that is not in the tables
     (UNKNOWN), or the requests from the first row on need sorting out (UNSORTED).
     """
-    begin, starts, before = np.int64(0), np.empty(WARP + 1, np.int64), np.empty_like(totals)
+    begin, starts, before = np.int64(0), np.empty(WARP + 1, np.int64), np.empty_like(sums)
     said[0], said[1] = DONE, len(keys)
     while begin < len(keys):
         context = np.int64(contexts[begin])
         sweep = context // threads * threads
         first = sweep + ((context - sweep) >> 5 << 5)
         lanes(contexts, begin, first, sweep + threads, starts)
-        before[:] = totals
-        done = uniform(keys, indices, starts, buffers, sites, ops, table, scratch, low, totals)
+        before[:] = sums
+        done = uniform(keys, indices, starts, buffers, sites, ops, rules, scratch, low, sums)
         if done == 0:
-            totals[:] = before
-            done = diverged(keys, indices, starts, buffers, sites, ops, table, count, work, scratch, totals)
+            sums[:] = before
+            done = diverged(keys, indices, starts, buffers, sites, ops, rules, count, work, scratch, sums)
         if done < 0:
-            totals[:] = before
+            sums[:] = before
             said[0], said[1] = UNKNOWN, -done
             break
         if done == 0:
