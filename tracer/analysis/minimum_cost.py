@@ -1,4 +1,4 @@
-"""What a request could cost at least, and so how much of its cost is wasted.
+"""The minimum that a request could cost, and so how much of its cost is wasted.
 
 The sectors that would hold the elements if they lay side by side, and the passes over the banks that so many
 words need (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" and "Shared Memory and Memory Banks").
@@ -7,69 +7,84 @@ words need (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..model.array_types import Ints
+from ..model.array_types import Ints, Mask
 from ..model.grouping import offsets, run_starts
-from ..model.trace import WARP, Op, Trace
-from .request_cost import BANKS, SECTOR, WORD
+from ..model.trace import WARP, Trace
+from .request_cost import BANKS, ITEMSIZE, REQUESTS, RULE, SECTOR, SECTORS, WAVEFRONTS, WORD, rules_of
 from .requests import Requests
+
+Size = TypeVar("Size", int, Ints)  # bytes
 
 CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to stay in a processor's cache
 
 
 @dataclass(frozen=True, eq=False)
-class Least:
-    """Per request the elements that it loads or stores in global memory, and what it and they cost.
+class RequestCosts:
+    """What each request costs, beside the minimum for what it asks: one entry a request in each.
 
-    sectors, least_sectors: of global loads and stores, 0 for others: what atomics cost is the turns that lanes take
+    Sectors are those of global loads and stores, 0 for other requests: what atomics cost is the turns that lanes take
     at one address. A complex value is asked for in two requests, which each touch all the sectors: both are counted.
-    neighbours: the sectors of the same warp if each of its lanes touched the element beside its neighbour's.
-    wavefronts, least_wavefronts: of requests to shared memory.
+    Wavefronts are those of requests to shared memory, 0 for others.
     """
 
-    elements: Ints
+    elements: Ints  # distinct ones that are loaded or stored in global memory
     sectors: Ints
-    least_sectors: Ints
-    neighbours: Ints
-    wavefronts: Ints
-    least_wavefronts: Ints
+    minimum_sectors: Ints
+    neighbours: Ints  # sectors if every lane of the warp touched the element beside its neighbour's
+    wavefronts: Ints  # no fewer than the minimum, also where lanes read the same word
+    minimum_wavefronts: Ints
 
 
-def least_of(trace: Trace, requests: Requests) -> Least:
-    """Return the costs of each request beside the least that could carry it, which they never fall below."""
-    buffer = requests.buffer
-    size = np.array([b.itemsize for b in trace.buffers], np.int64)[buffer]
-    parts = 1 + np.array([np.dtype(b.dtype).kind == "c" for b in trace.buffers], bool)[buffer]
-    shared = np.array([b.space == "shared" for b in trace.buffers], bool)[buffer]
-    plain = plain_global(trace, requests)
+def minimum_sectors(size: Size) -> Size:
+    """Return how many sectors hold so many bytes that lie side by side, one at least."""
+    found: Size = np.maximum(1, -(-size // SECTOR))
+    return found
+
+
+def minimum_wavefronts(size: Size) -> Size:
+    """Return how many passes over all banks so many bytes take, one at least."""
+    found: Size = np.maximum(1, -(-size // (BANKS * WORD)))
+    return found
+
+
+def request_costs_of(trace: Trace, requests: Requests) -> RequestCosts:
+    """Return the costs of each request of a trace beside the minimum."""
+    rules = rules_of(trace.buffers)
+    size, each = rules[:, ITEMSIZE][requests.buffer], rules[:, REQUESTS][requests.buffer]
+    plain, shared = (_has_rule(trace, requests, rule) for rule in (SECTORS, WAVEFRONTS))
     elements = _elements(trace, requests, plain)
-    sectors = np.where(plain, parts * np.maximum(1, -(-elements * size // SECTOR)), 0)
     there = np.minimum(WARP, trace.threads - requests.warp * WARP)
-    neighbours = np.where(plain, parts * np.maximum(1, -(-there * size // SECTOR)), 0)
-    passes = np.where(shared, np.maximum(1, -(-requests.lanes * size // (BANKS * WORD))), 0)
-    return Least(
-        elements, np.where(plain, parts * requests.sectors, 0), sectors, neighbours,
-        np.where(shared, np.maximum(requests.wavefronts, passes), 0), passes,
-    )  # fmt: skip
+    sectors, fewest, beside = (
+        np.where(plain, each * sectors, 0)
+        for sectors in (requests.sectors, minimum_sectors(elements * size), minimum_sectors(there * size))
+    )
+    passes = np.where(shared, minimum_wavefronts(requests.lanes * size), 0)
+    wavefronts = np.where(shared, np.maximum(requests.wavefronts, passes), 0)
+    return RequestCosts(elements, sectors, fewest, beside, wavefronts, passes)
 
 
-def plain_global(trace: Trace, requests: Requests) -> NDArray[np.bool_]:
+def plain_global(trace: Trace, requests: Requests) -> Mask:
     """Return which requests load or store in global memory."""
-    found: NDArray[np.bool_] = np.array([b.space == "global" for b in trace.buffers], bool)[requests.buffer]
-    return found & (requests.op <= Op.STORE)
+    return _has_rule(trace, requests, SECTORS)
+
+
+def _has_rule(trace: Trace, requests: Requests, rule: int) -> Mask:
+    found: Mask = (rules_of(trace.buffers)[:, RULE:] == rule)[requests.buffer, requests.op]
+    return found
 
 
 def wasted_of(trace: Trace, requests: Requests) -> tuple[Ints, Ints]:
-    """Return (sectors, wavefronts) of each request beyond the least that could carry it."""
-    least = least_of(trace, requests)
+    """Return (sectors, wavefronts) of each request beyond the minimum for what it asks."""
+    costs = request_costs_of(trace, requests)
     # Elements that cross a sector's border may share less than one could think: never below nothing.
-    return np.maximum(least.sectors - least.least_sectors, 0), least.wavefronts - least.least_wavefronts
+    return np.maximum(costs.sectors - costs.minimum_sectors, 0), costs.wavefronts - costs.minimum_wavefronts
 
 
-def _elements(trace: Trace, requests: Requests, wanted: NDArray[np.bool_]) -> Ints:
+def _elements(trace: Trace, requests: Requests, wanted: Mask) -> Ints:
     """Return how many distinct elements each wanted request touches, 0 for the others."""
     elements = np.zeros(len(requests), np.int64)
     for low in range(0, len(requests), CHUNK):
@@ -94,7 +109,7 @@ def _distinct(trace: Trace, requests: Requests, some: Ints) -> Ints:
     return distinct
 
 
-def once_each(trace: Trace, requests: Requests, wanted: NDArray[np.bool_]) -> Ints:
+def once_each(trace: Trace, requests: Requests, wanted: Mask) -> Ints:
     """Return one access (row of the trace) for each element that each wanted request touches, by request."""
     rows = requests.order[np.repeat(wanted, requests.lanes)]
     span = int(trace.index.max(initial=0)) + 1

@@ -18,6 +18,7 @@ import numpy as np
 from ... import ROOT, resources
 from ...kernels.scenarios import catalogue
 from ..analysis.counters import counters_of
+from ..analysis.request_cost import SECTOR
 from ..analysis.requests import requests_of
 from ..model.launch import Array, Launch, Schedule
 from ..model.plan import launch_of
@@ -25,7 +26,6 @@ from ..run.worker_client import Worker
 from ..storage.atomic_write import write_atomically
 from .measurement import Row, load, recorded
 
-SECTOR: Final = 32  # bytes
 FILE: Final = "traffic.json"  # of the resources
 APART: Final = ("input", "a", "b")  # parameters that say what the elements are, not which are accessed
 SMALL: Final = 5_000_000  # floating-point operations up to which a launch is traced whole

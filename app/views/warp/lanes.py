@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ....tracer.analysis.minimum_cost import minimum_sectors, minimum_wavefronts
 from ....tracer.analysis.request_cost import BANKS, SECTOR, WORD
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints
@@ -81,8 +82,8 @@ class Lanes:
         """The fewest sectors, or wavefronts, that could carry as much."""
         size = self.buffer.itemsize
         if self.buffer.space == "shared":
-            return min(max(1, -(-len(self.active) * size // (BANKS * WORD))), self.cost)
-        return min(max(1, -(-self.elements * size // SECTOR)), self.cost)
+            return min(int(minimum_wavefronts(len(self.active) * size)), self.cost)
+        return min(int(minimum_sectors(self.elements * size)), self.cost)
 
     @property
     def elements(self) -> int:

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ...analysis.minimum_cost import least_of
+from ...analysis.minimum_cost import request_costs_of
 from ...analysis.requests import Requests
 from ...model.finding import Finding, counted
 from ...model.launch import decode, is_program
@@ -27,10 +27,10 @@ def waste_findings(trace: Trace, requests: Requests) -> list[Finding]:
         return []
     if not len(trace):
         return block_size(trace)
-    least = least_of(trace, requests)
+    costs = request_costs_of(trace, requests)
     return [
-        *uncoalesced(trace, requests, least), *bank_conflicts(trace, requests, least),
-        *idle_lanes(trace, requests), *reloaded(trace, requests, least), *block_size(trace),
+        *uncoalesced(trace, requests, costs), *bank_conflicts(trace, requests, costs),
+        *idle_lanes(trace, requests), *reloaded(trace, requests, costs), *block_size(trace),
     ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...analysis.minimum_cost import Least, plain_global
+from ...analysis.minimum_cost import RequestCosts, plain_global
 from ...analysis.overlap import dense, parts_of
 from ...analysis.requests import Requests
 from ...model.array_types import Ints
@@ -24,7 +24,7 @@ SHARED = "load them once into shared memory, where all threads of the block find
 LOCAL = "keep them in local variables"
 
 
-def reloaded(trace: Trace, requests: Requests, least: Least) -> Iterator[Finding]:
+def reloaded(trace: Trace, requests: Requests, costs: RequestCosts) -> Iterator[Finding]:
     """Return the global buffers of which one block loads the same elements with request after request.
 
     Not those of which a block needs so few that a warp holds them: they stay in the cache.
@@ -33,10 +33,10 @@ def reloaded(trace: Trace, requests: Requests, least: Least) -> Iterator[Finding
     for number in np.unique(requests.buffer[loads]).tolist():
         chosen = np.flatnonzero(loads & (requests.buffer == number))
         needed = sum(_different(trace, number, part) for part in parts_of(trace))
-        times = float(least.elements[chosen].sum() / needed)
-        spared = least.sectors[chosen].sum() * (1 - 1 / times)
+        times = float(costs.elements[chosen].sum() / needed)
+        spared = costs.sectors[chosen].sum() * (1 - 1 / times)
         is_table = needed < WARP * len(np.unique(requests.block[chosen]))
-        if times >= AGAIN and spared >= SHARE * least.sectors.sum() and not is_table:
+        if times >= AGAIN and spared >= SHARE * costs.sectors.sum() and not is_table:
             yield _finding(trace, requests, chosen, number, times)
 
 

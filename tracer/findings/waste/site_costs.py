@@ -20,13 +20,13 @@ ALIKE = 8  # requests of a site that are looked at for the pattern of their elem
 
 
 @dataclass(frozen=True, eq=False)
-class Costs:
-    """Requests of one site and buffer: what each costs, what it would cost if mended, the least that could carry it."""
+class SiteCosts:
+    """Requests of one site and buffer, and what each costs in sectors or wavefronts: an entry a request in each."""
 
-    requests: Ints
+    requests: Ints  # their numbers in the trace's requests
     cost: Ints
-    mended: Ints
-    least: Ints
+    mended: Ints  # what it would cost if the site were mended, and never more than it does
+    minimum: Ints  # for what it asks
 
     @property
     def ratio(self) -> float:
@@ -61,13 +61,15 @@ def in_source(trace: Trace, requests: Requests) -> Mask:
     return mine
 
 
-def per_site(requests: Requests, wanted: Mask, cost: Ints, mended: Ints, least: Ints) -> Iterator[Costs]:
+def per_site(
+    requests: Requests, wanted: Mask, cost: Ints, mended: Ints, minimum: Ints
+) -> Iterator[SiteCosts]:
     """Return the costs of the wanted requests of each site and buffer."""
     some = np.flatnonzero(wanted)
     code = requests.site[some] * (int(requests.buffer.max(initial=0)) + 1) + requests.buffer[some]
     for one in np.unique(code):
         mine = some[code == one]
-        yield Costs(mine, cost[mine], np.minimum(mended[mine], cost[mine]), least[mine])
+        yield SiteCosts(mine, cost[mine], np.minimum(mended[mine], cost[mine]), minimum[mine])
 
 
 def rows_of(requests: Requests, request: int) -> AnyInts:
@@ -76,7 +78,7 @@ def rows_of(requests: Requests, request: int) -> AnyInts:
     return found
 
 
-def is_regular(trace: Trace, requests: Requests, site: Costs) -> bool:
+def is_regular(trace: Trace, requests: Requests, site: SiteCosts) -> bool:
     """Return whether some of the site's fullest requests touch elements in one pattern.
 
     They do where the pattern follows from the threads' numbers, and not where it follows from data.
@@ -88,15 +90,17 @@ def is_regular(trace: Trace, requests: Requests, site: Costs) -> bool:
     return all(np.array_equal(one - one[0], index[0] - index[0][0]) for one in index)
 
 
-def carry_text(trace: Trace, requests: Requests, site: Costs, unit: str) -> str:
+def carry_text(trace: Trace, requests: Requests, site: SiteCosts, unit: str) -> str:
     """Return what the requests of a site cost, in words: 16 sectors for each load of a by a warp on line 12 ..."""
     request = site.worst
     deed = ("load", "store", "update", "update")[int(requests.op[request])]
     name = trace.buffers[int(requests.buffer[request])].name
     what = f"{deed} of {name} by a warp on {line_text(trace, int(requests.site[request]))}"
-    each, least = site.cost.mean(), site.least.mean()
+    each, minimum = site.cost.mean(), site.minimum.mean()
     mean = "" if (site.cost == each).all() else " on average"
-    return f"{each:.3g} {unit}{mean} for each {what}, {site.cost.sum():,} in all, where {least:.3g} would do"
+    return (
+        f"{each:.3g} {unit}{mean} for each {what}, {site.cost.sum():,} in all, where {minimum:.3g} would do"
+    )
 
 
 def finding_of(

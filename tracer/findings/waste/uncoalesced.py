@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...analysis.minimum_cost import Least, plain_global
-from ...analysis.request_cost import SECTOR
+from ...analysis.minimum_cost import RequestCosts, minimum_sectors, plain_global
+from ...analysis.request_cost import SECTOR, requests_each
 from ...analysis.requests import Requests
 from ...model.array_types import Ints
 from ...model.finding import Finding
 from ...model.trace import Buffer, Trace
-from .site_costs import SHARE, Costs, carry_text, finding_of, in_source, is_regular, per_site, rows_of
+from .site_costs import SHARE, SiteCosts, carry_text, finding_of, in_source, is_regular, per_site, rows_of
 
 KIND = "uncoalesced"
 FULL = SECTOR // 8  # sectors of a full request for 4-byte elements: what is told wastes as many
@@ -25,20 +25,20 @@ IN_ORDER = "order the work so that neighbouring threads touch neighbouring eleme
 APART = "keep each field in an array of its own"
 
 
-def uncoalesced(trace: Trace, requests: Requests, least: Least) -> Iterator[Finding]:
+def uncoalesced(trace: Trace, requests: Requests, costs: RequestCosts) -> Iterator[Finding]:
     """Return the sites whose loads or stores cost more sectors than neighbouring elements would."""
-    wanted, total = plain_global(trace, requests) & in_source(trace, requests), int(least.sectors.sum())
-    sites = per_site(requests, wanted, least.sectors, least.neighbours, least.least_sectors)
+    wanted, total = plain_global(trace, requests) & in_source(trace, requests), int(costs.sectors.sum())
+    sites = per_site(requests, wanted, costs.sectors, costs.neighbours, costs.minimum_sectors)
     for site in (s for s in sites if s.is_told(total) and s.waste >= FULL):
         buffer = trace.buffers[int(requests.buffer[site.worst])]
         places = _places(trace, requests, site.worst)
-        if _aligned(buffer, places) > least.neighbours[site.worst]:
+        if _aligned(buffer, places) > costs.neighbours[site.worst]:
             yield _spread(trace, requests, site, _distance(buffer, places), total)
-        elif site.waste >= SHARE * total and _rows_mend(buffer, places, int(least.neighbours[site.worst])):
+        elif site.waste >= SHARE * total and _rows_mend(buffer, places, int(costs.neighbours[site.worst])):
             yield _misaligned(trace, requests, site, buffer)
 
 
-def _spread(trace: Trace, requests: Requests, site: Costs, distance: str, total: int) -> Finding:
+def _spread(trace: Trace, requests: Requests, site: SiteCosts, distance: str, total: int) -> Finding:
     """Return the finding about a site whose elements lie apart."""
     buffer, regular = int(requests.buffer[site.worst]), is_regular(trace, requests, site)
     much = site.is_much(total) and site.waste >= FULL * len(site.requests)
@@ -51,7 +51,7 @@ def _spread(trace: Trace, requests: Requests, site: Costs, distance: str, total:
     )  # fmt: skip
 
 
-def _misaligned(trace: Trace, requests: Requests, site: Costs, buffer: Buffer) -> Finding:
+def _misaligned(trace: Trace, requests: Requests, site: SiteCosts, buffer: Buffer) -> Finding:
     """Return the finding about a site whose rows begin within a sector."""
     cause = (
         f"{carry_text(trace, requests, site, 'sectors')}, since rows of {buffer.name} begin within a sector"
@@ -92,8 +92,7 @@ def _pieces(places: Ints, gap: int) -> tuple[Ints, Ints]:
 def _aligned(buffer: Buffer, places: Ints) -> int:
     """Return the sectors that a request would cost if every piece of what it touches began with a sector."""
     first, last = _pieces(places, SECTOR + buffer.itemsize)
-    parts = 2 if np.dtype(buffer.dtype).kind == "c" else 1
-    return parts * int((-(-(last - first + buffer.itemsize) // SECTOR)).sum())
+    return requests_each(buffer) * int(minimum_sectors(last - first + buffer.itemsize).sum())
 
 
 def _distance(buffer: Buffer, places: Ints) -> str:
@@ -110,12 +109,11 @@ def _distance(buffer: Buffer, places: Ints) -> str:
 
 def _rows_mend(buffer: Buffer, places: Ints, wanted: int) -> bool:
     """Return whether a request would cost as little as is wanted if the array's rows began with sectors."""
-    parts = 2 if np.dtype(buffer.dtype).kind == "c" else 1
     for pitch in buffer.strides[:-1]:
         if pitch > 0 and pitch % SECTOR:
             row, within = np.divmod(places, pitch)
             first = row * (pitch + -pitch % SECTOR) + within
             sectors = np.unique(np.concatenate((first, first + buffer.itemsize - 1)) // SECTOR)
-            if parts * len(sectors) <= wanted:
+            if requests_each(buffer) * len(sectors) <= wanted:
                 return True
     return False
