@@ -102,8 +102,8 @@ def execute(
     finally:
         memory.declare()
         recorder.end()
-    if recorder.summary is not None:
-        made.add_totals(recorder.summary.totals())
+    if recorder.streaming is not None:
+        made.add_totals(recorder.streaming.totals())
     return recorder
 
 

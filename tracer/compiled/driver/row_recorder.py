@@ -15,7 +15,7 @@ from ...recording.recorder import CHUNK, Recorder, TooLarge
 from ..not_compilable import NotCompilable
 from ..rewrite.program import Program
 from ..rows.decode import COLUMNS, TYPES, spread, values_of
-from ..rows.streaming_counters import Summary, incomplete_from
+from ..rows.streaming_counters import StreamingCounters, incomplete_from
 from ..state import ARRIVAL, ARRIVALS, CODE_BITS, PARTS, ROW, SITE_BITS, SWEEPS, Event, Why, Word
 from .barrier_log import Arrivals
 from .busy_wait import PATIENCE, reads_alike
@@ -33,7 +33,7 @@ class RowRecorder(Recorder):
 
     number_of(region, code) gives the buffer of a region's elements of a dtype. memory: bytes of columns before they go
     to files, and of rows that wait to be counted. Once no more rows are kept, they are counted as they are, a warp's
-    phase at a time (`summary`); those of the block in which that is found are counted as columns (`count`).
+    phase at a time (`streaming`); those of the block in which that is found are counted as columns (`count`).
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class RowRecorder(Recorder):
         self._top_block, self._memory = blocks - 1, memory
         self.program, self.state, self.number_of, self.threads = program, state, number_of, threads
         self.failure: BaseException | None = None
-        self.summary: Summary | None = None
+        self.streaming: StreamingCounters | None = None
         self.rows: NDArray[Any] = np.empty(0, ROW)
         self._parts = np.zeros(PARTS, np.int64)
         self._buffer_numbers = np.full(1 << 32 - SITE_BITS, -1, np.int32)
@@ -81,13 +81,13 @@ class RowRecorder(Recorder):
     @property
     def too_many(self) -> str:
         """What was too much, after TooLarge."""
-        if self.summary is None:
+        if self.streaming is None:
             return f"one block makes more than the {self.limit:,} that may be held"
         most = self._memory // ROW.itemsize
         return f"a block makes more between two barriers than the {most:,} that may be held"
 
     def _keep_no_more(self) -> None:
-        self.capped, self.summary = True, Summary(self.threads, self._learn, self._sort_out)
+        self.capped, self.streaming = True, StreamingCounters(self.threads, self._learn, self._sort_out)
         self._make_room(COUNTED, 0)
 
     def sweep(self, block: int, phase: int, *, steady: bool) -> None:
@@ -112,14 +112,14 @@ class RowRecorder(Recorder):
     def arrived(self, threads: Ints, where: Ints, when: Ints, reach: Ints, *, warp: bool = False) -> None:
         """Record that threads, in the sweep under way, came to barriers, or to warp operations."""
         self._take_arrivals()
-        if self.summary is None:
+        if self.streaming is None:
             block, phase = (np.full(len(threads), self.state[word]) for word in (Word.BLOCK, Word.PHASE))
             (self._arrived_warp if warp else self._arrived).add(block, threads, phase, where, when, reach)
 
     def _take_arrivals(self) -> None:
         """Take what compiled code noted of barriers; of blocks that are not kept, nothing is."""
         context, where, when = self._log[: self.state[Word.ARRIVED]].T.copy()
-        if self.summary is None:
+        if self.streaming is None:
             sweep, thread = np.divmod(context, self.threads)
             self._arrived.add(
                 self._blocks[sweep], thread, self._phases[sweep], where, when, np.full(len(when), OF_BLOCK)
@@ -173,15 +173,15 @@ class RowRecorder(Recorder):
         self._take_arrivals()
         rows, taken = self.rows[: self._count()], self._count()
         self._mind_waiting(rows)
-        if self.summary is not None:
-            taken = self._summed(self.summary, rows, complete)
+        if self.streaming is not None:
+            taken = self._summed(self.streaming, rows, complete)
             if self.to_the_end and self._too_large(len(rows) - taken):
-                taken, self.in_pieces = taken + self._summed(self.summary, rows[taken:], END), True
+                taken, self.in_pieces = taken + self._summed(self.streaming, rows[taken:], END), True
         elif len(rows):
             self._keep(self._columns(rows))
         self.accesses += taken
         self._start_over(taken)
-        if len(rows) and self.summary is None:
+        if len(rows) and self.streaming is None:
             self._mind_the_limit()
 
     def _keep(self, columns: Columns) -> None:
@@ -191,13 +191,13 @@ class RowRecorder(Recorder):
             self._store.append(columns)
             self.kept = [self._store.columns()]
 
-    def _summed(self, summary: Summary, rows: NDArray[Any], complete: int) -> int:
+    def _summed(self, streaming: StreamingCounters, rows: NDArray[Any], complete: int) -> int:
         """Count the rows before a context; return how many these are."""
         count = int(incomplete_from(rows["context"], complete)) if complete < END else len(rows)
         if self._returns:
             rows[:count] = rows[:count][np.argsort(rows["context"][:count], kind="stable")]
         tables = (self._buffer_numbers, self._final, self._ops)
-        summary.add(rows[:count], self.buffers, tables, len(self.program.sites))
+        streaming.add(rows[:count], self.buffers, tables, len(self.program.sites))
         return count
 
     def _sort_out(self, rows: NDArray[Any]) -> None:
@@ -244,7 +244,7 @@ class RowRecorder(Recorder):
     def finish_block(self, block: int) -> None:
         """Note that a block has made all its accesses."""
         self.finished.append(block)
-        if self.capped and self.summary is None:
+        if self.capped and self.streaming is None:
             self.flush()
             self._count_finished()
             self._keep_no_more()

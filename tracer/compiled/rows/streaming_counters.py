@@ -24,7 +24,7 @@ DONE, UNKNOWN, UNSORTED = range(3)
 _LOW = (1 << SITE_BITS) - 1
 
 
-class Summary:
+class StreamingCounters:
     """The counters of a launch so far.
 
     learn(key) puts what a new key means into the tables; sort_out(rows) counts a warp's phase the long way.
