@@ -87,7 +87,7 @@ from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.model.launch import decode
 worker = Worker()
 launch = decode(Path({str(tmp_path / "launch.json")!r}).read_text())
-worker.run(launch, lambda done, of: print(worker._alive[0].pid, flush=True))
+worker.run(launch, lambda done, of: print(worker._alive[0]._process.pid, flush=True))
 """
     with subprocess.Popen([sys.executable, "-c", window], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -108,7 +108,7 @@ def test_a_signal_ends_any_endless_loop(tmp_path, loop):
     program = f"""
 import signal
 from pathlib import Path
-from tilescope.tracer.compiled import run
+from tilescope.tracer.compiled.driver import engine as run
 from tilescope.tracer.model.launch import decode
 launch = decode(Path({str(tmp_path / "launch.json")!r}).read_text())
 execute = run.Blocks.run

@@ -197,7 +197,7 @@ def test_an_edit_of_any_file_of_the_engine_makes_other_code():
 ALONE = """
 import sys
 from pathlib import Path
-from tilescope.tracer.compiled import compile as stage, run
+from tilescope.tracer.compiled.driver import compile as stage, engine as run
 from tilescope.tracer.model.launch import decode
 trace = run.run(decode(Path(sys.argv[1]).read_text(encoding="utf-8")), lambda done, of: None)
 stats = [sum(d.stats.cache_hits.values()) for d in stage._known.values()]
