@@ -1,4 +1,4 @@
-"""Suspects: the few touches that races can be among, found in passes over one part of a launch after the other.
+"""Candidates: the few touches that races can be among, found in passes over one part of a launch after the other.
 
 A clean launch has none, which spares the rest of the work; a large one is never held in memory as a whole.
 """
@@ -13,7 +13,7 @@ from ..model.trace import Op, Trace
 from .conflicting_accesses import contested
 
 
-def suspects_of(trace: Trace, group: list[int]) -> Touches:
+def candidates_of(trace: Trace, group: list[int]) -> Touches:
     """Return the touches of pieces that one thread writes and another touches; of shared memory in one phase."""
     if trace.buffers[group[0]].space == "shared":
         return joined([_in_phases(trace, touches_of(trace, group, part)) for part in parts_of(trace)])
@@ -21,11 +21,11 @@ def suspects_of(trace: Trace, group: list[int]) -> Touches:
     count = touches_of(trace, group, slice(0, 0)).count
     if count > 4 * len(trace) + SPARE:  # a table would be too large
         return touches_of(trace, group, slice(0, len(trace)))
-    met = _met(trace, group, parts, count)
-    if not met.any():
+    contended = _contended(trace, group, parts, count)
+    if not contended.any():
         return touches_of(trace, group, slice(0, 0))
     found = (touches_of(trace, group, part) for part in parts)
-    return joined([touches.where(met[touches.piece]) for touches in found])
+    return joined([touches.where(contended[touches.piece]) for touches in found])
 
 
 def _in_phases(trace: Trace, touches: Touches) -> Touches:
@@ -48,7 +48,7 @@ def _turns(trace: Trace, rows: Ints) -> Ints:
     return turn
 
 
-def _met(trace: Trace, group: list[int], parts: list[slice], count: int) -> Mask:
+def _contended(trace: Trace, group: list[int], parts: list[slice], count: int) -> Mask:
     """Return which pieces are written, and touched by more than one thread."""
     written, several, one = np.zeros(count, bool), np.zeros(count, bool), np.full(count, -1)
     for part in parts:

@@ -19,7 +19,7 @@ from ..analysis.grid_barriers import grid_epochs, has_grid_barriers
 from ..analysis.overlap import Touches, dense, groups_of
 from ..model.array_types import Ints, Mask
 from ..model.trace import FENCE_BLOCK, WARP, Op, Trace
-from .candidates import suspects_of
+from .candidates import candidates_of
 from .conflicting_accesses import Race, Scene, contested, merged, races_in
 from .happens_before import ordered_races, orders_otherwise
 from .missed_barriers import Absences
@@ -35,9 +35,9 @@ def races_of(trace: Trace, absences: Absences) -> list[Race]:
     written = trace.tally[:, Op.STORE :].sum(axis=1)
     found: dict[tuple[int, tuple[int, int]], Race] = {}
     for group in groups_of(trace, ("global", "shared")):
-        if np.any(written[group]) and len((suspects := suspects_of(trace, group)).rows):
+        if np.any(written[group]) and len((candidates := candidates_of(trace, group)).rows):
             find = _followed if orders_otherwise(trace, group) else _by_phases
-            for race in find(trace, suspects, absences):
+            for race in find(trace, candidates, absences):
                 key = (race.buffer, race.sites)
                 found[key] = merged(found[key], race) if key in found else race
     wrong = {(race.buffer, site) for race in found.values() if race.harmful for site in race.sites}
