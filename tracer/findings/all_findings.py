@@ -6,7 +6,7 @@ from ..analysis.requests import Requests
 from ..model.finding import FINDING_KINDS, SEVERITIES, Finding, place_of, rank
 from ..model.trace import Trace
 from ..races.detect import races_of
-from ..races.missed_barriers import absences_of
+from ..races.missed_barriers import missed_barriers_of
 from ..type_inference.client import Operation
 from .barriers import barrier_findings
 from .float64 import float64_findings
@@ -25,10 +25,10 @@ def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, .
 
     operations: the float64 arithmetic that Numba's type inference found, see `types_findings`.
     """
-    absences = absences_of(trace)
+    missed = missed_barriers_of(trace)
     found = [
-        *race_findings(trace, requests, races_of(trace, absences)),
-        *barrier_findings(trace, requests, absences),
+        *race_findings(trace, requests, races_of(trace, missed)),
+        *barrier_findings(trace, requests, missed),
         *missing_lanes_findings(trace, requests),
         *bounds_findings(trace, requests),
         *unwritten_findings(trace, requests),

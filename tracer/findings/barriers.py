@@ -15,16 +15,16 @@ from ..analysis.requests import Requests
 from ..model.array_types import Ints
 from ..model.finding import Finding, block_text, counted, line_text, place_text
 from ..model.trace import OF_GRID, Trace
-from ..races.missed_barriers import Absences, first_sites
+from ..races.missed_barriers import MissedBarriers, first_sites
 
 
-def barrier_findings(trace: Trace, requests: Requests, absences: Absences) -> list[Finding]:
+def barrier_findings(trace: Trace, requests: Requests, missed: MissedBarriers) -> list[Finding]:
     """Return the barriers at which threads differ (errors) or that some returned before (warnings)."""
     found = [*_apart(trace, requests), *_blocks_missing(trace, requests)]
     for ran_on in (True, False):
-        for site in np.unique(absences.site[absences.ran_on == ran_on]):
-            chosen = (absences.site == site) & (absences.ran_on == ran_on)
-            found.append(_missed(trace, requests, absences, np.flatnonzero(chosen)))
+        for site in np.unique(missed.site[missed.ran_on == ran_on]):
+            chosen = (missed.site == site) & (missed.ran_on == ran_on)
+            found.append(_missed(trace, requests, missed, np.flatnonzero(chosen)))
     return found
 
 
@@ -96,12 +96,12 @@ def _two(trace: Trace, requests: Requests, arrivals: Ints, site: int, other: int
     )  # fmt: skip
 
 
-def _missed(trace: Trace, requests: Requests, absences: Absences, chosen: Ints) -> Finding:
-    """Return the finding about absent threads of one barrier, which all ran on or had all returned."""
-    first, site, ran_on = chosen[0], int(absences.site[chosen[0]]), bool(absences.ran_on[chosen[0]])
-    block, thread = int(trace.blocks[absences.place[first]]), int(absences.thread[first])
-    phase, waiting = _waiting(trace, absences, chosen)
-    blocks = len(np.unique(absences.place[chosen]))
+def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: Ints) -> Finding:
+    """Return the finding about threads that missed one barrier, which all ran on or had all returned."""
+    first, site, ran_on = chosen[0], int(missed.site[chosen[0]]), bool(missed.ran_on[chosen[0]])
+    block, thread = int(trace.blocks[missed.place[first]]), int(missed.thread[first])
+    phase, waiting = _waiting(trace, missed, chosen)
+    blocks = len(np.unique(missed.place[chosen]))
     remedy = (
         _moved(trace, site) if ran_on else
         "keep every thread until the last barrier, and put its loads and stores under the condition instead"
@@ -116,7 +116,7 @@ def _missed(trace: Trace, requests: Requests, absences: Absences, chosen: Ints) 
     message = f"{counted(len(chosen), 'thread')} {what}, first {place}; {remedy}."
     return Finding(
         "barrier", "error" if ran_on else "warning", message, remedy, len(chosen), (site,),
-        _rows_of(trace, absences, chosen), (), ((block, waiting), (block, thread)),
+        _rows_of(trace, missed, chosen), (), ((block, waiting), (block, thread)),
         _end_of(trace, requests, block, phase),
     )  # fmt: skip
 
@@ -140,18 +140,18 @@ def _call(trace: Trace, site: int) -> str:
     return "the grid's sync()" if of_grid.any() else "cuda.syncthreads()"
 
 
-def _waiting(trace: Trace, absences: Absences, chosen: Ints) -> tuple[int, int]:
-    """Return the phase that the barrier ended, and the first thread that came to it, for the first absent one."""
+def _waiting(trace: Trace, missed: MissedBarriers, chosen: Ints) -> tuple[int, int]:
+    """Return the phase that the barrier ended, and the first thread that came to it, for the first that missed it."""
     barriers, first = trace.barriers, chosen[0]
-    block, phase = trace.blocks[absences.place[first]], absences.phase[first]
+    block, phase = trace.blocks[missed.place[first]], missed.phase[first]
     came = np.flatnonzero((barriers.block == block) & (barriers.phase == phase))
     return int(phase), int(barriers.thread[came].min())
 
 
-def _rows_of(trace: Trace, absences: Absences, chosen: Ints) -> Ints:
-    """Return the accesses that absent threads made in the phase in which they missed the barrier."""
+def _rows_of(trace: Trace, missed: MissedBarriers, chosen: Ints) -> Ints:
+    """Return the accesses that threads made in the phase in which they missed the barrier."""
     phase: NDArray[np.int64] = np.full((len(trace.blocks), trace.threads), -1)
-    phase[absences.place[chosen], absences.thread[chosen]] = absences.phase[chosen]
+    phase[missed.place[chosen], missed.thread[chosen]] = missed.phase[chosen]
     return np.flatnonzero(phase[trace.places_of(trace.block), trace.thread] == trace.phase)
 
 

@@ -22,14 +22,14 @@ from ..model.trace import FENCE_BLOCK, WARP, Op, Trace
 from .candidates import candidates_of
 from .conflicting_accesses import Race, Scene, contested, merged, races_in
 from .happens_before import ordered_races, orders_otherwise
-from .missed_barriers import Absences
+from .missed_barriers import MissedBarriers
 
 
-def races_of(trace: Trace, absences: Absences) -> list[Race]:
+def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
     """Return the races of a launch, one per buffer and two sites.
 
     Where a site takes part in a harmful race, that it also writes the same value as others is chance: it is left out.
-    Accesses of a thread that missed a barrier and ran on (see Absences) are not held against those of its own
+    Accesses of a thread that missed a barrier and ran on (see MissedBarriers) are not held against those of its own
     block: the barrier is what is wrong there.
     """
     written = trace.tally[:, Op.STORE :].sum(axis=1)
@@ -37,20 +37,20 @@ def races_of(trace: Trace, absences: Absences) -> list[Race]:
     for group in groups_of(trace, ("global", "shared")):
         if np.any(written[group]) and len((candidates := candidates_of(trace, group)).rows):
             find = _followed if orders_otherwise(trace, group) else _by_phases
-            for race in find(trace, candidates, absences):
+            for race in find(trace, candidates, missed):
                 key = (race.buffer, race.sites)
                 found[key] = merged(found[key], race) if key in found else race
     wrong = {(race.buffer, site) for race in found.values() if race.harmful for site in race.sites}
     return [r for r in found.values() if r.harmful or not wrong & {(r.buffer, site) for site in r.sites}]
 
 
-def _by_phases(trace: Trace, touches: Touches, absences: Absences) -> Iterator[Race]:
+def _by_phases(trace: Trace, touches: Touches, missed: MissedBarriers) -> Iterator[Race]:
     """Return the races that follow from the phases of blocks and the barriers of warps."""
-    for scene in _scenes(trace, touches, absences):
+    for scene in _scenes(trace, touches, missed):
         yield from races_in(trace, scene)
 
 
-def _followed(trace: Trace, touches: Touches, absences: Absences) -> list[Race]:
+def _followed(trace: Trace, touches: Touches, missed: MissedBarriers) -> list[Race]:
     """Return the races where more orders threads; barriers of all threads spare most accesses the way."""
     shared = trace.buffers[int(trace.buffer[touches.rows[0]])].space == "shared"
     key, size = dense(
@@ -59,10 +59,10 @@ def _followed(trace: Trace, touches: Touches, absences: Absences) -> list[Race]:
     thread = trace.thread_of(touches.rows)
     meet = contested(key, size, thread, trace.op[touches.rows])
     touches = touches.where(meet)
-    return ordered_races(trace, touches, key[meet], _stray(trace, touches, absences))
+    return ordered_races(trace, touches, key[meet], _stray(trace, touches, missed))
 
 
-def _scenes(trace: Trace, touches: Touches, absences: Absences) -> Iterator[Scene]:
+def _scenes(trace: Trace, touches: Touches, missed: MissedBarriers) -> Iterator[Scene]:
     """Return the touches that may meet others, from the widest scope to the narrowest."""
     if trace.buffers[int(trace.buffer[touches.rows[0]])].space == "global":
         thread = trace.thread_of(touches.rows)
@@ -70,7 +70,7 @@ def _scenes(trace: Trace, touches: Touches, absences: Absences) -> Iterator[Scen
         meet = contested(key, size, thread, trace.op[touches.rows])
         touches, key = touches.where(meet), key[meet]
         yield Scene("grid", touches, key, size, _place(trace, touches))
-    touches = touches.where(~_stray(trace, touches, absences))
+    touches = touches.where(~_stray(trace, touches, missed))
     key, size = dense(_phase_key(trace, touches) * touches.count + touches.piece)
     meet = contested(key, size, trace.thread[touches.rows], trace.op[touches.rows])
     touches, key = touches.where(meet), key[meet]
@@ -97,13 +97,13 @@ def _grid_key(trace: Trace, touches: Touches) -> Ints:
     return epoch * touches.count + touches.piece
 
 
-def _stray(trace: Trace, touches: Touches, absences: Absences) -> Mask:
+def _stray(trace: Trace, touches: Touches, missed: MissedBarriers) -> Mask:
     """Return which touches are of threads that ran past a barrier, in that phase."""
-    stray = absences.ran_on
+    stray = missed.ran_on
     if not stray.any():
         return np.zeros(len(touches.rows), bool)
     last: NDArray[np.int64] = np.full((len(trace.blocks), trace.threads), -1)
-    last[absences.place[stray], absences.thread[stray]] = absences.phase[stray]
+    last[missed.place[stray], missed.thread[stray]] = missed.phase[stray]
     found: Mask = last[_place(trace, touches), trace.thread[touches.rows]] == trace.phase[touches.rows]
     return found
 

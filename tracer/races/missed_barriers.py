@@ -12,7 +12,7 @@ from ..model.trace import Site, Trace
 
 
 @dataclass(frozen=True, eq=False)
-class Absences:
+class MissedBarriers:
     """Threads that did not come to a barrier to which others of their block came, an entry each."""
 
     place: Ints  # of the block in trace.blocks
@@ -22,7 +22,7 @@ class Absences:
     ran_on: Mask  # whether the thread ran past the barrier, rather than that it returned before it
 
 
-def absences_of(trace: Trace) -> Absences:
+def missed_barriers_of(trace: Trace) -> MissedBarriers:
     """Return the threads that did not come, in blocks that ended."""
     came = _arrivals(trace)
     most = came.max(axis=1)
@@ -33,7 +33,7 @@ def absences_of(trace: Trace) -> Absences:
     ran_on = np.zeros(len(place), bool)
     if len(place):
         ran_on = _ran_on(trace, came, place, thread, phase, site)
-    return Absences(place, thread, phase, site, ran_on)
+    return MissedBarriers(place, thread, phase, site, ran_on)
 
 
 def _arrivals(trace: Trace) -> Ints:
@@ -53,7 +53,7 @@ def first_sites(trace: Trace, phases: int) -> Ints:
 
 
 def _ran_on(trace: Trace, came: Ints, place: Ints, thread: Ints, phase: Ints, site: Ints) -> Mask:
-    """Return whether each absent thread made accesses that come after the barrier.
+    """Return whether each thread that missed a barrier made accesses that come after the barrier.
 
     They do if they lie below it in the source, outside a loop that holds both; or if the thread had made more
     accesses at a site than any that came to the barrier had by then, and those made more of them later. Where it
@@ -62,12 +62,12 @@ def _ran_on(trace: Trace, came: Ints, place: Ints, thread: Ints, phase: Ints, si
     slot = np.full(came.shape, -1)
     slot[place, thread] = np.arange(len(place))
     mine = slot[trace.places_of(trace.block), trace.thread]
-    of_absent = np.flatnonzero(mine >= 0)
-    rows = of_absent[phase[mine[of_absent]] == trace.phase[of_absent]]
+    of_missing = np.flatnonzero(mine >= 0)
+    rows = of_missing[phase[mine[of_missing]] == trace.phase[of_missing]]
     below = _below(trace, np.unique(site).tolist())
     result = np.zeros(len(place), bool)
     result[mine[rows][below[site[mine[rows]], trace.site[rows]]]] = True
-    result[~result] = _did_not_return(trace, of_absent, place[~result], thread[~result], site[~result])
+    result[~result] = _did_not_return(trace, of_missing, place[~result], thread[~result], site[~result])
     for last in np.unique(phase[~result]):
         late = ~result & (phase == last)
         blocks = np.unique(place[late])
@@ -115,7 +115,7 @@ def is_below(trace: Trace, upper: Site, lower: Site) -> bool:
 
 
 def _did_not_return(trace: Trace, rows: Ints, place: Ints, thread: Ints, site: Ints) -> Mask:
-    """Return whether absent threads, whose accesses are `rows`, can't have returned before their barrier.
+    """Return whether threads, whose accesses are `rows`, can't have returned before their barrier.
 
     After what the source says they can't have where the kernel's function has no `return` on the way, or where
     they got further.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..model.launch import Launch, is_program
 from ..model.trace import Op, Trace
 from ..races.detect import races_of
-from ..races.missed_barriers import absences_of
+from ..races.missed_barriers import missed_barriers_of
 
 AGAIN = 5_000_000  # accesses that the simulator makes in some ten seconds
 Report = Callable[[int, int], None]
@@ -18,7 +18,7 @@ def has_races(trace: Trace) -> bool:
     """Return whether what a compiled launch does depends on the order of its threads."""
     from ..compiled.rows.race_free_check import keep_apart
 
-    return not keep_apart(trace) and any(race.harmful for race in races_of(trace, absences_of(trace)))
+    return not keep_apart(trace) and any(race.harmful for race in races_of(trace, missed_barriers_of(trace)))
 
 
 def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_races) -> Trace:

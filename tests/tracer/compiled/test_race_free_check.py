@@ -18,7 +18,7 @@ from tilescope.tracer.compiled.rows.race_free_check import keep_apart
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.races.detect import races_of
-from tilescope.tracer.races.missed_barriers import absences_of
+from tilescope.tracer.races.missed_barriers import missed_barriers_of
 from tilescope.tracer.run.engine import has_races
 
 ALONE = {
@@ -50,7 +50,7 @@ def kernel(a, out):
 
 
 def racing(trace: Trace) -> bool:
-    return any(race.harmful for race in races_of(trace, absences_of(trace)))
+    return any(race.harmful for race in races_of(trace, missed_barriers_of(trace)))
 
 
 @pytest.mark.parametrize("line", ALONE.values(), ids=ALONE)

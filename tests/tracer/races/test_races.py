@@ -16,7 +16,7 @@ from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.races import detect as finder
 from tilescope.tracer.races.detect import races_of
-from tilescope.tracer.races.missed_barriers import Absences, absences_of
+from tilescope.tracer.races.missed_barriers import MissedBarriers, missed_barriers_of
 from traces import BUFFERS, programs, trace_of
 
 THREADS = 40
@@ -81,7 +81,7 @@ def test_a_kernel_without_some_barriers_is_caught_where_two_threads_can_meet(tmp
     def pair(sites):
         return tuple(sorted((ended.sites[site].line - first) // 2 for site in (sites * 2)[:2]))
 
-    found, told = races_of(ended, absences_of(ended)), {pair(f.sites) for f in races(ended)}
+    found, told = races_of(ended, missed_barriers_of(ended)), {pair(f.sites) for f in races(ended)}
     assert {pair(race.sites) for race in found} == can_meet(steps)
     assert all(race.harmful for race in found)
     assert told <= can_meet(steps)
@@ -95,7 +95,7 @@ def test_a_kernel_without_some_barriers_is_caught_where_two_threads_can_meet(tmp
 # --- made-up traces of several blocks, atomics and buffers that overlap, against every two accesses
 
 
-NOBODY = Absences(*[np.empty(0, np.int64)] * 4, np.empty(0, bool))
+NOBODY = MissedBarriers(*[np.empty(0, np.int64)] * 4, np.empty(0, bool))
 
 
 def overlapping(made):

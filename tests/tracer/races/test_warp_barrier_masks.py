@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from races import EVERY, kernel, raced, races
 from tilescope.tracer.races.detect import races_of
-from tilescope.tracer.races.missed_barriers import absences_of
+from tilescope.tracer.races.missed_barriers import missed_barriers_of
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -71,7 +71,7 @@ def test_only_lanes_that_a_mask_names_are_ordered(tmp_path, steps, schedule):
     )
     found = {
         tuple(sorted(numbers.index(ended.sites[site].line - first) for site in race.sites))
-        for race in races_of(ended, absences_of(ended))
+        for race in races_of(ended, missed_barriers_of(ended))
     }
     assert found == can_meet(steps)
 
