@@ -4,8 +4,8 @@ The memory model is that of the CUDA C++ Programming Guide: blocks run in any or
 grid; in a block barriers order threads, also those of one warp ("Independent Thread Scheduling"), whose lanes
 cuda.syncwarp() orders. Who meets whom follows from the phases, so a race is found in whatever order this launch
 happened to run. Where fences and atomics may order threads too, or masks leave lanes of a warp out, every access
-is followed (see ordered_races and clocks). As in compute-sanitizer's racecheck, threads that all write the same
-value do no harm.
+is followed (see `happens_before` and `vector_clocks`). As in compute-sanitizer's racecheck, threads that all write
+the same value do no harm.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..model.array_types import Ints, Mask
 from ..model.trace import FENCE_BLOCK, WARP, Op, Trace
 from .candidates import candidates_of
 from .conflicting_accesses import Race, Scene, contested, merged, races_in
-from .happens_before import ordered_races, orders_otherwise
+from .happens_before import happens_before_races, needs_happens_before
 from .missed_barriers import MissedBarriers
 
 
@@ -36,7 +36,7 @@ def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
     found: dict[tuple[int, tuple[int, int]], Race] = {}
     for group in groups_of(trace, ("global", "shared")):
         if np.any(written[group]) and len((candidates := candidates_of(trace, group)).rows):
-            find = _followed if orders_otherwise(trace, group) else _by_phases
+            find = _followed if needs_happens_before(trace, group) else _by_phases
             for race in find(trace, candidates, missed):
                 key = (race.buffer, race.sites)
                 found[key] = merged(found[key], race) if key in found else race
@@ -59,7 +59,7 @@ def _followed(trace: Trace, touches: Touches, missed: MissedBarriers) -> list[Ra
     thread = trace.thread_of(touches.rows)
     meet = contested(key, size, thread, trace.op[touches.rows])
     touches = touches.where(meet)
-    return ordered_races(trace, touches, key[meet], _stray(trace, touches, missed))
+    return happens_before_races(trace, touches, key[meet], _stray(trace, touches, missed))
 
 
 def _scenes(trace: Trace, touches: Touches, missed: MissedBarriers) -> Iterator[Scene]:

@@ -1,7 +1,7 @@
 """Races where more than the barriers of a block orders threads: fences with atomics, and masked warp barriers.
 
 Goes through the events of a launch in order and asks of every access whether an earlier one to the same memory
-comes before it (see clocks). That costs microseconds an access, so it looks only at those that meet others as
+comes before it (see `vector_clocks`). That costs microseconds an access, so it looks only at those that meet others as
 far as barriers of all threads tell, and at no more than LIMIT of them.
 """
 
@@ -18,14 +18,14 @@ from ..analysis.overlap import Touches
 from ..model.array_types import Ints, Mask
 from ..model.trace import FENCE_BLOCK, WARP, Op, Trace
 from .conflicting_accesses import Race, differ
-from .sync_events import BARRIER, FENCING, MEETING, events_of, has_fences
-from .vector_clocks import UNKNOWN, Clock, Clocks, flag_of
+from .sync_events import BARRIER, MEMORY_FENCE, WARP_BARRIER, has_fences, sync_events_of
+from .vector_clocks import UNKNOWN, ThreadState, VectorClocks, flag_of
 
 LIMIT = 50_000  # accesses that are looked at
 MANY = 64  # earlier accesses to one element that are kept even if a later one stands for them
 
 
-def orders_otherwise(trace: Trace, group: list[int]) -> bool:
+def needs_happens_before(trace: Trace, group: list[int]) -> bool:
     """Return whether more than barriers of all threads may order those who touch the buffers of a group.
 
     That is fences, atomics on these buffers whose results are used, and warp barriers that leave lanes out.
@@ -67,7 +67,7 @@ class _Watched:
     raced: set[int] = field(default_factory=set)  # keys of pairs
 
 
-def ordered_races(trace: Trace, touches: Touches, key: Ints, stray: Mask) -> list[Race]:
+def happens_before_races(trace: Trace, touches: Touches, key: Ints, stray: Mask) -> list[Race]:
     """Return the races among some touches, one per buffer and two sites.
 
     key: equal where two touches may meet, if they do; stray: touches that are not held against their own block.
@@ -96,34 +96,34 @@ def _chosen(trace: Trace, touches: Touches) -> Mask:
 
 def _follow(trace: Trace, watched: _Watched) -> None:
     """Go through the launch, and note the pairs that nothing orders."""
-    clocks, count = Clocks(len(trace.blocks)), trace.threads
+    clocks, count = VectorClocks(len(trace.blocks)), trace.threads
     rows = np.array(list(watched.keys), np.int64)
-    for kind, at, thread, phase, what, more in events_of(trace, rows):
-        clock, block = clocks.of(thread, thread // count, phase), thread // count
+    for kind, at, thread, phase, what, more in sync_events_of(trace, rows):
+        state, block = clocks.of(thread, thread // count, phase), thread // count
         if kind == BARRIER:
-            clocks.barrier(clock, block, what, more)
-        elif kind == MEETING:
-            clocks.meet(clock, at, what)
-        elif kind == FENCING:
-            clocks.fence(clock, at, what)
+            clocks.barrier(state, block, what, more)
+        elif kind == WARP_BARRIER:
+            clocks.warp_barrier(state, at, what)
+        elif kind == MEMORY_FENCE:
+            clocks.fence(state, at, what)
         else:
-            _access(trace, watched, clock, at)
+            _access(trace, watched, state, at)
             if more >= 0:
                 watched.where[at] = more
-                clocks.atomic(clock, at, what, block, more)
+                clocks.atomic(state, at, what, block, more)
 
 
-def _access(trace: Trace, watched: _Watched, clock: Clock, row: int) -> None:
+def _access(trace: Trace, watched: _Watched, state: ThreadState, row: int) -> None:
     """Compare an access with the last one of every thread, site and kind to the same memory."""
     party = _party(trace, row)
     for key in watched.keys.get(row, ()):
         held = watched.last[key]
         for (other, _), rows in held.items():
             if _conflict(other, party):
-                _meet(trace, watched, clock, (other, party), key, row, rows)
+                _meet(trace, watched, state, (other, party), key, row, rows)
         if party % len(Op) == Op.STORE and key not in watched.raced and sum(map(len, held.values())) > MANY:
             held.clear()  # it comes after all of these, so who comes after it does too
-        held.setdefault((party, _stored(trace, row)), {})[clock.thread] = row
+        held.setdefault((party, _stored(trace, row)), {})[state.thread] = row
 
 
 def _stored(trace: Trace, row: int) -> Any:
@@ -146,36 +146,36 @@ def _conflict(one: int, other: int) -> bool:
 
 
 def _meet(
-    trace: Trace, watched: _Watched, clock: Clock, pair: tuple[int, int], key: int, row: int, held: dict[int, int]
+    trace: Trace, watched: _Watched, state: ThreadState, pair: tuple[int, int], key: int, row: int, held: dict[int, int]
 ) -> None:  # fmt: skip
     """Note the pair of a row and one of those held that nothing orders; of several the worst, of the widest scope."""
-    known, widest = watched.pairs[pair].get(key), _widest(trace, row)
-    if known is not None and (_rank(trace, known) == (True, widest) or known.tries > MANY):
+    best, widest = watched.pairs[pair].get(key), _widest(trace, row)
+    if best is not None and (_rank(trace, best) == (True, widest) or best.tries > MANY):
         return
-    found = known
-    for first in _unordered(trace, watched, clock, row, held):
+    found = best
+    for first in _unordered(trace, watched, state, row, held):
         one = _Pair(first, row, key)
         if found is None or _rank(trace, one) > _rank(trace, found):
             found = one
         if _rank(trace, found) == (True, widest):
             break
     if found is not None:
-        tries = known.tries + 1 if known else 1
+        tries = best.tries + 1 if best else 1
         watched.pairs[pair][key] = found._replace(tries=tries)
         watched.raced.add(key)
 
 
 def _unordered(
-    trace: Trace, watched: _Watched, clock: Clock, row: int, held: dict[int, int]
+    trace: Trace, watched: _Watched, state: ThreadState, row: int, held: dict[int, int]
 ) -> Iterator[int]:  # fmt: skip
     """Return the accesses of other threads, held by thread, that nothing orders before a row."""
     for thread, first in held.items():
         block = thread // trace.threads
-        if thread == clock.thread or clock.knows(thread, block, int(trace.phase[first]), first):
+        if thread == state.thread or state.comes_after(thread, block, int(trace.phase[first]), first):
             continue
-        if first in watched.where and first <= clock.known.rows.get(flag_of(watched.where[first]), UNKNOWN):
+        if first in watched.where and first <= state.clock.rows.get(flag_of(watched.where[first]), UNKNOWN):
             continue
-        same = block == clock.thread // trace.threads
+        same = block == state.thread // trace.threads
         if not (same and (first in watched.stray or row in watched.stray)):
             yield first
 

@@ -13,17 +13,17 @@ from ..model.array_types import Ints
 from ..model.grouping import places_in_run, run_starts, stable_order
 from ..model.trace import FENCE_BLOCK, OF_GRID, WARP, Barriers, Op, Trace
 
-BARRIER, MEETING, FENCING, ACCESS = range(4)
+BARRIER, WARP_BARRIER, MEMORY_FENCE, ACCESS = range(4)
 
 
-class Event(NamedTuple):
-    """What a thread does."""
+class SyncEvent(NamedTuple):
+    """What a thread does that orders it, or that an order is wanted of."""
 
     kind: int  # BARRIER, MEETING, FENCING or ACCESS
     at: int  # row of the trace: that of an access, else the first row that comes after
     thread: int  # counted through all blocks that ran
     phase: int  # of its block
-    what: int  # the reach of a barrier or a fence, the number of a meeting, the op of an access
+    what: int  # the reach of a barrier or a fence, the number of a warp barrier, the op of an access
     more: int  # of a barrier of the grid how many came before, of an atomic its location, else -1
 
 
@@ -32,7 +32,7 @@ def has_fences(trace: Trace) -> bool:
     return bool((trace.warp_barriers.reach >= FENCE_BLOCK).any())
 
 
-def events_of(trace: Trace, watched: Ints) -> Iterator[Event]:
+def sync_events_of(trace: Trace, watched: Ints) -> Iterator[SyncEvent]:
     """Return the events in order, with the accesses of some rows (watched) and the atomics that may order threads.
 
     Warp barriers are those of the blocks that are watched; other barriers and fences of the threads that are, too.
@@ -42,15 +42,15 @@ def events_of(trace: Trace, watched: Ints) -> Iterator[Event]:
     blocks = np.unique(threads // trace.threads)
     barriers, events = _barriers(trace), _warp_events(trace)
     barriers = barriers[:, np.isin(barriers[2], threads)]
-    meeting = events[0] == MEETING
+    at_warp_barrier = events[0] == WARP_BARRIER
     events = events[
-        :, np.where(meeting, np.isin(events[2] // trace.threads, blocks), np.isin(events[2], threads))
+        :, np.where(at_warp_barrier, np.isin(events[2] // trace.threads, blocks), np.isin(events[2], threads))
     ]
     columns = np.concatenate([barriers, events, accesses], axis=1)
     columns = columns[:, columns[1] <= int(watched.max(initial=-1))]
     kind, at, _, phase, _, _ = columns
     order = np.lexsort((kind == BARRIER, phase, kind == ACCESS, at))  # stable, so each table keeps its order
-    return (Event(*event) for event in columns[:, order].T.tolist())
+    return (SyncEvent(*event) for event in columns[:, order].T.tolist())
 
 
 def _owner(trace: Trace, barriers: Barriers) -> Ints:
@@ -80,21 +80,23 @@ def _barriers(trace: Trace) -> Ints:
 
 
 def _warp_events(trace: Trace) -> Ints:
-    """Return the fences, and the warp barriers with the number of the meeting that they are part of."""
+    """Return the fences, and the arrivals at warp barriers with the number of the barrier."""
     found, reach = trace.warp_barriers, trace.warp_barriers.reach.astype(np.int64)
     fence, thread = reach >= FENCE_BLOCK, _owner(trace, found)
     what = np.where(
-        fence, reach, _meetings(thread // trace.threads * trace.warps + found.thread // WARP, thread, reach)
+        fence,
+        reach,
+        _warp_barrier_numbers(thread // trace.threads * trace.warps + found.thread // WARP, thread, reach),
     )
-    kind = np.where(fence, FENCING, MEETING)
+    kind = np.where(fence, MEMORY_FENCE, WARP_BARRIER)
     columns = np.stack(
         [kind, _rows_at(trace, found), thread, found.phase.astype(np.int64), what, np.full(len(what), -1)]
     )
     return columns[:, reach > 0]
 
 
-def _meetings(warp: Ints, thread: Ints, mask: Ints) -> Ints:
-    """Number the meetings of lanes: the k-th time that each lane of a warp comes with the same mask."""
+def _warp_barrier_numbers(warp: Ints, thread: Ints, mask: Ints) -> Ints:
+    """Number the warp barriers: one is the k-th time that each lane of a warp comes with the same mask."""
     number = np.unique(mask, return_inverse=True)[1]
     key = thread * (int(number.max(initial=0)) + 1) + number
     order = stable_order(key)

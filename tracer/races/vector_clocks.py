@@ -1,4 +1,4 @@
-"""What each thread knows of the others: vector clocks, where fences, atomics or masked warp barriers order threads.
+"""Vector clocks: what comes before each thread where fences, atomics or masked warp barriers order threads.
 
 After Mattern, "Virtual Time and Global States of Distributed Systems" (1989), as data race detectors use it
 (Flanagan and Freund, "FastTrack", PLDI 2009). What orders is taken from the memory consistency model of the PTX
@@ -32,16 +32,15 @@ UNKNOWN = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
-    """What comes before something. Never changed, so that all threads behind a barrier share one.
+class VectorClock:
+    """What comes before something. Never changed, so that all threads behind a barrier share one."""
 
-    phases: per block how many of its phases; rows: by thread, and by location of atomics, the last row beyond these.
-    """
+    phases: Ints  # per block how many of its phases
+    rows: dict[
+        Any, int
+    ]  # by thread, and by location of atomics, the last row of the trace beyond these phases
 
-    phases: Ints
-    rows: dict[Any, int]
-
-    def joined(self, other: Known) -> Known:
+    def joined(self, other: VectorClock) -> VectorClock:
         """Return what comes before one or the other."""
         if other is self:
             return self
@@ -49,122 +48,126 @@ class Known:
         rows = many
         if few:
             rows = many | {k: max(row, many.get(k, UNKNOWN)) for k, row in few.items()}
-        return Known(np.maximum(self.phases, other.phases), rows)
+        return VectorClock(np.maximum(self.phases, other.phases), rows)
 
-    def upto(self, who: Any, row: int) -> Known:
+    def upto(self, who: Any, row: int) -> VectorClock:
         """Return this, and what a thread or location did up to a row."""
-        return Known(self.phases, {**self.rows, who: max(row, self.rows.get(who, UNKNOWN))})
+        return VectorClock(self.phases, {**self.rows, who: max(row, self.rows.get(who, UNKNOWN))})
 
-    def past(self, block: int, phase: int) -> Known:
+    def past(self, block: int, phase: int) -> VectorClock:
         """Return this, and all that a block did up to the end of a phase."""
         if self.phases[block] > phase:
             return self
         phases = self.phases.copy()
         phases[block] = phase + 1
-        return Known(phases, self.rows)
+        return VectorClock(phases, self.rows)
 
 
 @dataclass(eq=False)
-class Clock:
-    """What one thread knows before what it does next."""
+class ThreadState:
+    """What comes before what one thread does next (the `ThreadState` of FastTrack)."""
 
     thread: int  # counted through all blocks that ran
-    known: Known
+    clock: VectorClock
     phase: int = 0  # of its block
-    meeting: int = UNKNOWN  # the number of the meeting of lanes that it came to last, until that has told it
+    warp_barrier: int = UNKNOWN  # the one that it came to last, until it has passed it
     # By whether a fence reaches beyond the block: what may be released; what was read with an atomic and no fence or
     # barrier has made sure of yet.
-    fenced: dict[bool, Known] = field(default_factory=dict)
-    pending: dict[bool, Known] = field(default_factory=dict)
+    fenced: dict[bool, VectorClock] = field(default_factory=dict)
+    pending: dict[bool, VectorClock] = field(default_factory=dict)
 
-    def settle(self, *, wide: bool) -> None:
-        """Make sure of what atomics read: within the block, or beyond it too (wide)."""
+    def acquire(self, *, wide: bool) -> None:
+        """Take in what atomics read: within the block, or beyond it too (wide)."""
         for reach in (False, True)[: 1 + wide]:
             if reach in self.pending:
-                self.known = self.known.joined(self.pending.pop(reach))
+                self.clock = self.clock.joined(self.pending.pop(reach))
 
-    def knows(self, thread: int, block: int, phase: int, row: int) -> bool:
+    def comes_after(self, thread: int, block: int, phase: int, row: int) -> bool:
         """Return whether a row of another thread, in a phase of its block, comes before what this one does next."""
-        return bool(self.known.phases[block] > phase) or self.known.rows.get(thread, UNKNOWN) >= row
+        return bool(self.clock.phases[block] > phase) or self.clock.rows.get(thread, UNKNOWN) >= row
 
 
-class Clocks:
+class VectorClocks:
     """The clocks of all threads, as the events of a launch come in order; blocks are counted as they ran."""
 
     def __init__(self, blocks: int) -> None:
-        self._nothing = Known(np.zeros(blocks, np.int64), {})
-        self._threads: dict[int, Clock] = {}
-        self._told: dict[Any, Known] = {}  # at barriers, before them by fences, at meetings, by releases
-        self._last: dict[Any, Known] = {}  # what was told last at each of these places
+        self._nothing = VectorClock(np.zeros(blocks, np.int64), {})
+        self._threads: dict[int, ThreadState] = {}
+        self._released: dict[
+            Any, VectorClock
+        ] = {}  # by barrier, fence before one, warp barrier or atomic's location
+        self._last_released: dict[Any, VectorClock] = {}  # what was released last at each of these
         self._grids: dict[tuple[int, int], int] = {}  # barriers of blocks that are the grid's too
 
-    def of(self, thread: int, block: int, phase: int) -> Clock:
-        """Return the clock of a thread in a phase of its block, after the barriers that it has passed."""
-        clock = self._threads.get(thread)
-        if clock is None:
-            clock = self._threads[thread] = Clock(thread, self._nothing)
-        if clock.meeting >= 0:
-            clock.known = self._told["meeting", clock.meeting]
-            clock.meeting = UNKNOWN
-        if phase > clock.phase:
-            clock.phase = phase
-            self._pass_barrier(clock, block, phase - 1)
-        return clock
+    def of(self, thread: int, block: int, phase: int) -> ThreadState:
+        """Return the state of a thread in a phase of its block, after the barriers that it has passed."""
+        state = self._threads.get(thread)
+        if state is None:
+            state = self._threads[thread] = ThreadState(thread, self._nothing)
+        if state.warp_barrier >= 0:
+            state.clock = self._released["warp barrier", state.warp_barrier]
+            state.warp_barrier = UNKNOWN
+        if phase > state.phase:
+            state.phase = phase
+            self._pass_barrier(state, block, phase - 1)
+        return state
 
-    def _pass_barrier(self, clock: Clock, block: int, phase: int) -> None:
-        """Let a thread know what its block, or the grid, told at a barrier: its own is a part of that."""
-        told = self._told.get(("block", block, phase), clock.known)
+    def _pass_barrier(self, state: ThreadState, block: int, phase: int) -> None:
+        """Let a thread acquire what its block, or the grid, released at a barrier: its own is a part of that."""
+        released = self._released.get(("block", block, phase), state.clock)
         grid = self._grids.pop((block, phase), None)
         if grid is not None:
-            told = self._told["block", block, phase] = told.joined(self._told["grid", grid])
-        clock.known = told
+            released = self._released["block", block, phase] = released.joined(self._released["grid", grid])
+        state.clock = released
         for wide in (False, True):
-            if ("fenced", block, phase, wide) in self._told:
-                clock.fenced[wide] = self._told["fenced", block, phase, wide]
+            if ("fenced", block, phase, wide) in self._released:
+                state.fenced[wide] = self._released["fenced", block, phase, wide]
 
-    def barrier(self, clock: Clock, block: int, reach: int, grid: int) -> None:
+    def barrier(self, state: ThreadState, block: int, reach: int, grid: int) -> None:
         """Take in that a thread came to a barrier; `grid` counts the grid's barriers before it."""
-        clock.settle(wide=True)
-        here = ("block", block, clock.phase)
-        self._tell(here, clock.known.past(block, clock.phase) if here not in self._told else clock.known)
+        state.acquire(wide=True)
+        here = ("block", block, state.phase)
+        self._release(
+            here, state.clock.past(block, state.phase) if here not in self._released else state.clock
+        )
         if reach == OF_GRID:
-            self._tell(("grid", grid), self._told[here])
-            self._grids[block, clock.phase] = grid
-        for wide, fenced in clock.fenced.items():
-            self._tell(("fenced", block, clock.phase, wide), fenced)
+            self._release(("grid", grid), self._released[here])
+            self._grids[block, state.phase] = grid
+        for wide, fenced in state.fenced.items():
+            self._release(("fenced", block, state.phase, wide), fenced)
 
-    def meet(self, clock: Clock, row: int, meeting: int) -> None:
-        """Take in that a lane came to a warp barrier, where the lanes of one meeting wait for each other."""
-        clock.settle(wide=True)
-        self._tell(("meeting", meeting), clock.known.upto(clock.thread, row - 1))
-        clock.meeting = meeting
+    def warp_barrier(self, state: ThreadState, row: int, warp_barrier: int) -> None:
+        """Take in that a lane came to a warp barrier, where its lanes wait for each other."""
+        state.acquire(wide=True)
+        self._release(("warp barrier", warp_barrier), state.clock.upto(state.thread, row - 1))
+        state.warp_barrier = warp_barrier
 
-    def fence(self, clock: Clock, row: int, reach: int) -> None:
+    def fence(self, state: ThreadState, row: int, reach: int) -> None:
         """Take in a fence: what was read is sure now, and what was done may be released."""
-        clock.settle(wide=reach == FENCE)
-        told = clock.known.upto(clock.thread, row - 1)
+        state.acquire(wide=reach == FENCE)
+        released = state.clock.upto(state.thread, row - 1)
         for wide in (False, True)[: 1 + (reach == FENCE)]:
-            clock.fenced[wide] = told
+            state.fenced[wide] = released
 
-    def atomic(self, clock: Clock, row: int, op: int, block: int, location: int) -> None:
+    def atomic(self, state: ThreadState, row: int, op: int, block: int, location: int) -> None:
         """Take in an atomic of a block on a location."""
-        places = {False: ("released", location, block), True: ("released", location)}
+        sync_objects = {False: ("released", location, block), True: ("released", location)}
         if op == Op.ATOMIC:
-            for wide, place in places.items():
-                if place in self._told:
-                    before = clock.pending.get(wide, self._nothing)
-                    clock.pending[wide] = self._told[place].joined(before)
-            clock.known = clock.known.upto(flag_of(location), row)
-        for wide, fenced in clock.fenced.items():
-            self._tell(places[wide], fenced)
+            for wide, sync_object in sync_objects.items():
+                if sync_object in self._released:
+                    before = state.pending.get(wide, self._nothing)
+                    state.pending[wide] = self._released[sync_object].joined(before)
+            state.clock = state.clock.upto(flag_of(location), row)
+        for wide, fenced in state.fenced.items():
+            self._release(sync_objects[wide], fenced)
 
-    def _tell(self, place: Any, known: Known) -> None:
-        """Add to what is known at a place; threads of a block often tell the same one after the other."""
-        if self._last.get(place) is not known:
-            self._last[place] = known
-            self._told[place] = self._told.get(place, known).joined(known)
+    def _release(self, sync_object: Any, clock: VectorClock) -> None:
+        """Add to what a sync object hands on; threads of a block often release the same one after the other."""
+        if self._last_released.get(sync_object) is not clock:
+            self._last_released[sync_object] = clock
+            self._released[sync_object] = self._released.get(sync_object, clock).joined(clock)
 
 
 def flag_of(location: int) -> tuple[str, int]:
-    """Return what stands for a location of atomics among those of whom something is known."""
+    """Return what stands for a location of atomics among those that a clock counts."""
     return ("flag", location)

@@ -276,7 +276,7 @@ def test_following_every_access_finds_what_the_phases_tell(made_of, overlap, see
     made = overlapping(made) if overlap else made
     assume(not (made.op == Op.ATOMIC).any())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(finder, "orders_otherwise", lambda trace, group: True)
+        patch.setattr(finder, "needs_happens_before", lambda trace, group: True)
         followed = races_of(made, NOBODY)
     told = races_of(made, NOBODY)
     assert {r.sites for r in followed if r.harmful} == {r.sites for r in told if r.harmful}
