@@ -20,7 +20,7 @@ from ..analysis.requests import Requests
 from ..model.array_types import Ints, Mask
 from ..model.finding import Finding, access_element, counted, line_text, thread_text
 from ..model.trace import Op, Trace, poison
-from ..races.conflicting_accesses import Writers
+from ..races.conflicting_accesses import WritersByKey
 
 NEVER = np.iinfo(np.int64).max
 REMEDY = {
@@ -96,9 +96,11 @@ def _raced(trace: Trace, touches: Touches, key: Ints, bad: Mask, written: Mask) 
     place = trace.places_of(trace.block[row])
     number, size = dense((both * len(trace.blocks) + place) * phases + trace.phase[row])
     count = len(writes)
-    in_block = Writers(number[:count], size, trace.thread[writes]).meet(number[count:], trace.thread[reads])
+    in_block = WritersByKey(number[:count], size, trace.thread[writes]).others(
+        number[count:], trace.thread[reads]
+    )
     both, size = dense(both * phases + grid_epochs(trace)[place, trace.phase[row]])
-    between = Writers(both[:count], size, place[:count]).meet(both[count:], place[count:])
+    between = WritersByKey(both[:count], size, place[:count]).others(both[count:], place[count:])
     return in_block | between
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..analysis.overlap import PART, SPARE, Touches, dense, joined, parts_of, touches_of
 from ..model.array_types import Ints, Mask
 from ..model.trace import Op, Trace
-from .conflicting_accesses import contested
+from .conflicting_accesses import conflicting
 
 
 def candidates_of(trace: Trace, group: list[int]) -> Touches:
@@ -29,23 +29,23 @@ def candidates_of(trace: Trace, group: list[int]) -> Touches:
 
 
 def _in_phases(trace: Trace, touches: Touches) -> Touches:
-    """Return the touches of shared memory, of whole blocks, on which threads of a block meet in a phase."""
+    """Return the touches of shared memory, of whole blocks, on which threads of a block conflict in a phase."""
     if not len(touches.rows):
         return touches
-    turn, size = dense(_turns(trace, touches.rows))
+    block_phase, size = dense(_block_phases(trace, touches.rows))
     written = np.zeros(size, bool)
-    written[turn[trace.op[touches.rows] != Op.LOAD]] = True
-    some = written[turn]
-    touches, turn = touches.where(some), turn[some]
-    key, size = dense(turn * touches.count + touches.piece)
-    return touches.where(contested(key, size, trace.thread[touches.rows], trace.op[touches.rows]))
+    written[block_phase[trace.op[touches.rows] != Op.LOAD]] = True
+    some = written[block_phase]
+    touches, block_phase = touches.where(some), block_phase[some]
+    key, size = dense(block_phase * touches.count + touches.piece)
+    return touches.where(conflicting(key, size, trace.thread[touches.rows], trace.op[touches.rows]))
 
 
-def _turns(trace: Trace, rows: Ints) -> Ints:
+def _block_phases(trace: Trace, rows: Ints) -> Ints:
     """Return a number for the block and phase of each of some accesses."""
     place, phase = trace.places_of(trace.block[rows]), trace.phase[rows]
-    turn: Ints = (place - place.min()) * (int(phase.max()) + 1) + phase
-    return turn
+    block_phase: Ints = (place - place.min()) * (int(phase.max()) + 1) + phase
+    return block_phase
 
 
 def _contended(trace: Trace, group: list[int], parts: list[slice], count: int) -> Mask:

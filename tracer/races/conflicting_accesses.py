@@ -1,4 +1,4 @@
-"""Meetings: touches of one piece of memory by two who are in no order. Tables and passes, no sorting."""
+"""Conflicting accesses: two touch a piece of memory in no order, and one writes. Tables and passes, no sorting."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..model.trace import Op, Trace
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
-    """Touches that may meet: those with an equal `key` (below `size`) and different `who` are in no order."""
+class UnorderedAccesses:
+    """Touches of which those with an equal `key` (below `size`) and different `who` are in no order."""
 
     scope: str  # see Race
     touches: Touches
@@ -31,14 +31,14 @@ class Race:
 
     buffer: int  # number in trace.buffers
     sites: tuple[int, int]  # numbers in trace.sites, ascending
-    scope: str  # who meets: "warp" (lanes of one), "block" (warps of one) or "grid" (blocks)
+    scope: str  # whose accesses conflict: "warp" (lanes of one), "block" (warps of one) or "grid" (blocks)
     first: int  # row of the trace: of the two accesses to show the one that this launch made first
     second: int  # row of the other
-    rows: Ints  # all accesses of both sites to the elements on which they meet, while they meet
+    rows: Ints  # all accesses of both sites to the elements on which they conflict, in the phases in which they do
     harmful: bool  # False if all of them write the same value
 
 
-class Writers:
+class WritersByKey:
     """Who wrote, per key: one of them, and whether there are others."""
 
     def __init__(self, key: Ints, size: int, who: AnyInts) -> None:
@@ -47,14 +47,14 @@ class Writers:
         self._several = np.zeros(size, bool)
         self._several[key[self._one[key] != who]] = True
 
-    def meet(self, key: Ints, who: AnyInts) -> Mask:
+    def others(self, key: Ints, who: AnyInts) -> Mask:
         """Return whether any but `who` itself wrote there."""
         one = self._one[key]
         found: Mask = (one >= 0) & ((one != who) | self._several[key])
         return found
 
 
-class Values:
+class ValuesByKey:
     """What was written, per key: one of the values, and whether there are others."""
 
     def __init__(self, key: Ints, size: int, value: NDArray[Any]) -> None:
@@ -75,77 +75,79 @@ def differ(a: NDArray[Any], b: NDArray[Any]) -> Mask:
     return found
 
 
-def contested(key: Ints, size: int, who: AnyInts, op: NDArray[np.uint8]) -> Mask:
-    """Return which touches are of a key (below `size`) on which two of different `who` meet.
+def conflicting(key: Ints, size: int, who: AnyInts, op: NDArray[np.uint8]) -> Mask:
+    """Return which touches are of a key (below `size`) on which two of different `who` conflict.
 
-    They meet if one writes and not both are atomic.
+    They conflict if one writes and not both are atomic.
     """
     bad = np.zeros(size, bool)
     store, atomic = op == Op.STORE, op >= Op.ATOMIC
     if store.any():
-        bad[key[Writers(key[store], size, who[store]).meet(key, who)]] = True
+        bad[key[WritersByKey(key[store], size, who[store]).others(key, who)]] = True
     if atomic.any() and not atomic.all():
-        plain, side = ~atomic, Writers(key[atomic], size, who[atomic])
-        bad[key[plain][side.meet(key[plain], who[plain])]] = True
+        plain, side = ~atomic, WritersByKey(key[atomic], size, who[atomic])
+        bad[key[plain][side.others(key[plain], who[plain])]] = True
     return bad[key] if bad.any() else np.zeros(len(key), bool)
 
 
-def races_in(trace: Trace, scene: Scene) -> Iterator[Race]:
-    """Return the races of a scene, one per buffer and two sites that meet."""
-    parties = _parties(trace, scene)
-    for number, a in enumerate(parties):
+def races_in(trace: Trace, unordered: UnorderedAccesses) -> Iterator[Race]:
+    """Return the races among unordered accesses, one per buffer and two sites that conflict."""
+    by_site = _by_site(trace, unordered)
+    for number, a in enumerate(by_site):
         if a.op != Op.LOAD:
-            writers = Writers(a.key, scene.size, a.who)
-            for other, b in enumerate(parties):
+            writers = WritersByKey(a.key, unordered.size, a.who)
+            for other, b in enumerate(by_site):
                 once = b.op == Op.LOAD or other >= number
                 if once and not (a.op >= Op.ATOMIC and b.op >= Op.ATOMIC):
-                    yield from _between(trace, scene, a, b, writers.meet(b.key, b.who))
+                    yield from _races_between(trace, unordered, a, b, writers.others(b.key, b.who))
 
 
 @dataclass(frozen=True, eq=False)
-class _Party:
-    """The touches of a scene that do one thing to one buffer at one site."""
+class _SiteAccesses:
+    """The unordered touches that do one thing to one buffer at one site."""
 
     buffer: int  # number in trace.buffers
     site: int  # number in trace.sites
     op: int  # an Op
     rows: Ints  # of the trace, one per touch
-    key: Ints  # see Scene
-    who: Ints  # see Scene
+    key: Ints  # see UnorderedAccesses
+    who: Ints  # see UnorderedAccesses
 
 
-def _parties(trace: Trace, scene: Scene) -> list[_Party]:
-    rows, result = scene.touches.rows, []
+def _by_site(trace: Trace, unordered: UnorderedAccesses) -> list[_SiteAccesses]:
+    rows, result = unordered.touches.rows, []
     site, buffer, op = trace.site[rows], trace.buffer[rows], trace.op[rows]
     code = (site.astype(np.int64) * len(trace.buffers) + buffer) * len(Op) + op
     for one in np.flatnonzero(np.bincount(code)):
         mine = np.flatnonzero(code == one)
         what = (int(buffer[mine[0]]), int(site[mine[0]]), int(op[mine[0]]))
-        result.append(_Party(*what, rows[mine], scene.key[mine], scene.who[mine]))
+        result.append(_SiteAccesses(*what, rows[mine], unordered.key[mine], unordered.who[mine]))
     return result
 
 
-def _between(trace: Trace, scene: Scene, a: _Party, b: _Party, met: Mask) -> Iterator[Race]:
-    """Return the race between two parties, if any of b (`met`) meets one of a."""
-    if not met.any():
+def _races_between(
+    trace: Trace, unordered: UnorderedAccesses, a: _SiteAccesses, b: _SiteAccesses, conflicts: Mask
+) -> Iterator[Race]:
+    """Return the race between the accesses of two sites, if any of b (`conflicts`) conflicts with one of a."""
+    if not conflicts.any():
         return
-    harmful = met & _harm(trace, scene, a, b)
-    here = np.flatnonzero(harmful if harmful.any() else met)[0]
+    harmful = conflicts & _harm(trace, unordered, a, b)
+    here = np.flatnonzero(harmful if harmful.any() else conflicts)[0]
     partners = (a.key == b.key[here]) & (a.who != b.who[here])
     row = int(b.rows[here])
     pair = sorted((row, _nearest(trace, a.rows[partners], row, differing=bool(harmful.any()))))
-    shared = np.zeros(scene.size, bool)
-    shared[b.key[met]] = True
+    shared = np.zeros(unordered.size, bool)
+    shared[b.key[conflicts]] = True
     rows = united(a.rows[shared[a.key]], b.rows[shared[b.key]])
     sites = (min(a.site, b.site), max(a.site, b.site))
-    yield Race(a.buffer, sites, scene.scope, pair[0], pair[1], rows, bool(harmful.any()))
+    yield Race(a.buffer, sites, unordered.scope, pair[0], pair[1], rows, bool(harmful.any()))
 
 
-def _harm(trace: Trace, scene: Scene, a: _Party, b: _Party) -> Mask:
-    """Return which touches of b do harm where they meet one of a: all but stores of what a stores too."""
+def _harm(trace: Trace, unordered: UnorderedAccesses, a: _SiteAccesses, b: _SiteAccesses) -> Mask:
+    """Return which touches of b do harm where they conflict with one of a: all but stores of what a stores too."""
     if a.op != Op.STORE or b.op != Op.STORE or a.buffer != b.buffer or trace.value is None:
         return np.ones(len(b.key), bool)
-    return Values(a.key, scene.size, trace.value[a.rows]).others(b.key, trace.value[b.rows])
+    return ValuesByKey(a.key, unordered.size, trace.value[a.rows]).others(b.key, trace.value[b.rows])
 
 
 def _nearest(trace: Trace, rows: Ints, row: int, *, differing: bool) -> int:

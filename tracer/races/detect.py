@@ -2,10 +2,10 @@
 
 The memory model is that of the CUDA C++ Programming Guide: blocks run in any order, but for barriers of the
 grid; in a block barriers order threads, also those of one warp ("Independent Thread Scheduling"), whose lanes
-cuda.syncwarp() orders. Who meets whom follows from the phases, so a race is found in whatever order this launch
-happened to run. Where fences and atomics may order threads too, or masks leave lanes of a warp out, every access
-is followed (see `happens_before` and `vector_clocks`). As in compute-sanitizer's racecheck, threads that all write
-the same value do no harm.
+cuda.syncwarp() orders. Whose accesses conflict follows from the phases, so a race is found in whatever order this
+launch happened to run. Where fences and atomics may order threads too, or masks leave lanes of a warp out, every
+access is followed (see `happens_before` and `vector_clocks`). As in compute-sanitizer's racecheck, threads that all
+write the same value do no harm.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..analysis.overlap import Touches, dense, groups_of
 from ..model.array_types import Ints, Mask
 from ..model.trace import FENCE_BLOCK, WARP, Op, Trace
 from .candidates import candidates_of
-from .conflicting_accesses import Race, Scene, contested, merged, races_in
+from .conflicting_accesses import Race, UnorderedAccesses, conflicting, merged, races_in
 from .happens_before import happens_before_races, needs_happens_before
 from .missed_barriers import MissedBarriers
 
@@ -36,7 +36,7 @@ def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
     found: dict[tuple[int, tuple[int, int]], Race] = {}
     for group in groups_of(trace, ("global", "shared")):
         if np.any(written[group]) and len((candidates := candidates_of(trace, group)).rows):
-            find = _followed if needs_happens_before(trace, group) else _by_phases
+            find = _by_happens_before if needs_happens_before(trace, group) else _by_phases
             for race in find(trace, candidates, missed):
                 key = (race.buffer, race.sites)
                 found[key] = merged(found[key], race) if key in found else race
@@ -46,39 +46,41 @@ def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
 
 def _by_phases(trace: Trace, touches: Touches, missed: MissedBarriers) -> Iterator[Race]:
     """Return the races that follow from the phases of blocks and the barriers of warps."""
-    for scene in _scenes(trace, touches, missed):
-        yield from races_in(trace, scene)
+    for unordered in _unordered_accesses(trace, touches, missed):
+        yield from races_in(trace, unordered)
 
 
-def _followed(trace: Trace, touches: Touches, missed: MissedBarriers) -> list[Race]:
+def _by_happens_before(trace: Trace, touches: Touches, missed: MissedBarriers) -> list[Race]:
     """Return the races where more orders threads; barriers of all threads spare most accesses the way."""
     shared = trace.buffers[int(trace.buffer[touches.rows[0]])].space == "shared"
     key, size = dense(
         _phase_key(trace, touches) * touches.count + touches.piece if shared else _grid_key(trace, touches)
     )
     thread = trace.thread_of(touches.rows)
-    meet = contested(key, size, thread, trace.op[touches.rows])
-    touches = touches.where(meet)
-    return happens_before_races(trace, touches, key[meet], _stray(trace, touches, missed))
+    conflicts = conflicting(key, size, thread, trace.op[touches.rows])
+    touches = touches.where(conflicts)
+    return happens_before_races(trace, touches, key[conflicts], _stray(trace, touches, missed))
 
 
-def _scenes(trace: Trace, touches: Touches, missed: MissedBarriers) -> Iterator[Scene]:
-    """Return the touches that may meet others, from the widest scope to the narrowest."""
+def _unordered_accesses(
+    trace: Trace, touches: Touches, missed: MissedBarriers
+) -> Iterator[UnorderedAccesses]:
+    """Return the accesses that may conflict, from the widest scope to the narrowest."""
     if trace.buffers[int(trace.buffer[touches.rows[0]])].space == "global":
         thread = trace.thread_of(touches.rows)
         key, size = dense(_grid_key(trace, touches))
-        meet = contested(key, size, thread, trace.op[touches.rows])
-        touches, key = touches.where(meet), key[meet]
-        yield Scene("grid", touches, key, size, _place(trace, touches))
+        conflicts = conflicting(key, size, thread, trace.op[touches.rows])
+        touches, key = touches.where(conflicts), key[conflicts]
+        yield UnorderedAccesses("grid", touches, key, size, _place(trace, touches))
     touches = touches.where(~_stray(trace, touches, missed))
     key, size = dense(_phase_key(trace, touches) * touches.count + touches.piece)
-    meet = contested(key, size, trace.thread[touches.rows], trace.op[touches.rows])
-    touches, key = touches.where(meet), key[meet]
+    conflicts = conflicting(key, size, trace.thread[touches.rows], trace.op[touches.rows])
+    touches, key = touches.where(conflicts), key[conflicts]
     thread = trace.thread[touches.rows].astype(np.int64)
-    yield Scene("block", touches, key, size, thread // WARP)
+    yield UnorderedAccesses("block", touches, key, size, thread // WARP)
     epoch = epochs_of(trace, touches.rows)
     key = (key * trace.warps + thread // WARP) * (int(epoch.max(initial=0)) + 1) + epoch
-    yield Scene("warp", touches, *dense(key), thread)
+    yield UnorderedAccesses("warp", touches, *dense(key), thread)
 
 
 def _place(trace: Trace, touches: Touches) -> Ints:

@@ -1,8 +1,8 @@
 """Races where more than the barriers of a block orders threads: fences with atomics, and masked warp barriers.
 
 Goes through the events of a launch in order and asks of every access whether an earlier one to the same memory
-comes before it (see `vector_clocks`). That costs microseconds an access, so it looks only at those that meet others as
-far as barriers of all threads tell, and at no more than LIMIT of them.
+comes before it (see `vector_clocks`). That costs microseconds an access, so it looks only at those that conflict with
+others as far as barriers of all threads tell, and at no more than LIMIT of them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Pair(NamedTuple):
 
     first: int  # row of the earlier one
     second: int  # row of the later one
-    key: int  # of what they meet on
+    key: int  # of what they conflict on
     tries: int = 0  # how often a worse one was looked for
 
 
@@ -57,12 +57,12 @@ class _Pair(NamedTuple):
 class _Watched:
     """The accesses to look at, and what was found."""
 
-    keys: dict[int, list[int]]  # of each row what it touches, equal where two may meet
+    keys: dict[int, list[int]]  # of each row what it touches, equal where two may conflict
     stray: set[int]  # rows that are not held against their own block
     where: dict[int, int] = field(default_factory=dict)  # the location of each atomic, by row
-    # By key, and by party and stored value, the last row of each thread.
+    # By key, and by site access (see `_site_access`) and stored value, the last row of each thread.
     last: dict[int, dict[tuple[int, Any], dict[int, int]]] = field(default_factory=lambda: defaultdict(dict))
-    # By two parties, the earlier access's first, and by key.
+    # By two site accesses, the earlier access's first, and by key.
     pairs: dict[tuple[int, int], dict[int, _Pair]] = field(default_factory=lambda: defaultdict(dict))
     raced: set[int] = field(default_factory=set)  # keys of pairs
 
@@ -70,7 +70,7 @@ class _Watched:
 def happens_before_races(trace: Trace, touches: Touches, key: Ints, stray: Mask) -> list[Race]:
     """Return the races among some touches, one per buffer and two sites.
 
-    key: equal where two touches may meet, if they do; stray: touches that are not held against their own block.
+    key: equal where two touches may conflict, if they do; stray: touches that are not held against their own block.
     """
     if not len(key):
         return []
@@ -115,15 +115,19 @@ def _follow(trace: Trace, watched: _Watched) -> None:
 
 def _access(trace: Trace, watched: _Watched, state: ThreadState, row: int) -> None:
     """Compare an access with the last one of every thread, site and kind to the same memory."""
-    party = _party(trace, row)
+    site_access = _site_access(trace, row)
     for key in watched.keys.get(row, ()):
         held = watched.last[key]
         for (other, _), rows in held.items():
-            if _conflict(other, party):
-                _meet(trace, watched, state, (other, party), key, row, rows)
-        if party % len(Op) == Op.STORE and key not in watched.raced and sum(map(len, held.values())) > MANY:
+            if _conflicts(other, site_access):
+                _note_pair(trace, watched, state, (other, site_access), key, row, rows)
+        if (
+            site_access % len(Op) == Op.STORE
+            and key not in watched.raced
+            and sum(map(len, held.values())) > MANY
+        ):
             held.clear()  # it comes after all of these, so who comes after it does too
-        held.setdefault((party, _stored(trace, row)), {})[state.thread] = row
+        held.setdefault((site_access, _stored(trace, row)), {})[state.thread] = row
 
 
 def _stored(trace: Trace, row: int) -> Any:
@@ -134,18 +138,18 @@ def _stored(trace: Trace, row: int) -> Any:
     return value.item() if value == value else None
 
 
-def _party(trace: Trace, row: int) -> int:
+def _site_access(trace: Trace, row: int) -> int:
     """Return a number for site, buffer and op of an access."""
     return (int(trace.site[row]) * len(trace.buffers) + int(trace.buffer[row])) * len(Op) + int(trace.op[row])
 
 
-def _conflict(one: int, other: int) -> bool:
-    """Return whether two parties meet: one of them writes, and not both are atomic."""
+def _conflicts(one: int, other: int) -> bool:
+    """Return whether two site accesses conflict: one of them writes, and not both are atomic."""
     ops = {one % len(Op), other % len(Op)}
     return ops != {Op.LOAD} and not ops <= {Op.ATOMIC, Op.REDUCTION}
 
 
-def _meet(
+def _note_pair(
     trace: Trace, watched: _Watched, state: ThreadState, pair: tuple[int, int], key: int, row: int, held: dict[int, int]
 ) -> None:  # fmt: skip
     """Note the pair of a row and one of those held that nothing orders; of several the worst, of the widest scope."""
@@ -181,7 +185,7 @@ def _unordered(
 
 
 def _widest(trace: Trace, row: int) -> int:
-    """Return the widest scope in which an access can meet others, as `_width`."""
+    """Return the widest scope in which an access can conflict with others, as `_width`."""
     shared = trace.buffers[int(trace.buffer[row])].space == "shared"
     return 2 if len(trace.blocks) > 1 and not shared else int(trace.warps > 1)
 
@@ -197,7 +201,8 @@ def _by_sites(trace: Trace, watched: _Watched) -> dict[tuple[int, int, int], lis
         for pair in pairs.values():
             one, other = sorted(int(trace.site[row]) for row in pair[:2])
             writer = min(
-                (row for row in pair[:2] if trace.op[row] != Op.LOAD), key=lambda row: _party(trace, row)
+                (row for row in pair[:2] if trace.op[row] != Op.LOAD),
+                key=lambda row: _site_access(trace, row),
             )
             found[int(trace.buffer[writer]), one, other].append(pair)
     return found
@@ -218,7 +223,7 @@ def _race(trace: Trace, watched: _Watched, sites: tuple[int, int, int], pairs: l
 
 
 def _width(trace: Trace, pair: _Pair) -> int:
-    """Return who meets: 0 for lanes of one warp, 1 for warps of one block, 2 for blocks."""
+    """Return whose accesses conflict: 0 for lanes of one warp, 1 for warps of one block, 2 for blocks."""
     if trace.block[pair.first] != trace.block[pair.second]:
         return 2
     return int(trace.thread[pair.first] // WARP != trace.thread[pair.second] // WARP)
