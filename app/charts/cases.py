@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...tracer.measure.cases import Ask, asks_of
+from ...tracer.measure.cases import Case, cases_of
 from .choice import Choice, chosen_rows
 from .sources import Source
 
 
-def asks_for(chosen: Sequence[Source], choice: Choice) -> list[Ask]:
+def cases_for(chosen: Sequence[Source], choice: Choice) -> list[Case]:
     """Return the rows that a chart shows, to be measured; for a subject without any, its lesson's first size.
 
     A first call is measured where one was before. Raises CatalogueError for rows of another version's catalogue.
     """
-    asks = []
+    cases = []
     for subject, found in chosen_rows(chosen, choice):
         for row in (m.row for m in found):
             first = row.timing("first-call") is not None
-            asks.append(Ask(row.scenario, row.parameters, row.baseline, first))
+            cases.append(Case(row.scenario, row.parameters, row.baseline, first))
         if not found:
-            asks += [ask for ask in asks_of([subject.scenario]) if ask.baseline == subject.baseline][:1]
-    unique = {(a.scenario, a.baseline, tuple(sorted(a.values.items()))): a for a in asks}
+            cases += [case for case in cases_of([subject.scenario]) if case.baseline == subject.baseline][:1]
+    unique = {(a.scenario, a.baseline, tuple(sorted(a.values.items()))): a for a in cases}
     return list(unique.values())

@@ -7,7 +7,7 @@ from argparse import Namespace
 from datetime import datetime
 from pathlib import Path
 
-from ...tracer.measure.cases import asks_of
+from ...tracer.measure.cases import cases_of
 from ...tracer.measure.client import Measuring
 from ...tracer.measure.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
 from ..model.folders import data_folder
@@ -56,7 +56,7 @@ def execute(chosen: Namespace) -> int:
         raise UsageError(f"--time-limit must be 0.01 to 3600 seconds, not {chosen.time_limit:g}.")
     path = Path(chosen.json) if chosen.json else _default_path()
     _check_folder(path, make=not chosen.json)
-    measuring = Measuring(asks_of(chosen.scenario), time_limit=chosen.time_limit)
+    measuring = Measuring(cases_of(chosen.scenario), time_limit=chosen.time_limit)
     measurement = measuring.run(_progress)
     _clear()
     save(measurement, path)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
-from ...tracer.measure.cases import Ask
+from ...tracer.measure.cases import Case
 from ...tracer.measure.client import Measuring, Start
 from ...tracer.measure.measurement import MeasurementError, save
 from ...tracer.run.worker_client import Cancelled
@@ -40,9 +40,9 @@ class MeasureJob(QObject):
         """Whether a measurement is under way."""
         return self._measuring is not None
 
-    def start(self, asks: Sequence[Ask], time_limit: float = 1.0) -> None:
+    def start(self, cases: Sequence[Case], time_limit: float = 1.0) -> None:
         """Measure rows."""
-        self._measuring = measuring = Measuring(asks, time_limit=time_limit)
+        self._measuring = measuring = Measuring(cases, time_limit=time_limit)
         self._pool.start(Task(lambda: self._run(measuring)))
 
     def cancel(self) -> None:

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from ...kernels.scenarios.catalogue import CatalogueError
 from ..charts.build import build
-from ..charts.cases import asks_for
+from ..charts.cases import cases_for
 from ..charts.choice import CHARTS, ChartKind, Choice, title_of, turned_to
 from ..charts.sources import sources
 from ..charts.vocabulary import in_words, words_of
@@ -274,16 +274,16 @@ class Timings(QWidget):
             self.job.cancel()
             return
         try:
-            asks = asks_for(self.sources.chosen(), self.choice)
+            cases = cases_for(self.sources.chosen(), self.choice)
         except CatalogueError as error:
             self.notice.error(str(error))
             return
-        if not asks:
+        if not cases:
             self.notice.error("There is nothing to measure: choose a kernel.")
             return
         self.notice.clear()
-        self.job.start(asks)
-        self.show_progress("starting", 0, len(asks))
+        self.job.start(cases)
+        self.show_progress("starting", 0, len(cases))
         self.show_running(self.job.is_running)
 
     def show_running(self, running: bool) -> None:

@@ -1,4 +1,4 @@
-"""What to measure: from scenarios to rows, and the rows that are measured together."""
+"""The cases to measure: from scenarios to cases, those measured in turns, and the row of results of each."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..model.plan import launch_of, parse_spec
 from .measurement import Row
 
 
-class Ask(msgspec.Struct, frozen=True):
-    """One row to be measured."""
+class Case(msgspec.Struct, frozen=True):
+    """What is measured for one row: a scenario or a baseline of it, with parameters."""
 
     scenario: str  # the catalogue's name of it
     values: dict[str, int | str]  # all of its parameters
@@ -29,34 +29,34 @@ class Ask(msgspec.Struct, frozen=True):
         return not self.baseline and catalogue.find(self.scenario).engine == "cuda"
 
 
-def asks_of(specs: Sequence[str]) -> list[Ask]:
-    """Return the rows that specs name: `NAME` with the parameters of the catalogue, `NAME:m=64` with these.
+def cases_of(specs: Sequence[str]) -> list[Case]:
+    """Return the cases that specs name: `NAME` with the parameters of the catalogue, `NAME:m=64` with these.
 
     Without specs it is all scenarios. Raises CatalogueError or PlanError.
     """
     names = list(specs) or list(catalogue.names())
-    return _unique(a for spec in names for a in _asks(spec))
+    return _unique(a for spec in names for a in _cases(spec))
 
 
-def _unique(asks: Iterable[Ask]) -> list[Ask]:
-    return list({msgspec.json.encode(ask): ask for ask in asks}.values())
+def _unique(cases: Iterable[Case]) -> list[Case]:
+    return list({msgspec.json.encode(case): case for case in cases}.values())
 
 
-def _asks(spec: str) -> list[Ask]:
+def _cases(spec: str) -> list[Case]:
     scenario, values, _ = parse_spec(spec)
     given = [values] if ":" in spec else [catalogue.settle(scenario, timed) for timed in scenario.timed]
-    asks = []
+    cases = []
     for place, chosen in enumerate(given):
-        asks.append(Ask(scenario.name, chosen, first=place == 0))
-        asks += [Ask(scenario.name, chosen, b.name, first=place == 0) for b in scenario.baselines]
-    return asks
+        cases.append(Case(scenario.name, chosen, first=place == 0))
+        cases += [Case(scenario.name, chosen, b.name, first=place == 0) for b in scenario.baselines]
+    return cases
 
 
-def together(asks: Sequence[Ask]) -> list[list[int]]:
-    """Return the places of rows that are measured in turns: those with arrays of the same sizes."""
+def groups_of_equal_size(cases: Sequence[Case]) -> list[list[int]]:
+    """Return the positions of cases that are measured in turns: those with arrays of the same sizes."""
     groups: dict[tuple[tuple[int, ...], ...], list[int]] = {}
-    for place, ask in enumerate(asks):
-        groups.setdefault(_sizes(launch_of_ask(ask)), []).append(place)
+    for place, case in enumerate(cases):
+        groups.setdefault(_sizes(launch_of_case(case)), []).append(place)
     return list(groups.values())
 
 
@@ -64,24 +64,24 @@ def _sizes(launch: Launch) -> tuple[tuple[int, ...], ...]:
     return tuple(a.shape for a in launch.arguments if isinstance(a, Array))
 
 
-def launch_of_ask(ask: Ask) -> Launch:
-    """Return the launch of a row."""
-    return launch_of(catalogue.find(ask.scenario), ask.values)
+def launch_of_case(case: Case) -> Launch:
+    """Return the launch of a case."""
+    return launch_of(catalogue.find(case.scenario), case.values)
 
 
-def row_of(ask: Ask) -> Row:
-    """Return a row without results."""
-    scenario, launch = catalogue.find(ask.scenario), launch_of_ask(ask)
-    plan = scenario.plan(ask.values)
+def row_of(case: Case) -> Row:
+    """Return the row of a case, without results."""
+    scenario, launch = catalogue.find(case.scenario), launch_of_case(case)
+    plan = scenario.plan(case.values)
     arrays = {a.name: (a.shape, a.dtype) for a in plan.arguments if a.value is None}
-    baseline = next((b for b in scenario.baselines if b.name == ask.baseline), None)
+    baseline = next((b for b in scenario.baselines if b.name == case.baseline), None)
     return Row(
         scenario=scenario.name,
         title=f"{scenario.title}, {baseline.title}" if baseline else scenario.title,
-        baseline=ask.baseline,
-        engine=_engine(scenario, ask.baseline),
+        baseline=case.baseline,
+        engine=_engine(scenario, case.baseline),
         kernel=baseline.function if baseline else _kernel(scenario),
-        parameters=ask.values,
+        parameters=case.values,
         grid=launch.grid,
         block=launch.block,
         shared_bytes=launch.shared_bytes,

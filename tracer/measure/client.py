@@ -16,7 +16,7 @@ import msgspec
 from ... import ROOT, __version__
 from ..processes.json_process import JsonProcess, StartError, module_command
 from ..run.worker_client import Cancelled
-from .cases import Ask, row_of
+from .cases import Case, row_of
 from .events import Event, Measured, Opened, Request, Sampling, Started
 from .measurement import Host, Measurement, MeasurementError, Method, Row
 
@@ -36,8 +36,8 @@ Start = Callable[[Request], Iterator[Event]]
 class Measuring:
     """One measurement under way; `run` in any thread, `cancel` from any other."""
 
-    def __init__(self, asks: Sequence[Ask], precision: float = 0.01, time_limit: float = 1.0) -> None:
-        self.asks, self.precision, self.time_limit = list(asks), precision, time_limit
+    def __init__(self, cases: Sequence[Case], precision: float = 0.01, time_limit: float = 1.0) -> None:
+        self.cases, self.precision, self.time_limit = list(cases), precision, time_limit
         self._process: JsonProcess | None = None
         self._lock = threading.Lock()
         self._cancelled = False
@@ -58,14 +58,14 @@ class Measuring:
         """
         rows: dict[int, Row] = {}
         opened: Opened | None = None
-        while opened is None or len(rows) < len(self.asks):
-            left = [place for place in range(len(self.asks)) if place not in rows]
+        while opened is None or len(rows) < len(self.cases):
+            left = [place for place in range(len(self.cases)) if place not in rows]
             request = Request(
-                tuple(self.asks[p] for p in left), self.precision, self.time_limit, opened is None
+                tuple(self.cases[p] for p in left), self.precision, self.time_limit, opened is None
             )
             found = self._listen((start or self._events)(request), left, rows, report)
             opened = opened or found
-        return self._measurement(opened, [rows[place] for place in range(len(self.asks))])
+        return self._measurement(opened, [rows[place] for place in range(len(self.cases))])
 
     def _listen(
         self, events: Iterator[Event], places: Sequence[int], rows: dict[int, Row], report: Report
@@ -82,22 +82,22 @@ class Measuring:
                 at = event.place
             elif isinstance(event, Measured):
                 rows[places[event.place]] = event.row
-            report(self._text(event, places), len(rows), len(self.asks))
+            report(self._text(event, places), len(rows), len(self.cases))
         if self._cancelled:
             raise Cancelled
         if opened is None:
             raise MeasurementError(f"The measuring process did not start ({self._death}).")
         if len(rows) == before:
-            ask = self.asks[places[at]]
+            case = self.cases[places[at]]
             problem = f"The measuring process ended while it ran ({self._death})."
-            rows[places[at]] = msgspec.structs.replace(row_of(ask), problem=problem)
+            rows[places[at]] = msgspec.structs.replace(row_of(case), problem=problem)
         return opened
 
     def _text(self, event: Event, places: Sequence[int]) -> str:
         if isinstance(event, Started):
-            return f"checking {label(self.asks[places[event.place]])}"
+            return f"checking {label(self.cases[places[event.place]])}"
         if isinstance(event, Sampling):
-            return f"{event.done} of {event.of} timings of {label(self.asks[places[event.places[0]]])} and others"
+            return f"{event.done} of {event.of} timings of {label(self.cases[places[event.places[0]]])} and others"
         return ""
 
     def _events(self, request: Request) -> Iterator[Event]:
@@ -126,10 +126,10 @@ class Measuring:
         )
 
 
-def label(ask: Ask) -> str:
-    """Return a row as it is asked for: matmul-tiled:m=64,k=64,n=64/numpy."""
-    values = ",".join(f"{name}={value}" for name, value in ask.values.items() if value != "")
-    return f"{ask.scenario}:{values}" + (f"/{ask.baseline}" if ask.baseline else "")
+def label(case: Case) -> str:
+    """Return the spec of a case: matmul-tiled:m=64,k=64,n=64/numpy."""
+    values = ",".join(f"{name}={value}" for name, value in case.values.items() if value != "")
+    return f"{case.scenario}:{values}" + (f"/{case.baseline}" if case.baseline else "")
 
 
 def _spawn() -> JsonProcess:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from .cases import Ask
+from .cases import Case
 from .measurement import Ceilings, Device, Row
 
 
 class Request(msgspec.Struct, frozen=True):
     """What is to be measured, and how long."""
 
-    asks: tuple[Ask, ...]  # the rows
+    cases: tuple[Case, ...] = msgspec.field(name="asks")  # those to be measured
     precision: float = 0.01  # half a median's interval over the median, at which it is known well enough
     time_limit: float = 1.0  # seconds for each timing
     ceilings: bool = True  # whether the device's are wanted too

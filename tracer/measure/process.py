@@ -13,7 +13,7 @@ import msgspec
 
 from ..processes.json_streams import private_streams, sender
 from ..recording.reference_check import checked
-from .cases import Ask, launch_of_ask, row_of, together
+from .cases import Case, groups_of_equal_size, launch_of_case, row_of
 from .ceilings import ceilings_of
 from .events import Event, Lost, Measured, Opened, Request, Sampling, Started
 from .gpu import Gpu, first_line, open_gpu
@@ -25,7 +25,7 @@ FIRST_CALLS = 3
 
 
 Send = Callable[[Event], None]
-MakeSubject = Callable[[Ask, Gpu | None], Subject]
+MakeSubject = Callable[[Case, Gpu | None], Subject]
 
 
 class LostDevice(Exception):
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _gpu_for(request: Request) -> tuple[Gpu | None, str]:
-    if not any(ask.needs_device for ask in request.asks):
+    if not any(case.needs_device for case in request.cases):
         return None, ""
     try:
         return open_gpu(), ""
@@ -61,7 +61,7 @@ def serve(
     send(Opened(gpu.describe() if gpu else None, ceilings, reason))
     run = Run(request, send, gpu, reason, make)
     try:
-        for places in together(request.asks):
+        for places in groups_of_equal_size(request.cases):
             run.group(places)
     except LostDevice:
         send(Lost())
@@ -77,7 +77,7 @@ class Run:
 
     def group(self, places: Sequence[int]) -> None:
         """Check the rows at these places, then time the right ones in turns."""
-        self._rows = {place: row_of(self._request.asks[place]) for place in places}
+        self._rows = {place: row_of(self._request.cases[place]) for place in places}
         subjects = {place: s for place in places if (s := self._prepared(place)) is not None}
         while subjects and not self._timed(subjects):
             pass
@@ -85,15 +85,15 @@ class Run:
     def _prepared(self, place: int) -> Subject | None:
         """Return a row's subject, its result found right and its first calls timed; else end the row."""
         self._send(Started(place))
-        ask = self._request.asks[place]
-        if ask.needs_device and self._gpu is None:
+        case = self._request.cases[place]
+        if case.needs_device and self._gpu is None:
             self._end(place, self._reason)
             return None
         try:
-            subject = self._make(ask, self._gpu)
+            subject = self._make(case, self._gpu)
             if not self._is_right(place, subject):
                 return None
-            if ask.first and subject.compiles:
+            if case.first and subject.compiles:
                 calls = tuple(subject.first_call() for _ in range(FIRST_CALLS))
                 self._add(place, [Timing("first-call", calls, False)])
             return subject
@@ -102,9 +102,9 @@ class Run:
             return None
 
     def _is_right(self, place: int, subject: Subject) -> bool:
-        row, ask = self._rows[place], self._request.asks[place]
+        row, case = self._rows[place], self._request.cases[place]
         results = subject.results()
-        check = checked(launch_of_ask(ask), tuple(row_names(ask)), results)
+        check = checked(launch_of_case(case), tuple(row_names(case)), results)
         error = check.largest_error if check.largest_error < float("inf") else None
         result = Result(error, check.tolerance, check.equal)
         self._rows[place] = msgspec.structs.replace(row, result=result)
@@ -149,11 +149,11 @@ class Run:
             raise LostDevice
 
 
-def row_names(ask: Ask) -> list[str]:
+def row_names(case: Case) -> list[str]:
     """Return the names of a row's arguments, in their order."""
     from ...kernels.scenarios.catalogue import find
 
-    return [argument.name for argument in find(ask.scenario).plan(ask.values).arguments]
+    return [argument.name for argument in find(case.scenario).plan(case.values).arguments]
 
 
 def problem_of(error: Exception) -> str:

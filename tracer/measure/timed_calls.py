@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...kernels.scenarios import catalogue
 from ..model.launch import Array, Launch
 from ..recording.kernel_loader import constants_of, filled, load_kernel
-from .cases import Ask, launch_of_ask
+from .cases import Case, launch_of_case
 from .cuda_c import CudaCKernel
 from .gpu import Gpu
 from .measurement import TimingKind
@@ -41,11 +41,11 @@ class Subject(Protocol):
         """Return the result of many runs, where it is one number; else nothing."""
 
 
-def subject_of(ask: Ask, gpu: Gpu | None) -> Subject:
+def subject_of(case: Case, gpu: Gpu | None) -> Subject:
     """Return a row's subject; raises LoadError, and what the device raises."""
-    scenario, launch = catalogue.find(ask.scenario), launch_of_ask(ask)
-    names = tuple(a.name for a in scenario.plan(ask.values).arguments)
-    baseline = next((b for b in scenario.baselines if b.name == ask.baseline), None)
+    scenario, launch = catalogue.find(case.scenario), launch_of_case(case)
+    names = tuple(a.name for a in scenario.plan(case.values).arguments)
+    baseline = next((b for b in scenario.baselines if b.name == case.baseline), None)
     if baseline:
         return CpuSubject(baseline.function, launch, names)
     if scenario.engine == "python":
@@ -54,7 +54,7 @@ def subject_of(ask: Ask, gpu: Gpu | None) -> Subject:
     if scenario.cuda_c:
         kernel = scenario.cuda_c
         return CudaCSubject(
-            gpu, launch, names, lambda: CudaCKernel(kernel, ask.values, launch, int(gpu.stream))
+            gpu, launch, names, lambda: CudaCKernel(kernel, case.values, launch, int(gpu.stream))
         )
     return NumbaSubject(gpu, launch, names)
 

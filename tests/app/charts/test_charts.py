@@ -11,7 +11,7 @@ import pytest
 
 from recorded_charts import FILE, H200, RAW, SIDES, of, raw, samples
 from tilescope.app.charts.build import build
-from tilescope.app.charts.cases import asks_for
+from tilescope.app.charts.cases import cases_for
 from tilescope.app.charts.choice import CHARTS, LADDER, Choice, Subject, problems, subjects_of, turned_to
 from tilescope.app.charts.sources import Source, own_folder, sources
 from tilescope.app.charts.vocabulary import in_words, words_of
@@ -315,12 +315,12 @@ def test_files_that_cannot_be_read_are_told_in_one_sentence_and_the_others_are_t
 
 
 def test_what_the_chart_shows_is_what_is_measured():
-    asks = asks_for([H200], Choice())
-    assert [(ask.scenario, ask.values["m"], ask.values["tile"]) for ask in asks] == [
+    cases = cases_for([H200], Choice())
+    assert [(case.scenario, case.values["m"], case.values["tile"]) for case in cases] == [
         ("matmul-naive-row-on-x", 1024, 16),
         ("matmul-naive-col-on-x", 1024, 16),
         ("matmul-tiled", 1024, 16),
     ]
-    assert len(asks_for([H200], Choice("scaling"))) == 21
-    assert all(ask.first for ask in asks_for([H200], Choice("calls")))
-    assert [ask.baseline for ask in asks_for([], of("vector-increment/numpy"))] == ["numpy"]
+    assert len(cases_for([H200], Choice("scaling"))) == 21
+    assert all(case.first for case in cases_for([H200], Choice("calls")))
+    assert [case.baseline for case in cases_for([], of("vector-increment/numpy"))] == ["numpy"]

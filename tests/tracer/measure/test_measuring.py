@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from measured import DEVICE, ask, measurement
+from measured import DEVICE, case, measurement
 from tilescope.app.cli.commands import named, parser_of
 from tilescope.app.cli.measure import table
 from tilescope.kernels.scenarios.catalogue import CatalogueError, find, names, settle
-from tilescope.tracer.measure.cases import asks_of, launch_of_ask, row_of, together
+from tilescope.tracer.measure.cases import cases_of, groups_of_equal_size, launch_of_case, row_of
 from tilescope.tracer.measure.client import Measuring
 from tilescope.tracer.measure.cuda_c import function_of, source_of
 from tilescope.tracer.measure.events import Lost, Measured, Opened, Request, Sampling, Started
@@ -25,9 +25,9 @@ from tilescope.tracer.run.worker_client import Cancelled
 
 
 def test_all_scenarios_have_rows_and_their_baselines():
-    asks = asks_of([])
-    assert {a.scenario for a in asks} == set(names())
-    rows = [row_of(a) for a in asks]
+    cases = cases_of([])
+    assert {a.scenario for a in cases} == set(names())
+    rows = [row_of(a) for a in cases]
     assert {row.engine for row in rows} == {"numba-cuda", "cuda-c", "python", "numba", "numpy"}
     sizes = {row.parameters["m"] for row in rows if row.scenario == "matmul-tiled"}
     assert {64, 4096} <= sizes
@@ -42,22 +42,22 @@ def test_all_scenarios_have_rows_and_their_baselines():
 
 
 def test_a_spec_with_parameters_is_one_size_with_its_baselines():
-    asks = asks_of(["vector-increment:count=100"])
-    assert [a.baseline for a in asks] == ["", "python", "numba", "numpy"]
-    assert [a.needs_device for a in asks] == [True, False, False, False]
-    assert {a.values["count"] for a in asks} == {100}
+    cases = cases_of(["vector-increment:count=100"])
+    assert [a.baseline for a in cases] == ["", "python", "numba", "numpy"]
+    assert [a.needs_device for a in cases] == [True, False, False, False]
+    assert {a.values["count"] for a in cases} == {100}
     with pytest.raises(CatalogueError):
-        asks_of(["matmul-tilde"])
+        cases_of(["matmul-tilde"])
 
 
 def test_rows_of_one_size_are_measured_together():
-    asks = [
-        ask("matmul-tiled", m=8),
-        ask("vector-double"),
-        ask("cuda-c-naive", m=8),
-        ask("matmul-tiled", m=9),
+    cases = [
+        case("matmul-tiled", m=8),
+        case("vector-double"),
+        case("cuda-c-naive", m=8),
+        case("matmul-tiled", m=9),
     ]
-    assert together(asks) == [[0, 2], [1], [3]]
+    assert groups_of_equal_size(cases) == [[0, 2], [1], [3]]
 
 
 def test_cuda_c_sources_have_the_functions_that_the_catalogue_names():
@@ -79,9 +79,9 @@ class Played:
 
     compiles = True
 
-    def __init__(self, ask, wrong=0.0, fails=None):
-        self.launch, self.wrong, self.fails = launch_of_ask(ask), wrong, fails
-        self.ask = ask
+    def __init__(self, case, wrong=0.0, fails=None):
+        self.launch, self.wrong, self.fails = launch_of_case(case), wrong, fails
+        self.case = case
 
     def first_call(self):
         return 1000.0
@@ -116,11 +116,11 @@ class PlayedGpu:
         return self.lost
 
 
-def served(asks, gpu=None, **subjects):
+def served(cases, gpu=None, **subjects):
     events = []
-    made = iter(subjects.get("subjects", [{}] * len(asks)))
+    made = iter(subjects.get("subjects", [{}] * len(cases)))
     serve(
-        Request(tuple(asks)),
+        Request(tuple(cases)),
         events.append,
         gpu or PlayedGpu(),
         "",
@@ -131,7 +131,7 @@ def served(asks, gpu=None, **subjects):
 
 
 def test_a_right_row_is_timed_in_every_kind():
-    events = served([ask("matmul-tiled", first=True, m=8), ask("matmul-naive-col-on-x", m=8)])
+    events = served([case("matmul-tiled", first=True, m=8), case("matmul-naive-col-on-x", m=8)])
     assert events[0] == Opened(DEVICE, None, "")
     first, second = (e.row for e in events if isinstance(e, Measured))
     assert [(t.kind, t.median, t.settled) for t in first.timings] == [
@@ -145,7 +145,7 @@ def test_a_right_row_is_timed_in_every_kind():
 
 
 def test_a_wrong_row_is_reported_and_not_timed():
-    events = served([ask("matmul-tiled"), ask("matmul-tiled-dynamic")], subjects=[{"wrong": 0.5}, {}])
+    events = served([case("matmul-tiled"), case("matmul-tiled-dynamic")], subjects=[{"wrong": 0.5}, {}])
     wrong, right = (e.row for e in events if isinstance(e, Measured))
     assert wrong.timings == ()
     assert wrong.problem.startswith("It differs from NumPy by 0.5")
@@ -157,7 +157,7 @@ def test_a_wrong_row_is_reported_and_not_timed():
 
 def test_an_error_ends_its_row_and_no_other():
     failing = {"fails": MemoryError("out")}
-    events = served([ask("matmul-tiled"), ask("matmul-tiled-dynamic")], subjects=[failing, {}])
+    events = served([case("matmul-tiled"), case("matmul-tiled-dynamic")], subjects=[failing, {}])
     rows = {e.place: e.row for e in events if isinstance(e, Measured)}
     assert rows[0].problem == "The memory is too small for it; choose a smaller size."
     assert rows[0].timings == ()
@@ -168,8 +168,8 @@ def test_an_error_ends_its_row_and_no_other():
 
 def test_a_lost_device_ends_the_process_with_the_row_that_lost_it():
     failing = {"fails": RuntimeError("[719] CUDA_ERROR_ILLEGAL_ADDRESS")}
-    asks = [ask("matmul-tiled"), ask("matmul-tiled-dynamic")]
-    events = served(asks, PlayedGpu(lost=True), subjects=[failing, {}])
+    cases = [case("matmul-tiled"), case("matmul-tiled-dynamic")]
+    events = served(cases, PlayedGpu(lost=True), subjects=[failing, {}])
     assert [e.place for e in events if isinstance(e, Measured)] == [0]
     assert isinstance(events[-1], Lost)
 
@@ -193,17 +193,17 @@ def processes(*scripts):
 
 
 def test_the_rows_that_a_lost_device_left_are_measured_by_another_process():
-    asks = [ask("matmul-tiled", m=m) for m in (1, 2, 3)]
-    rows = [row_of(a) for a in asks]
+    cases = [case("matmul-tiled", m=m) for m in (1, 2, 3)]
+    rows = [row_of(a) for a in cases]
     broken = msgspec.structs.replace(rows[1], problem="broken")
     start, requests = processes(
         [Opened(DEVICE, None, ""), Started(0), Measured(0, rows[0]), Started(1), Measured(1, broken), Lost()],
         [Opened(DEVICE, None, ""), Started(0), Sampling((0,), 1, 1), Measured(0, rows[2])],
     )
     said = []
-    made = Measuring(asks).run(lambda *progress: said.append(progress), start)
+    made = Measuring(cases).run(lambda *progress: said.append(progress), start)
     assert made.rows == (rows[0], broken, rows[2])
-    assert [request.asks for request in requests] == [tuple(asks), (asks[2],)]
+    assert [request.cases for request in requests] == [tuple(cases), (cases[2],)]
     assert [request.ceilings for request in requests] == [True, False]
     assert made.device == DEVICE
     assert ("checking matmul-tiled:m=1,k=64,n=64,tile=16,dtype=float32,input=random", 0, 3) in said
@@ -211,12 +211,12 @@ def test_the_rows_that_a_lost_device_left_are_measured_by_another_process():
 
 
 def test_a_process_that_dies_takes_one_row_with_it():
-    asks = [ask("matmul-tiled", m=m) for m in (1, 2)]
-    rows = [row_of(a) for a in asks]
+    cases = [case("matmul-tiled", m=m) for m in (1, 2)]
+    rows = [row_of(a) for a in cases]
     start, _ = processes(
         [Opened(DEVICE, None, ""), Started(0)], [Opened(DEVICE, None, ""), Started(0), Measured(0, rows[1])]
     )
-    made = Measuring(asks).run(start=start)
+    made = Measuring(cases).run(start=start)
     assert "ended while it ran" in made.rows[0].problem
     assert made.rows[1] == rows[1]
 
@@ -224,14 +224,14 @@ def test_a_process_that_dies_takes_one_row_with_it():
 def test_without_a_device_there_is_a_sentence_and_no_file():
     start, _ = processes([Opened(None, None, "No GPU can be used: no driver.")])
     with pytest.raises(MeasurementError, match="no driver"):
-        Measuring([ask("matmul-tiled")]).run(start=start)
+        Measuring([case("matmul-tiled")]).run(start=start)
     start, _ = processes([])
     with pytest.raises(MeasurementError, match="did not start"):
-        Measuring([ask("matmul-tiled")]).run(start=start)
+        Measuring([case("matmul-tiled")]).run(start=start)
 
 
 def test_a_cancelled_measurement_says_so():
-    measuring = Measuring(asks_of(["python-threads"]), time_limit=60)
+    measuring = Measuring(cases_of(["python-threads"]), time_limit=60)
     measuring_started = []
 
     def report(text, done, of):
