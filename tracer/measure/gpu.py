@@ -211,9 +211,9 @@ class Gpu:
         return median_of(lambda: 2 * size / self.kernel_time(copy, flush=False) / 1000)
 
 
-def median_of(take: Callable[[], float], times: int = 10) -> float:
+def median_of(sampler: Callable[[], float], times: int = 10) -> float:
     """Return the median of so many samples."""
-    return median(tuple(take() for _ in range(times)))
+    return median(tuple(sampler() for _ in range(times)))
 
 
 def _nvidia_smi(device: str, *names: str) -> Sequence[str]:

@@ -18,14 +18,14 @@ from .ceilings import ceilings_of
 from .events import Event, Lost, Measured, Opened, Request, Sampling, Started
 from .gpu import Gpu, first_line, open_gpu
 from .measurement import Ceilings, MeasurementError, Result, Row, Timing, TimingKind
-from .sampling import Failure, Take, Until, sample
-from .timed_calls import Subject, subject_of
+from .sampling import Failure, Sampler, Until, sample
+from .timed_calls import TimedCall, timed_call_of
 
 FIRST_CALLS = 3
 
 
 Send = Callable[[Event], None]
-MakeSubject = Callable[[Case, Gpu | None], Subject]
+MakeTimedCall = Callable[[Case, Gpu | None], TimedCall]
 
 
 class LostDevice(Exception):
@@ -54,7 +54,7 @@ def _gpu_for(request: Request) -> tuple[Gpu | None, str]:
 
 def serve(
     request: Request, send: Send, gpu: Gpu | None, reason: str,
-    make: MakeSubject = subject_of, measure_ceilings: Callable[[Gpu], Ceilings] = ceilings_of,
+    make: MakeTimedCall = timed_call_of, measure_ceilings: Callable[[Gpu], Ceilings] = ceilings_of,
 ) -> None:  # fmt: skip
     """Measure the rows of a request, group by group; without a device `reason` says why."""
     ceilings = measure_ceilings(gpu) if gpu and request.ceilings else None
@@ -70,7 +70,9 @@ def serve(
 class Run:
     """One request under way."""
 
-    def __init__(self, request: Request, send: Send, gpu: Gpu | None, reason: str, make: MakeSubject) -> None:
+    def __init__(
+        self, request: Request, send: Send, gpu: Gpu | None, reason: str, make: MakeTimedCall
+    ) -> None:
         self._request, self._send, self._gpu = request, send, gpu
         self._reason, self._make = reason, make
         self._rows: dict[int, Row] = {}
@@ -78,58 +80,58 @@ class Run:
     def group(self, places: Sequence[int]) -> None:
         """Check the rows at these places, then time the right ones in turns."""
         self._rows = {place: row_of(self._request.cases[place]) for place in places}
-        subjects = {place: s for place in places if (s := self._prepared(place)) is not None}
-        while subjects and not self._timed(subjects):
+        calls = {place: s for place in places if (s := self._prepared(place)) is not None}
+        while calls and not self._timed(calls):
             pass
 
-    def _prepared(self, place: int) -> Subject | None:
-        """Return a row's subject, its result found right and its first calls timed; else end the row."""
+    def _prepared(self, place: int) -> TimedCall | None:
+        """Return what a row times, its result found right and its first calls timed; else end the row."""
         self._send(Started(place))
         case = self._request.cases[place]
         if case.needs_device and self._gpu is None:
             self._end(place, self._reason)
             return None
         try:
-            subject = self._make(case, self._gpu)
-            if not self._is_right(place, subject):
+            call = self._make(case, self._gpu)
+            if not self._is_right(place, call):
                 return None
-            if case.first and subject.compiles:
-                calls = tuple(subject.first_call() for _ in range(FIRST_CALLS))
+            if case.first and call.compiles:
+                calls = tuple(call.first_call() for _ in range(FIRST_CALLS))
                 self._add(place, [Timing("first-call", calls, False)])
-            return subject
+            return call
         except Exception as error:  # noqa: BLE001  # a row ends so, not the run
             self._fail(place, error)
             return None
 
-    def _is_right(self, place: int, subject: Subject) -> bool:
+    def _is_right(self, place: int, call: TimedCall) -> bool:
         row, case = self._rows[place], self._request.cases[place]
-        results = subject.results()
+        results = call.results()
         check = checked(launch_of_case(case), tuple(row_names(case)), results)
         error = check.largest_error if check.largest_error < float("inf") else None
         result = Result(error, check.tolerance, check.equal)
         self._rows[place] = msgspec.structs.replace(row, result=result)
         if check.equal:
             return True
-        outcomes = subject.outcomes()
+        outcomes = call.outcomes()
         self._rows[place] = msgspec.structs.replace(self._rows[place], outcomes=outcomes)
         self._end(place, f"It differs from NumPy by {check.largest_error:,g}, so it was not timed.")
         return False
 
-    def _timed(self, subjects: dict[int, Subject]) -> bool:
+    def _timed(self, calls: dict[int, TimedCall]) -> bool:
         """Time the rows and return True; where one fails, end it, take it out and return False."""
-        takes: dict[tuple[int, TimingKind], Take] = {
-            (place, kind): take for place, s in subjects.items() for kind, take in s.takes().items()
+        samplers: dict[tuple[int, TimingKind], Sampler] = {
+            (place, kind): sampler for place, s in calls.items() for kind, sampler in s.samplers().items()
         }
         until = Until(self._request.precision, self._request.time_limit)
-        places = tuple(subjects)
+        places = tuple(calls)
         try:
-            found = sample(takes, until, lambda done, of: self._send(Sampling(places, done, of)))
+            found = sample(samplers, until, lambda done, of: self._send(Sampling(places, done, of)))
         except Failure as failure:
             place = failure.key[0] if isinstance(failure.key, tuple) else -1
-            del subjects[place]
+            del calls[place]
             self._fail(place, failure.error)
             return False
-        for place in subjects:
+        for place in calls:
             self._add(place, [Timing(kind, *found[p, kind]) for p, kind in found if p == place])
             self._end(place, "")
         return True

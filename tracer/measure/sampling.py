@@ -12,7 +12,7 @@ from .measurement import median, median_interval
 LEAST, MOST = 20, 2000  # samples; LEAST only while the time limit lasts
 AT_LEAST = 3  # samples, whatever they take
 Key = TypeVar("Key", bound=Hashable)
-Take = Callable[[], float]
+Sampler = Callable[[], float]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Until:
 @dataclass
 class _Series(Generic[Key]):
     key: Key
-    take: Take
+    sampler: Sampler
     samples: list[float] = field(default_factory=list)  # microseconds
     seconds: float = 0.0  # that taking them took
     settled: bool = False  # whether the median is known to the precision
@@ -42,17 +42,17 @@ class Failure(Exception):
 
 
 def sample(
-    takes: Mapping[Key, Take],
+    samplers: Mapping[Key, Sampler],
     until: Until,
     progress: Callable[[int, int], None] = lambda done, of: None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[Key, tuple[tuple[float, ...], bool]]:
     """Return per key its samples and whether its median is known to the precision.
 
-    One sample of each is taken in turn, so that a drifting clock meets all alike. A take returns
-    microseconds. `progress(done, of)` counts keys. Raises Failure for a take that raises.
+    One sample of each is taken in turn, so that a drifting clock meets all alike. A sampler returns
+    microseconds. `progress(done, of)` counts keys. Raises Failure for a sampler that raises.
     """
-    series = [_Series(key, take) for key, take in takes.items()]
+    series = [_Series(key, sampler) for key, sampler in samplers.items()]
     left = series
     while left:
         for one in left:
@@ -67,7 +67,7 @@ def sample(
 def _take(one: _Series[Key], until: Until, clock: Callable[[], float]) -> None:
     start = clock()
     try:
-        one.samples.append(one.take())
+        one.samples.append(one.sampler())
     except Exception as error:  # whatever a kernel or a driver raises is this row's end alone
         raise Failure(one.key, error) from error
     one.seconds += clock() - start

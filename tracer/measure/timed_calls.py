@@ -1,4 +1,4 @@
-"""What is measured: a row's kernel or program with its arguments, and the ways to take its time."""
+"""What is timed: the call of a case's kernel or program with its arguments, and the ways to take its time."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from .cases import Case, launch_of_case
 from .cuda_c import CudaCKernel
 from .gpu import Gpu
 from .measurement import TimingKind
-from .sampling import Take
+from .sampling import Sampler
 
 REPEATS = 1000  # launches of a wrong kernel whose result is one number
 
 
-class Subject(Protocol):
-    """One row, ready to be run. Times are microseconds. compiles: whether its first call compiles it."""
+class TimedCall(Protocol):
+    """The kernel or program of a case, ready to be run. Times are microseconds."""
 
     @property
-    def compiles(self) -> bool: ...
+    def compiles(self) -> bool:
+        """Whether its first call compiles it."""
 
     def first_call(self) -> float:
         """Compile and run it as if for the first time."""
@@ -34,32 +35,32 @@ class Subject(Protocol):
     def results(self) -> dict[str, NDArray[Any]]:
         """Run it on fresh arrays and return what it leaves in them, by name."""
 
-    def takes(self) -> dict[TimingKind, Take]:
+    def samplers(self) -> dict[TimingKind, Sampler]:
         """Return how to take a sample of each kind."""
 
     def outcomes(self) -> tuple[float, ...]:
         """Return the result of many runs, where it is one number; else nothing."""
 
 
-def subject_of(case: Case, gpu: Gpu | None) -> Subject:
-    """Return a row's subject; raises LoadError, and what the device raises."""
+def timed_call_of(case: Case, gpu: Gpu | None) -> TimedCall:
+    """Return what a case times; raises LoadError, and what the device raises."""
     scenario, launch = catalogue.find(case.scenario), launch_of_case(case)
     names = tuple(a.name for a in scenario.plan(case.values).arguments)
     baseline = next((b for b in scenario.baselines if b.name == case.baseline), None)
     if baseline:
-        return CpuSubject(baseline.function, launch, names)
+        return CpuCall(baseline.function, launch, names)
     if scenario.engine == "python":
-        return CpuSubject(scenario.kernel, launch, names)
+        return CpuCall(scenario.kernel, launch, names)
     assert gpu is not None, "a kernel needs a device"
     if scenario.cuda_c:
         kernel = scenario.cuda_c
-        return CudaCSubject(
+        return CudaCCall(
             gpu, launch, names, lambda: CudaCKernel(kernel, case.values, launch, int(gpu.stream))
         )
-    return NumbaSubject(gpu, launch, names)
+    return NumbaCall(gpu, launch, names)
 
 
-class CpuSubject:
+class CpuCall:
     """A program on the CPU."""
 
     def __init__(self, function: str, launch: Launch, names: tuple[str, ...]) -> None:
@@ -81,7 +82,7 @@ class CpuSubject:
         self._run(*self._arguments)
         return _named_arrays(self._names, self._arguments)
 
-    def takes(self) -> dict[TimingKind, Take]:
+    def samplers(self) -> dict[TimingKind, Sampler]:
         """Return the one kind that there is."""
         return {"cpu": lambda: _host_time(lambda: self._run(*self._arguments))}
 
@@ -90,7 +91,7 @@ class CpuSubject:
         return ()
 
 
-class DeviceSubject:
+class DeviceCall:
     """A kernel on the device, with its arrays there and on the host."""
 
     compiles = True
@@ -119,7 +120,7 @@ class DeviceSubject:
         back = [a.copy_to_host() if hasattr(a, "copy_to_host") else a for a in self._device]
         return _named_arrays(self._names, back)
 
-    def takes(self) -> dict[TimingKind, Take]:
+    def samplers(self) -> dict[TimingKind, Sampler]:
         """Return the kinds of a kernel."""
         gpu = self._gpu
         return {
@@ -145,7 +146,7 @@ class DeviceSubject:
         return tuple(found)
 
 
-class NumbaSubject(DeviceSubject):
+class NumbaCall(DeviceCall):
     """A kernel compiled by Numba."""
 
     def __init__(self, gpu: Gpu, launch: Launch, names: tuple[str, ...]) -> None:
@@ -173,7 +174,7 @@ class NumbaSubject(DeviceSubject):
         self._kernel[launch.grid, launch.block, 0, launch.shared_bytes](*self._host)
 
 
-class CudaCSubject(DeviceSubject):
+class CudaCCall(DeviceCall):
     """A kernel compiled by NVRTC."""
 
     def __init__(

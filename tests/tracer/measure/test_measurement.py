@@ -62,7 +62,7 @@ class Clock:
     def __call__(self):
         return self.now
 
-    def take(self, seconds, microseconds, log, name):
+    def sampler(self, seconds, microseconds, log, name):
         def one():
             self.now += seconds
             log.append(name)
@@ -74,11 +74,11 @@ class Clock:
 def test_samples_are_taken_in_turns_until_the_median_is_known():
     clock, log = Clock(), []
     random = np.random.default_rng(1)
-    takes = {
-        "steady": clock.take(0.001, lambda: 50.0, log, "steady"),
-        "noisy": clock.take(0.001, lambda: float(random.normal(100, 3)), log, "noisy"),
+    samplers = {
+        "steady": clock.sampler(0.001, lambda: 50.0, log, "steady"),
+        "noisy": clock.sampler(0.001, lambda: float(random.normal(100, 3)), log, "noisy"),
     }
-    found = sample(takes, Until(0.01, 10), clock=clock)
+    found = sample(samplers, Until(0.01, 10), clock=clock)
     steady, noisy = found["steady"], found["noisy"]
     assert len(steady[0]) == LEAST
     assert steady[1] and noisy[1]
@@ -90,11 +90,11 @@ def test_samples_are_taken_in_turns_until_the_median_is_known():
 def test_the_time_limit_ends_what_does_not_settle():
     clock, counts = Clock(), []
     values = iter([100.0, 300.0] * 1000)
-    takes = {
-        "wild": clock.take(0.01, lambda: next(values), [], "wild"),
-        "long": clock.take(5, lambda: 5e6, [], "long"),
+    samplers = {
+        "wild": clock.sampler(0.01, lambda: next(values), [], "wild"),
+        "long": clock.sampler(5, lambda: 5e6, [], "long"),
     }
-    found = sample(takes, Until(0.01, 1), lambda done, of: counts.append((done, of)), clock)
+    found = sample(samplers, Until(0.01, 1), lambda done, of: counts.append((done, of)), clock)
     assert 100 <= len(found["wild"][0]) <= 101
     assert not found["wild"][1]
     assert len(found["long"][0]) == 3

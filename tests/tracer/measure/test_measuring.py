@@ -75,7 +75,7 @@ def test_cuda_c_sources_have_the_functions_that_the_catalogue_names():
 
 
 class Played:
-    """A subject that computes what it should, or not, and takes the times that it is told."""
+    """A timed call that computes what it should, or not, and takes the times that it is told."""
 
     compiles = True
 
@@ -93,13 +93,13 @@ class Played:
         np.matmul(a, b, out=c)
         return {"a": a, "b": b, "c": c + self.wrong}
 
-    def takes(self):
-        def take():
+    def samplers(self):
+        def sampler():
             if self.fails:
                 raise self.fails
             return 5.0
 
-        return {"kernel-warm": take, "launch": lambda: 2.0}
+        return {"kernel-warm": sampler, "launch": lambda: 2.0}
 
     def outcomes(self):
         return (1.0, 1.0) if self.wrong else ()
@@ -116,9 +116,9 @@ class PlayedGpu:
         return self.lost
 
 
-def served(cases, gpu=None, **subjects):
+def served(cases, gpu=None, calls=None):
     events = []
-    made = iter(subjects.get("subjects", [{}] * len(cases)))
+    made = iter(calls or [{}] * len(cases))
     serve(
         Request(tuple(cases)),
         events.append,
@@ -145,7 +145,7 @@ def test_a_right_row_is_timed_in_every_kind():
 
 
 def test_a_wrong_row_is_reported_and_not_timed():
-    events = served([case("matmul-tiled"), case("matmul-tiled-dynamic")], subjects=[{"wrong": 0.5}, {}])
+    events = served([case("matmul-tiled"), case("matmul-tiled-dynamic")], calls=[{"wrong": 0.5}, {}])
     wrong, right = (e.row for e in events if isinstance(e, Measured))
     assert wrong.timings == ()
     assert wrong.problem.startswith("It differs from NumPy by 0.5")
@@ -157,7 +157,7 @@ def test_a_wrong_row_is_reported_and_not_timed():
 
 def test_an_error_ends_its_row_and_no_other():
     failing = {"fails": MemoryError("out")}
-    events = served([case("matmul-tiled"), case("matmul-tiled-dynamic")], subjects=[failing, {}])
+    events = served([case("matmul-tiled"), case("matmul-tiled-dynamic")], calls=[failing, {}])
     rows = {e.place: e.row for e in events if isinstance(e, Measured)}
     assert rows[0].problem == "The memory is too small for it; choose a smaller size."
     assert rows[0].timings == ()
@@ -169,7 +169,7 @@ def test_an_error_ends_its_row_and_no_other():
 def test_a_lost_device_ends_the_process_with_the_row_that_lost_it():
     failing = {"fails": RuntimeError("[719] CUDA_ERROR_ILLEGAL_ADDRESS")}
     cases = [case("matmul-tiled"), case("matmul-tiled-dynamic")]
-    events = served(cases, PlayedGpu(lost=True), subjects=[failing, {}])
+    events = served(cases, PlayedGpu(lost=True), calls=[failing, {}])
     assert [e.place for e in events if isinstance(e, Measured)] == [0]
     assert isinstance(events[-1], Lost)
 
