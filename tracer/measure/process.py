@@ -18,7 +18,7 @@ from .ceilings import ceilings_of
 from .events import Event, Lost, Measured, Opened, Request, Sampling, Started
 from .gpu import Gpu, first_line, open_gpu
 from .measurement import Ceilings, MeasurementError, Result, Row, Timing, TimingKind
-from .sampling import Failure, Sampler, Until, sample
+from .sampling import Failure, Sampler, StoppingCriterion, sample
 from .timed_calls import TimedCall, timed_call_of
 
 FIRST_CALLS = 3
@@ -122,10 +122,10 @@ class Run:
         samplers: dict[tuple[int, TimingKind], Sampler] = {
             (place, kind): sampler for place, s in calls.items() for kind, sampler in s.samplers().items()
         }
-        until = Until(self._request.precision, self._request.time_limit)
+        criterion = StoppingCriterion(self._request.precision, self._request.time_limit)
         places = tuple(calls)
         try:
-            found = sample(samplers, until, lambda done, of: self._send(Sampling(places, done, of)))
+            found = sample(samplers, criterion, lambda done, of: self._send(Sampling(places, done, of)))
         except Failure as failure:
             place = failure.key[0] if isinstance(failure.key, tuple) else -1
             del calls[place]

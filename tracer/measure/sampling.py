@@ -9,18 +9,18 @@ from typing import Generic, TypeVar
 
 from .measurement import median, median_interval
 
-LEAST, MOST = 20, 2000  # samples; LEAST only while the time limit lasts
-AT_LEAST = 3  # samples, whatever they take
+FEWEST, MOST = 20, 2000  # samples; FEWEST only while the time limit lasts
+FEWEST_LATE = 3  # samples once the time limit is over
 Key = TypeVar("Key", bound=Hashable)
 Sampler = Callable[[], float]
 
 
 @dataclass(frozen=True)
-class Until:
-    """When to stop: `precision` is half the median's interval over the median, `limit` seconds of each."""
+class StoppingCriterion:
+    """When to stop sampling."""
 
-    precision: float = 0.01
-    limit: float = 1.0
+    precision: float = 0.01  # half the median's interval over the median
+    limit: float = 1.0  # seconds that the samples of one key take
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Failure(Exception):
 
 def sample(
     samplers: Mapping[Key, Sampler],
-    until: Until,
+    criterion: StoppingCriterion,
     progress: Callable[[int, int], None] = lambda done, of: None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[Key, tuple[tuple[float, ...], bool]]:
@@ -56,7 +56,7 @@ def sample(
     left = series
     while left:
         for one in left:
-            _take(one, until, clock)
+            _take(one, criterion, clock)
         ended = [one for one in left if one.ended]
         left = [one for one in left if not one.ended]
         if ended:
@@ -64,7 +64,7 @@ def sample(
     return {one.key: (tuple(one.samples), one.settled) for one in series}
 
 
-def _take(one: _Series[Key], until: Until, clock: Callable[[], float]) -> None:
+def _take(one: _Series[Key], criterion: StoppingCriterion, clock: Callable[[], float]) -> None:
     start = clock()
     try:
         one.samples.append(one.sampler())
@@ -73,13 +73,13 @@ def _take(one: _Series[Key], until: Until, clock: Callable[[], float]) -> None:
     one.seconds += clock() - start
     count = len(one.samples)
     # The interval is looked at ever more rarely, since it sorts all samples.
-    if count >= LEAST and (count % max(10, count // 10) == 0 or count == LEAST):
-        one.settled = known(tuple(one.samples)) <= until.precision
-    late = one.seconds >= until.limit and count >= AT_LEAST
+    if count >= FEWEST and (count % max(10, count // 10) == 0 or count == FEWEST):
+        one.settled = relative_half_width(tuple(one.samples)) <= criterion.precision
+    late = one.seconds >= criterion.limit and count >= FEWEST_LATE
     one.ended = one.settled or late or count >= MOST
 
 
-def known(samples: tuple[float, ...]) -> float:
+def relative_half_width(samples: tuple[float, ...]) -> float:
     """Return half the width of the median's 95 % interval over the median."""
     low, high = median_interval(samples)
     return (high - low) / 2 / median(samples)

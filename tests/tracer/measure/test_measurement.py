@@ -19,7 +19,7 @@ from tilescope.tracer.measure.measurement import (
     median_interval,
     save,
 )
-from tilescope.tracer.measure.sampling import LEAST, Failure, Until, known, sample
+from tilescope.tracer.measure.sampling import FEWEST, Failure, StoppingCriterion, relative_half_width, sample
 
 # --- statistics
 
@@ -46,8 +46,8 @@ def test_the_interval_holds_the_median_as_often_as_it_says(count):
 def test_more_samples_tell_more():
     random = np.random.default_rng(0)
     few, many = (tuple(random.normal(100, 5, n)) for n in (30, 1000))
-    assert known(many) < known(few)
-    assert known((5.0,) * 30) == 0
+    assert relative_half_width(many) < relative_half_width(few)
+    assert relative_half_width((5.0,) * 30) == 0
 
 
 # --- sampling
@@ -78,13 +78,13 @@ def test_samples_are_taken_in_turns_until_the_median_is_known():
         "steady": clock.sampler(0.001, lambda: 50.0, log, "steady"),
         "noisy": clock.sampler(0.001, lambda: float(random.normal(100, 3)), log, "noisy"),
     }
-    found = sample(samplers, Until(0.01, 10), clock=clock)
+    found = sample(samplers, StoppingCriterion(0.01, 10), clock=clock)
     steady, noisy = found["steady"], found["noisy"]
-    assert len(steady[0]) == LEAST
+    assert len(steady[0]) == FEWEST
     assert steady[1] and noisy[1]
-    assert len(noisy[0]) > LEAST
-    assert known(noisy[0]) <= 0.01
-    assert log[: 2 * LEAST] == ["steady", "noisy"] * LEAST
+    assert len(noisy[0]) > FEWEST
+    assert relative_half_width(noisy[0]) <= 0.01
+    assert log[: 2 * FEWEST] == ["steady", "noisy"] * FEWEST
 
 
 def test_the_time_limit_ends_what_does_not_settle():
@@ -94,7 +94,7 @@ def test_the_time_limit_ends_what_does_not_settle():
         "wild": clock.sampler(0.01, lambda: next(values), [], "wild"),
         "long": clock.sampler(5, lambda: 5e6, [], "long"),
     }
-    found = sample(samplers, Until(0.01, 1), lambda done, of: counts.append((done, of)), clock)
+    found = sample(samplers, StoppingCriterion(0.01, 1), lambda done, of: counts.append((done, of)), clock)
     assert 100 <= len(found["wild"][0]) <= 101
     assert not found["wild"][1]
     assert len(found["long"][0]) == 3
@@ -106,7 +106,7 @@ def test_a_failing_sample_says_whose():
         raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS")
 
     with pytest.raises(Failure) as failed:
-        sample({"good": lambda: 1.0, "bad": fail}, Until())
+        sample({"good": lambda: 1.0, "bad": fail}, StoppingCriterion())
     assert failed.value.key == "bad"
     assert "ILLEGAL" in str(failed.value.error)
 
