@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ...tracer.measure.cases import cases_of
-from ...tracer.measure.client import Measuring
+from ...tracer.measure.client import MeasureClient
 from ...tracer.measure.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
 from ..model.folders import data_folder
 from .arguments import Parser, UsageError
@@ -56,8 +56,8 @@ def execute(chosen: Namespace) -> int:
         raise UsageError(f"--time-limit must be 0.01 to 3600 seconds, not {chosen.time_limit:g}.")
     path = Path(chosen.json) if chosen.json else _default_path()
     _check_folder(path, make=not chosen.json)
-    measuring = Measuring(cases_of(chosen.scenario), time_limit=chosen.time_limit)
-    measurement = measuring.run(_progress)
+    client = MeasureClient(cases_of(chosen.scenario), time_limit=chosen.time_limit)
+    measurement = client.run(_progress)
     _clear()
     save(measurement, path)
     print(table(measurement))

@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
 from ...tracer.measure.cases import Case
-from ...tracer.measure.client import Measuring, Start
+from ...tracer.measure.client import MeasureClient, Start
 from ...tracer.measure.measurement import MeasurementError, save
 from ...tracer.run.worker_client import Cancelled
 from ..charts.sources import own_folder
@@ -29,7 +29,7 @@ class MeasureJob(QObject):
 
     def __init__(self, parent: QObject | None = None, start: Start | None = None) -> None:
         super().__init__(parent)
-        self._measuring: Measuring | None = None
+        self._client: MeasureClient | None = None
         self._start = start
         self._pool = QThreadPool(self)
         self.saved.connect(self._end)
@@ -38,28 +38,28 @@ class MeasureJob(QObject):
     @property
     def is_running(self) -> bool:
         """Whether a measurement is under way."""
-        return self._measuring is not None
+        return self._client is not None
 
     def start(self, cases: Sequence[Case], time_limit: float = 1.0) -> None:
         """Measure rows."""
-        self._measuring = measuring = Measuring(cases, time_limit=time_limit)
-        self._pool.start(Task(lambda: self._run(measuring)))
+        self._client = client = MeasureClient(cases, time_limit=time_limit)
+        self._pool.start(Task(lambda: self._run(client)))
 
     def cancel(self) -> None:
         """End the measurement under way, if there is one; nothing is saved."""
-        if self._measuring is not None:
-            self._measuring.cancel()
+        if self._client is not None:
+            self._client.cancel()
 
     def close(self) -> bool:
         """Cancel and wait a little; return whether the thread has ended."""
         self.cancel()
         return self._pool.waitForDone(LEAVING)
 
-    def _run(self, measuring: Measuring) -> None:
+    def _run(self, client: MeasureClient) -> None:
         """In a thread: measure and save."""
         why = "The measurement could not be finished; the terminal says why."
         try:
-            measurement = measuring.run(self.progress.emit, self._start)
+            measurement = client.run(self.progress.emit, self._start)
             path = _new_path()
             save(measurement, path)
             self.saved.emit(str(path))
@@ -73,7 +73,7 @@ class MeasureJob(QObject):
         self.failed.emit(why)
 
     def _end(self, _: str) -> None:
-        self._measuring = None
+        self._client = None
 
 
 def _new_path() -> Path:

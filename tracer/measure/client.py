@@ -17,7 +17,7 @@ from ... import ROOT, __version__
 from ..processes.json_process import JsonProcess, StartError, module_command
 from ..run.worker_client import Cancelled
 from .cases import Case, row_of
-from .events import Event, Measured, Opened, Request, Sampling, Started
+from .events import DeviceOpened, MeasureMessage, Request, RowMeasured, RowStarted, SamplingProgress
 from .measurement import Host, Measurement, MeasurementError, Method, Row
 
 COMMAND = module_command("tilescope.tracer.measure.process")
@@ -30,11 +30,11 @@ NOTES = (
     "One sample of each row of the same size is taken in turn; all samples are kept.",
 )
 Report = Callable[[str, int, int], None]
-Start = Callable[[Request], Iterator[Event]]
+Start = Callable[[Request], Iterator[MeasureMessage]]
 
 
-class Measuring:
-    """One measurement under way; `run` in any thread, `cancel` from any other."""
+class MeasureClient:
+    """Has a process measure some cases; `run` in any thread, `cancel` from any other."""
 
     def __init__(self, cases: Sequence[Case], precision: float = 0.01, time_limit: float = 1.0) -> None:
         self.cases, self.precision, self.time_limit = list(cases), precision, time_limit
@@ -57,32 +57,32 @@ class Measuring:
         left. Raises MeasurementError where there is no device for rows that need one, and Cancelled.
         """
         rows: dict[int, Row] = {}
-        opened: Opened | None = None
+        opened: DeviceOpened | None = None
         while opened is None or len(rows) < len(self.cases):
             left = [place for place in range(len(self.cases)) if place not in rows]
             request = Request(
                 tuple(self.cases[p] for p in left), self.precision, self.time_limit, opened is None
             )
-            found = self._listen((start or self._events)(request), left, rows, report)
+            found = self._listen((start or self._messages)(request), left, rows, report)
             opened = opened or found
         return self._measurement(opened, [rows[place] for place in range(len(self.cases))])
 
     def _listen(
-        self, events: Iterator[Event], places: Sequence[int], rows: dict[int, Row], report: Report
-    ) -> Opened:
+        self, messages: Iterator[MeasureMessage], places: Sequence[int], rows: dict[int, Row], report: Report
+    ) -> DeviceOpened:
         """Take in what a process says until it ends; `rows` gets at least one more row."""
-        opened: Opened | None = None
+        opened: DeviceOpened | None = None
         at, before = 0, len(rows)
-        for event in events:
-            if isinstance(event, Opened):
-                opened = event
-                if event.reason:
-                    raise MeasurementError(event.reason)
-            elif isinstance(event, Started):
-                at = event.place
-            elif isinstance(event, Measured):
-                rows[places[event.place]] = event.row
-            report(self._text(event, places), len(rows), len(self.cases))
+        for message in messages:
+            if isinstance(message, DeviceOpened):
+                opened = message
+                if message.reason:
+                    raise MeasurementError(message.reason)
+            elif isinstance(message, RowStarted):
+                at = message.place
+            elif isinstance(message, RowMeasured):
+                rows[places[message.place]] = message.row
+            report(self._text(message, places), len(rows), len(self.cases))
         if self._cancelled:
             raise Cancelled
         if opened is None:
@@ -93,14 +93,15 @@ class Measuring:
             rows[places[at]] = msgspec.structs.replace(row_of(case), problem=problem)
         return opened
 
-    def _text(self, event: Event, places: Sequence[int]) -> str:
-        if isinstance(event, Started):
-            return f"checking {label(self.cases[places[event.place]])}"
-        if isinstance(event, Sampling):
-            return f"{event.done} of {event.of} timings of {label(self.cases[places[event.places[0]]])} and others"
+    def _text(self, message: MeasureMessage, places: Sequence[int]) -> str:
+        if isinstance(message, RowStarted):
+            return f"checking {label(self.cases[places[message.place]])}"
+        if isinstance(message, SamplingProgress):
+            first = label(self.cases[places[message.places[0]]])
+            return f"{message.done} of {message.of} timings of {first} and others"
         return ""
 
-    def _events(self, request: Request) -> Iterator[Event]:
+    def _messages(self, request: Request) -> Iterator[MeasureMessage]:
         """Yield what a new process says about a request, to its end."""
         with self._lock:
             if self._cancelled:
@@ -110,10 +111,10 @@ class Measuring:
             process.send(request)
             process.end_input()
             for line in process.lines():
-                yield msgspec.json.decode(line, type=Event)
+                yield msgspec.json.decode(line, type=MeasureMessage)
             self._death = process.death()
 
-    def _measurement(self, opened: Opened, rows: Sequence[Row]) -> Measurement:
+    def _measurement(self, opened: DeviceOpened, rows: Sequence[Row]) -> Measurement:
         return Measurement(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
             revision=_revision(),

@@ -17,7 +17,7 @@ class Request(msgspec.Struct, frozen=True):
     ceilings: bool = True  # whether the device's are wanted too
 
 
-class Opened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):
+class DeviceOpened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):
     """What will be measured on; without a device `reason` is a sentence, and rows that need one fail."""
 
     device: Device | None
@@ -25,13 +25,13 @@ class Opened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):
     reason: str
 
 
-class Started(msgspec.Struct, frozen=True, tag_field="event", tag="started"):
+class RowStarted(msgspec.Struct, frozen=True, tag_field="event", tag="started"):
     """The row at this place in the request is being prepared and checked."""
 
     place: int
 
 
-class Sampling(msgspec.Struct, frozen=True, tag_field="event", tag="sampling"):
+class SamplingProgress(msgspec.Struct, frozen=True, tag_field="event", tag="sampling"):
     """So many of these rows' timings, which are taken in turns, are done."""
 
     places: tuple[int, ...]
@@ -39,15 +39,15 @@ class Sampling(msgspec.Struct, frozen=True, tag_field="event", tag="sampling"):
     of: int
 
 
-class Measured(msgspec.Struct, frozen=True, tag_field="event", tag="measured"):
+class RowMeasured(msgspec.Struct, frozen=True, tag_field="event", tag="measured"):
     """A row is done."""
 
     place: int
     row: Row
 
 
-class Lost(msgspec.Struct, frozen=True, tag_field="event", tag="lost"):
+class DeviceLost(msgspec.Struct, frozen=True, tag_field="event", tag="lost"):
     """The device can't be used any more in this process, which ends."""
 
 
-Event = Opened | Started | Sampling | Measured | Lost
+MeasureMessage = DeviceOpened | RowStarted | SamplingProgress | RowMeasured | DeviceLost

@@ -1,6 +1,6 @@
 """The measuring process: `python -m tilescope.tracer.measure.process` reads one Request and answers in lines of JSON.
 
-It needs neither Qt nor a screen. A device that an error has made unusable ends the process (`Lost`); who
+It needs neither Qt nor a screen. A device that an error has made unusable ends the process (`DeviceLost`); who
 started it starts another for the rows that are left.
 """
 
@@ -15,7 +15,15 @@ from ..processes.json_streams import private_streams, sender
 from ..recording.reference_check import checked
 from .cases import Case, groups_of_equal_size, launch_of_case, row_of
 from .ceilings import ceilings_of
-from .events import Event, Lost, Measured, Opened, Request, Sampling, Started
+from .events import (
+    DeviceLost,
+    DeviceOpened,
+    MeasureMessage,
+    Request,
+    RowMeasured,
+    RowStarted,
+    SamplingProgress,
+)
 from .gpu import Gpu, first_line, open_gpu
 from .measurement import Ceilings, MeasurementError, Result, Row, Timing, TimingKind
 from .sampling import Failure, Sampler, StoppingCriterion, sample
@@ -24,11 +32,11 @@ from .timed_calls import TimedCall, timed_call_of
 FIRST_CALLS = 3
 
 
-Send = Callable[[Event], None]
+Send = Callable[[MeasureMessage], None]
 MakeTimedCall = Callable[[Case, Gpu | None], TimedCall]
 
 
-class LostDevice(Exception):
+class LostDeviceError(Exception):
     """An error has made the device unusable."""
 
 
@@ -58,17 +66,17 @@ def serve(
 ) -> None:  # fmt: skip
     """Measure the rows of a request, group by group; without a device `reason` says why."""
     ceilings = measure_ceilings(gpu) if gpu and request.ceilings else None
-    send(Opened(gpu.describe() if gpu else None, ceilings, reason))
-    run = Run(request, send, gpu, reason, make)
+    send(DeviceOpened(gpu.describe() if gpu else None, ceilings, reason))
+    handler = RequestHandler(request, send, gpu, reason, make)
     try:
         for places in groups_of_equal_size(request.cases):
-            run.group(places)
-    except LostDevice:
-        send(Lost())
+            handler.group(places)
+    except LostDeviceError:
+        send(DeviceLost())
 
 
-class Run:
-    """One request under way."""
+class RequestHandler:
+    """Measures the rows of one request, a group at a time."""
 
     def __init__(
         self, request: Request, send: Send, gpu: Gpu | None, reason: str, make: MakeTimedCall
@@ -86,7 +94,7 @@ class Run:
 
     def _prepared(self, place: int) -> TimedCall | None:
         """Return what a row times, its result found right and its first calls timed; else end the row."""
-        self._send(Started(place))
+        self._send(RowStarted(place))
         case = self._request.cases[place]
         if case.needs_device and self._gpu is None:
             self._end(place, self._reason)
@@ -96,8 +104,8 @@ class Run:
             if not self._is_right(place, call):
                 return None
             if case.first and call.compiles:
-                calls = tuple(call.first_call() for _ in range(FIRST_CALLS))
-                self._add(place, [Timing("first-call", calls, False)])
+                times = tuple(call.first_call() for _ in range(FIRST_CALLS))
+                self._add(place, [Timing("first-call", times, False)])
             return call
         except Exception as error:  # noqa: BLE001  # a row ends so, not the run
             self._fail(place, error)
@@ -125,7 +133,9 @@ class Run:
         criterion = StoppingCriterion(self._request.precision, self._request.time_limit)
         places = tuple(calls)
         try:
-            found = sample(samplers, criterion, lambda done, of: self._send(Sampling(places, done, of)))
+            found = sample(
+                samplers, criterion, lambda done, of: self._send(SamplingProgress(places, done, of))
+            )
         except Failure as failure:
             place = failure.key[0] if isinstance(failure.key, tuple) else -1
             del calls[place]
@@ -141,14 +151,14 @@ class Run:
         self._rows[place] = msgspec.structs.replace(row, timings=(*row.timings, *timings))
 
     def _end(self, place: int, problem: str) -> None:
-        self._send(Measured(place, msgspec.structs.replace(self._rows.pop(place), problem=problem)))
+        self._send(RowMeasured(place, msgspec.structs.replace(self._rows.pop(place), problem=problem)))
 
     def _fail(self, place: int, error: Exception) -> None:
         """End a row with what went wrong; raises LostDevice where nothing can run after it."""
         self._rows[place] = msgspec.structs.replace(self._rows[place], timings=())
         self._end(place, problem_of(error))
         if self._gpu is not None and self._gpu.is_lost():
-            raise LostDevice
+            raise LostDeviceError
 
 
 def row_names(case: Case) -> list[str]:

@@ -25,8 +25,8 @@ from tilescope.app.widgets.appearance import apply_theme
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.event_loop import application
 from tilescope.tracer.measure import client
-from tilescope.tracer.measure.client import Measuring
-from tilescope.tracer.measure.events import Opened
+from tilescope.tracer.measure.client import MeasureClient
+from tilescope.tracer.measure.events import DeviceOpened
 from tilescope.tracer.measure.measurement import load, save
 from windows import opened, press, until
 
@@ -308,9 +308,9 @@ def test_without_a_gpu_it_says_why_in_one_sentence(timings, monkeypatch):
     said = "No GPU can be used: there is no NVIDIA driver; install one, or measure on another computer."
 
     def no_device(self, request):
-        yield Opened(None, None, said)
+        yield DeviceOpened(None, None, said)
 
-    monkeypatch.setattr(Measuring, "_events", no_device)
+    monkeypatch.setattr(MeasureClient, "_messages", no_device)
     timings.measure()
     until(lambda: not timings.job.is_running)
     assert timings.notice.sentence.text() == said
@@ -320,7 +320,7 @@ def test_without_a_gpu_it_says_why_in_one_sentence(timings, monkeypatch):
 def test_escape_cancels_and_nothing_is_saved(timings):
     timings.show_choice(replace(timings.choice, subjects=(Subject("python-threads"),)))
     timings.measure()
-    until(lambda: timings.job._measuring._process is not None)
+    until(lambda: timings.job._client._process is not None)
     QTest.keyClick(timings, Qt.Key.Key_Escape)
     until(lambda: not timings.job.is_running)
     assert "cancelled" in timings.notice.sentence.text()
@@ -330,8 +330,8 @@ def test_escape_cancels_and_nothing_is_saved(timings):
 def test_closing_ends_the_measurement(timings):
     timings.show_choice(replace(timings.choice, subjects=(Subject("python-threads"),)))
     timings.measure()
-    until(lambda: timings.job._measuring._process is not None)
-    process = timings.job._measuring._process
+    until(lambda: timings.job._client._process is not None)
+    process = timings.job._client._process
     timings.close()
     assert process.poll() is not None
     assert not list(own_folder().glob("*.json"))

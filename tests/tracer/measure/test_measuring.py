@@ -14,9 +14,16 @@ from tilescope.app.cli.commands import named, parser_of
 from tilescope.app.cli.measure import table
 from tilescope.kernels.scenarios.catalogue import CatalogueError, find, names, settle
 from tilescope.tracer.measure.cases import cases_of, groups_of_equal_size, launch_of_case, row_of
-from tilescope.tracer.measure.client import Measuring
+from tilescope.tracer.measure.client import MeasureClient
 from tilescope.tracer.measure.cuda_c import function_of, source_of
-from tilescope.tracer.measure.events import Lost, Measured, Opened, Request, Sampling, Started
+from tilescope.tracer.measure.events import (
+    DeviceLost,
+    DeviceOpened,
+    Request,
+    RowMeasured,
+    RowStarted,
+    SamplingProgress,
+)
 from tilescope.tracer.measure.measurement import MeasurementError, load
 from tilescope.tracer.measure.process import problem_of, serve
 from tilescope.tracer.run.worker_client import Cancelled
@@ -117,23 +124,23 @@ class PlayedGpu:
 
 
 def served(cases, gpu=None, calls=None):
-    events = []
+    messages = []
     made = iter(calls or [{}] * len(cases))
     serve(
         Request(tuple(cases)),
-        events.append,
+        messages.append,
         gpu or PlayedGpu(),
         "",
         lambda a, g: Played(a, **next(made)),
         lambda gpu: None,
     )
-    return events
+    return messages
 
 
 def test_a_right_row_is_timed_in_every_kind():
-    events = served([case("matmul-tiled", first=True, m=8), case("matmul-naive-col-on-x", m=8)])
-    assert events[0] == Opened(DEVICE, None, "")
-    first, second = (e.row for e in events if isinstance(e, Measured))
+    messages = served([case("matmul-tiled", first=True, m=8), case("matmul-naive-col-on-x", m=8)])
+    assert messages[0] == DeviceOpened(DEVICE, None, "")
+    first, second = (e.row for e in messages if isinstance(e, RowMeasured))
     assert [(t.kind, t.median, t.settled) for t in first.timings] == [
         ("first-call", 1000, False),
         ("kernel-warm", 5, True),
@@ -145,8 +152,8 @@ def test_a_right_row_is_timed_in_every_kind():
 
 
 def test_a_wrong_row_is_reported_and_not_timed():
-    events = served([case("matmul-tiled"), case("matmul-tiled-dynamic")], calls=[{"wrong": 0.5}, {}])
-    wrong, right = (e.row for e in events if isinstance(e, Measured))
+    messages = served([case("matmul-tiled"), case("matmul-tiled-dynamic")], calls=[{"wrong": 0.5}, {}])
+    wrong, right = (e.row for e in messages if isinstance(e, RowMeasured))
     assert wrong.timings == ()
     assert wrong.problem.startswith("It differs from NumPy by 0.5")
     assert wrong.problem.endswith(", so it was not timed.")
@@ -157,21 +164,21 @@ def test_a_wrong_row_is_reported_and_not_timed():
 
 def test_an_error_ends_its_row_and_no_other():
     failing = {"fails": MemoryError("out")}
-    events = served([case("matmul-tiled"), case("matmul-tiled-dynamic")], calls=[failing, {}])
-    rows = {e.place: e.row for e in events if isinstance(e, Measured)}
+    messages = served([case("matmul-tiled"), case("matmul-tiled-dynamic")], calls=[failing, {}])
+    rows = {e.place: e.row for e in messages if isinstance(e, RowMeasured)}
     assert rows[0].problem == "The memory is too small for it; choose a smaller size."
     assert rows[0].timings == ()
     assert rows[1].problem == ""
     assert rows[1].timings
-    assert not any(isinstance(e, Lost) for e in events)
+    assert not any(isinstance(e, DeviceLost) for e in messages)
 
 
 def test_a_lost_device_ends_the_process_with_the_row_that_lost_it():
     failing = {"fails": RuntimeError("[719] CUDA_ERROR_ILLEGAL_ADDRESS")}
     cases = [case("matmul-tiled"), case("matmul-tiled-dynamic")]
-    events = served(cases, PlayedGpu(lost=True), calls=[failing, {}])
-    assert [e.place for e in events if isinstance(e, Measured)] == [0]
-    assert isinstance(events[-1], Lost)
+    messages = served(cases, PlayedGpu(lost=True), calls=[failing, {}])
+    assert [e.place for e in messages if isinstance(e, RowMeasured)] == [0]
+    assert isinstance(messages[-1], DeviceLost)
 
 
 def test_problems_are_sentences():
@@ -197,11 +204,23 @@ def test_the_rows_that_a_lost_device_left_are_measured_by_another_process():
     rows = [row_of(a) for a in cases]
     broken = msgspec.structs.replace(rows[1], problem="broken")
     start, requests = processes(
-        [Opened(DEVICE, None, ""), Started(0), Measured(0, rows[0]), Started(1), Measured(1, broken), Lost()],
-        [Opened(DEVICE, None, ""), Started(0), Sampling((0,), 1, 1), Measured(0, rows[2])],
+        [
+            DeviceOpened(DEVICE, None, ""),
+            RowStarted(0),
+            RowMeasured(0, rows[0]),
+            RowStarted(1),
+            RowMeasured(1, broken),
+            DeviceLost(),
+        ],
+        [
+            DeviceOpened(DEVICE, None, ""),
+            RowStarted(0),
+            SamplingProgress((0,), 1, 1),
+            RowMeasured(0, rows[2]),
+        ],
     )
     said = []
-    made = Measuring(cases).run(lambda *progress: said.append(progress), start)
+    made = MeasureClient(cases).run(lambda *progress: said.append(progress), start)
     assert made.rows == (rows[0], broken, rows[2])
     assert [request.cases for request in requests] == [tuple(cases), (cases[2],)]
     assert [request.ceilings for request in requests] == [True, False]
@@ -214,24 +233,25 @@ def test_a_process_that_dies_takes_one_row_with_it():
     cases = [case("matmul-tiled", m=m) for m in (1, 2)]
     rows = [row_of(a) for a in cases]
     start, _ = processes(
-        [Opened(DEVICE, None, ""), Started(0)], [Opened(DEVICE, None, ""), Started(0), Measured(0, rows[1])]
+        [DeviceOpened(DEVICE, None, ""), RowStarted(0)],
+        [DeviceOpened(DEVICE, None, ""), RowStarted(0), RowMeasured(0, rows[1])],
     )
-    made = Measuring(cases).run(start=start)
+    made = MeasureClient(cases).run(start=start)
     assert "ended while it ran" in made.rows[0].problem
     assert made.rows[1] == rows[1]
 
 
 def test_without_a_device_there_is_a_sentence_and_no_file():
-    start, _ = processes([Opened(None, None, "No GPU can be used: no driver.")])
+    start, _ = processes([DeviceOpened(None, None, "No GPU can be used: no driver.")])
     with pytest.raises(MeasurementError, match="no driver"):
-        Measuring([case("matmul-tiled")]).run(start=start)
+        MeasureClient([case("matmul-tiled")]).run(start=start)
     start, _ = processes([])
     with pytest.raises(MeasurementError, match="did not start"):
-        Measuring([case("matmul-tiled")]).run(start=start)
+        MeasureClient([case("matmul-tiled")]).run(start=start)
 
 
 def test_a_cancelled_measurement_says_so():
-    measuring = Measuring(cases_of(["python-threads"]), time_limit=60)
+    measuring = MeasureClient(cases_of(["python-threads"]), time_limit=60)
     measuring_started = []
 
     def report(text, done, of):
