@@ -19,7 +19,7 @@ class Case(msgspec.Struct, frozen=True):
     """What is measured for one row: a scenario or a baseline of it, with parameters."""
 
     scenario: str  # the catalogue's name of it
-    values: dict[str, int | str]  # all of its parameters
+    values: dict[str, int | str]  # all of its parameters, by name
     baseline: str = ""  # the name of one of its baselines, "" for its kernel
     first: bool = False  # whether its first call is measured too
 

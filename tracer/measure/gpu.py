@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .measurement import Clocks, Device, MeasurementError, Real, median
+from .measurement import ClockRates, Device, MeasurementError, Real, median
 
 OLDEST = (7, 0)  # compute capability: nanosleep needs it
 HOLD, LONGEST_HOLD = 50, 20_000  # pauses of 10 us
@@ -169,7 +169,7 @@ class Gpu:
         major, minor = driver.get_version()
         return int(major), int(minor)
 
-    def _asked(self) -> tuple[str, Clocks | None]:
+    def _asked(self) -> tuple[str, ClockRates | None]:
         """Return the driver's version and the clocks, asked while the device works for half a second."""
         self._multiply_add(1_500_000, "float32")
         names = ("driver_version", "clocks.sm", "clocks.mem")
@@ -178,7 +178,7 @@ class Gpu:
         if len(answer) != 3:
             return "", None
         numbers = [int(text) if text.isdigit() else 0 for text in answer[1:]]
-        return answer[0], Clocks(*numbers) if all(numbers) else None
+        return answer[0], ClockRates(*numbers) if all(numbers) else None
 
     def arithmetic(self, rounds: int, real: Real) -> float:
         """Run multiply-adds on all multiprocessors and return how many GFLOP/s they reach."""

@@ -36,14 +36,11 @@ class MeasurementError(Exception):
 
 
 class Timing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The samples of one kind, in the order in which they were taken, in microseconds.
-
-    settled: the median is known to the method's precision; otherwise the time limit ended it.
-    """
+    """The samples of one kind, in the order in which they were taken."""
 
     kind: TimingKind
     microseconds: tuple[float, ...]
-    settled: bool
+    settled: bool  # whether the median is known to the method's precision; otherwise the time limit ended it
 
     @property
     def median(self) -> float:
@@ -56,13 +53,11 @@ class Timing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The result against NumPy in float64: the largest absolute error (None: not finite), what was
-    tolerated, the verdict.
-    """
+    """The result against NumPy in float64."""
 
-    largest_error: float | None
-    tolerance: float
-    equal: bool
+    largest_error: float | None  # absolute; None where it is not finite
+    tolerance: float  # absolute
+    equal: bool  # whether the error is tolerated
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,20 +75,19 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     arrays: dict[str, tuple[tuple[int, ...], str]]  # shape and dtype, by name
     bytes: int  # of all arrays, once
     flop: int  # by the catalogue's formula (modelled)
-    result: Result | None = None
-    timings: tuple[Timing, ...] = ()
+    result: Result | None = None  # None where it did not run to its end
+    timings: tuple[Timing, ...] = ()  # one of each kind that was measured
     problem: str = ""  # one sentence about why there are no timings, "" where there are
-    outcomes: tuple[
-        float, ...
-    ] = ()  # of a wrong kernel with a single result, that result in each of many launches
+    # Of a wrong kernel with a single result: that result in each of many launches.
+    outcomes: tuple[float, ...] = ()
 
     def timing(self, kind: TimingKind) -> Timing | None:
         """Return the timing of a kind, None where it was not measured."""
         return next((timing for timing in self.timings if timing.kind == kind), None)
 
 
-class Clocks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Clocks in MHz, read while the device was busy."""
+class ClockRates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The rates of the device's clocks in MHz, read while it was busy."""
 
     sm: int
     memory: int
@@ -102,23 +96,23 @@ class Clocks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Device(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The GPU."""
 
-    name: str
+    name: str  # as the driver has it
     compute_capability: tuple[int, int]  # major, minor
-    multiprocessors: int
-    memory_bytes: int
-    l2_bytes: int
+    multiprocessors: int  # how many
+    memory_bytes: int  # of global memory
+    l2_bytes: int  # of the L2 cache
     driver: str  # version of the kernel driver, "" if unknown
     cuda: tuple[int, int]  # version that the driver supports: major, minor
-    clocks: Clocks | None  # None if unknown
+    clocks: ClockRates | None  # None if unknown
 
 
 class Peak(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How fast the device computed."""
 
-    dtype: Real
+    dtype: Real  # of the operands and the results
     by: Literal["cublas", "cuda-c", "registers"]  # a large product of matrices, or all operands in registers
     told: str  # how, in words
-    gflop_per_s: float
+    gflop_per_s: float  # the median of ten
 
 
 class Ceilings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -126,8 +120,8 @@ class Ceilings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     copy_gb_per_s: float  # copying within its memory: read plus written
     peaks: tuple[Peak, ...]  # arithmetic
-    empty_kernel_us: float
-    two_events_us: float  # read with nothing between two events, and taken off every other time
+    empty_kernel_us: float  # microseconds of a kernel that does nothing
+    two_events_us: float  # microseconds, read with nothing between two events, and taken off every other time
 
     @property
     def rates(self) -> tuple[float, ...]:
@@ -144,11 +138,11 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Method(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How it was measured. time_limit: seconds for each timing. notes: sentences for a reader."""
+    """How it was measured."""
 
-    precision: float
-    time_limit: float
-    notes: tuple[str, ...]
+    precision: float  # half the width of a median's interval over the median, at which sampling ends
+    time_limit: float  # seconds for each timing
+    notes: tuple[str, ...]  # sentences for a reader
 
 
 class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -157,11 +151,11 @@ class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     date: str  # ISO 8601, UTC
     revision: str  # of git, + where files differ from it, "" if unknown
     device: Device | None  # None where no row needed one
-    host: Host
+    host: Host  # the computer
     versions: dict[str, str]  # of Tilescope, Python and packages, by name
-    method: Method
+    method: Method  # of all timings
     ceilings: Ceilings | None  # of the device
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...]  # in the order in which they were asked for
 
     @property
     def origin(self) -> str:
@@ -170,8 +164,8 @@ class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    format: Literal["tilescope measurement"]
-    version: Literal[2]
+    format: Literal["tilescope measurement"]  # FORMAT
+    version: Literal[2]  # VERSION
     digest: str  # SHA-256 of `measurement`, in hexadecimal digits
     measurement: msgspec.Raw  # JSON of a Measurement
 

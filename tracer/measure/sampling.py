@@ -25,12 +25,12 @@ class StoppingCriterion:
 
 @dataclass
 class _Series(Generic[Key]):
-    key: Key
-    sampler: Sampler
+    key: Key  # of what is sampled
+    sampler: Sampler  # takes one sample, in microseconds
     samples: list[float] = field(default_factory=list)  # microseconds
     seconds: float = 0.0  # that taking them took
     settled: bool = False  # whether the median is known to the precision
-    ended: bool = False
+    ended: bool = False  # whether no more are taken
 
 
 class Failure(Exception):
