@@ -12,7 +12,7 @@ import numpy as np
 
 from ...tracer.analysis.counters import NAMES, totals_by
 from ...tracer.analysis.request_cost import SECTOR
-from ...tracer.measure.recorded_counters import read_of, readings
+from ...tracer.measure.recorded_counters import recorded_counters, recorded_counters_of
 from ...tracer.model.array_types import Ints
 from ...tracer.model.finding import block_text, line_text
 from ...tracer.model.launch import Limits
@@ -201,10 +201,10 @@ def _elements(session: Session, buffer: int) -> list[tuple[str, int]]:
 
 def readings_text(session: Session) -> list[str]:
     """Return a line for each counter that a GPU's differs from, with the reason, and one where all are equal."""
-    read = read_of(session.launch)
+    read = recorded_counters_of(session.launch)
     if read is None or session.trace.error is not None:
         return []
-    known, device = session.counters.total, readings().device
+    known, device = session.counters.total, recorded_counters().device
     lines = [
         f"{session.title}: {count_text(read.counters[name])} {name.replace('_', ' ')} measured on an {device}, "
         f"{count_text(known[name])} exact: {read.reason}."

@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
 from ...tracer.analysis.histogram_launch import counted_total
-from ...tracer.measure.recorded_outcomes import Spread, measured_outcomes, seeded, seeds_for
+from ...tracer.measure.recorded_outcomes import Spread, recorded_outcomes_of, seeded, seeds_for
 from ...tracer.model.launch import Launch
 from ...tracer.run.worker_client import Cancelled, WorkerError
 from ..model.session import Session
@@ -67,7 +67,7 @@ class SeedJobs(QObject):
         """In the thread: trace seed after seed, and tell what is known so far."""
         counting = session.counting
         assert counting is not None
-        spread = Spread((), seeds_for(session.trace), measured_outcomes(session.launch))
+        spread = Spread((), seeds_for(session.trace), recorded_outcomes_of(session.launch))
         try:
             self.moved.emit(key, spread)
             for seed in range(spread.wanted):

@@ -7,7 +7,7 @@ from tilescope.app.model.session import Selection, Session, build_session
 from tilescope.app.views.histogram.view import HistogramView
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.measure.recorded_outcomes import Measured
+from tilescope.tracer.measure.recorded_outcomes import RecordedOutcomes
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.simulator.numba_patch import run
@@ -15,7 +15,7 @@ from tilescope.tracer.simulator.numba_patch import run
 LIGHT = Theme.named("light")
 
 
-H200 = Measured("NVIDIA H200", "NVIDIA H200, 2026-11-21", (1,) * 100)
+H200 = RecordedOutcomes("NVIDIA H200", "NVIDIA H200, 2026-11-21", (1,) * 100)
 
 
 def counter(schedule="lockstep", name="count-racing", seed=3) -> Session:

@@ -13,8 +13,8 @@ from ..model.launch import Array, Launch
 from ..model.plan import launch_of
 
 
-class Read(msgspec.Struct, frozen=True):
-    """What was read of one launch."""
+class LaunchCounters(msgspec.Struct, frozen=True):
+    """The counters that were read of one launch."""
 
     scenario: str  # the catalogue's name of it
     values: dict[str, int]  # its parameters
@@ -22,24 +22,24 @@ class Read(msgspec.Struct, frozen=True):
     reason: str  # why some differ from the trace, "" where none does
 
 
-class Readings(msgspec.Struct, frozen=True):
-    """What was read on one device, and how."""
+class RecordedCounters(msgspec.Struct, frozen=True):
+    """The counters that were read on one device, and how."""
 
     device: str
     how: str
-    launches: list[Read]
+    launches: list[LaunchCounters]
 
 
 @cache
-def readings() -> Readings:
+def recorded_counters() -> RecordedCounters:
     """Return the counters that come with the package."""
     text = files(resources).joinpath("counters.json").read_bytes()
-    return msgspec.json.decode(text, type=Readings)
+    return msgspec.json.decode(text, type=RecordedCounters)
 
 
-def read_of(launch: Launch) -> Read | None:
+def recorded_counters_of(launch: Launch) -> LaunchCounters | None:
     """Return what was read of a launch that does the same as this one, on other values perhaps; None for none."""
-    for read in readings().launches:
+    for read in recorded_counters().launches:
         if read.scenario == launch.scenario and _same(launch_of(find(read.scenario), read.values), launch):
             return read
     return None

@@ -15,12 +15,12 @@ SEEDS = 32
 LARGEST = 4_000_000  # accesses that all seeds together may make
 
 
-class Measured(NamedTuple):
+class RecordedOutcomes(NamedTuple):
     """What a GPU left in each of many launches, and where and when that was recorded."""
 
-    device: str
-    origin: str
-    outcomes: tuple[int, ...]
+    device: str  # name of the GPU
+    origin: str  # where and when, see Measurement
+    outcomes: tuple[int, ...]  # launch by launch
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Spread:
 
     totals: tuple[int, ...] = ()  # seed by seed, as far as they are known
     wanted: int = SEEDS  # how many seeds there will be
-    measured: tuple[Measured, ...] = ()
+    measured: tuple[RecordedOutcomes, ...] = ()
     problem: str = ""  # one sentence about why there are no more, else ""
 
 
@@ -43,7 +43,7 @@ def seeds_for(trace: Trace) -> int:
     return min(SEEDS, LARGEST // max(1, trace.accesses)) if not trace.is_part else 0
 
 
-def measured_outcomes(launch: Launch) -> tuple[Measured, ...]:
+def recorded_outcomes_of(launch: Launch) -> tuple[RecordedOutcomes, ...]:
     """Return what was recorded of this scenario with this grid and block on each GPU that has such a row."""
     found = []
     for path in recorded():
@@ -55,5 +55,5 @@ def measured_outcomes(launch: Launch) -> tuple[Measured, ...]:
         for row in measurement.rows:
             same = (row.scenario, row.grid, row.block) == (launch.scenario, launch.grid, launch.block)
             if same and row.outcomes:
-                found.append(Measured(name, measurement.origin, tuple(int(n) for n in row.outcomes)))
+                found.append(RecordedOutcomes(name, measurement.origin, tuple(int(n) for n in row.outcomes)))
     return tuple(found)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ....tracer.analysis.histogram_launch import Counting
 from ....tracer.measure.measurement import median
-from ....tracer.measure.recorded_outcomes import Measured, Spread
+from ....tracer.measure.recorded_outcomes import RecordedOutcomes, Spread
 from ....tracer.model.array_types import Ints
 from ...model.session import Session
 from ..common.wording import buffer_text, count_text, plural
@@ -140,7 +140,7 @@ def seeds_text(spread: Spread) -> str:
     return f"{plural(wanted, 'random schedule')}: {range_text(totals)}, median {middle}"
 
 
-def measured_text(measured: Measured) -> str:
+def measured_text(measured: RecordedOutcomes) -> str:
     """Return what a GPU ended with."""
     outcomes = measured.outcomes
     launches = f"{count_text(len(outcomes))} recorded launches"

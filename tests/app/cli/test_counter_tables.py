@@ -14,7 +14,7 @@ from sessions import matmul
 from tilescope.app.cli.counters import BY, counters_table, parts_of, readings_text, table_by
 from tilescope.app.model.session import build_session
 from tilescope.tracer.analysis.counters import NAMES, totals_by
-from tilescope.tracer.measure.recorded_counters import read_of, readings
+from tilescope.tracer.measure.recorded_counters import recorded_counters, recorded_counters_of
 from traces import programs, trace_of
 
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
@@ -73,16 +73,16 @@ def test_a_table_names_every_part_and_its_counters(by):
 
 def test_the_readings_that_come_with_the_package_are_those_of_the_tests():
     kept = list(H200["launches"].values())
-    assert all(read.counters in kept for read in readings().launches)
-    assert readings().how == H200["note"]
+    assert all(read.counters in kept for read in recorded_counters().launches)
+    assert recorded_counters().how == H200["note"]
 
 
 @pytest.mark.parametrize(
-    "read", readings().launches, ids=lambda r: f"{r.scenario} {sorted(r.values.items())}"
+    "read", recorded_counters().launches, ids=lambda r: f"{r.scenario} {sorted(r.values.items())}"
 )
 def test_what_differs_is_shown_beside_what_was_measured_with_the_reason(read):
     session = matmul(read.scenario, **read.values)
-    assert read_of(session.launch) is read
+    assert recorded_counters_of(session.launch) is read
     told = readings_text(session)
     differing = [
         n for n, number in read.counters.items() if n in NAMES and number != session.counters.total[n]

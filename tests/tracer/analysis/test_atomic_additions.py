@@ -12,7 +12,7 @@ from tilescope.tracer.analysis.atomic_additions import additions_of, counted_apa
 from tilescope.tracer.analysis.buffer_contents import memory_of
 from tilescope.tracer.analysis.histogram_launch import counted_total, counting_of
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.measure.recorded_outcomes import SEEDS, measured_outcomes, seeded, seeds_for
+from tilescope.tracer.measure.recorded_outcomes import SEEDS, recorded_outcomes_of, seeded, seeds_for
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
@@ -225,8 +225,8 @@ def test_another_seed_is_another_launch_on_the_same_input():
 
 
 def test_the_recorded_gpus_answer_is_found_for_its_own_launch_alone():
-    (found,) = measured_outcomes(launch_of(find("count-racing"), {}))
+    (found,) = recorded_outcomes_of(launch_of(find("count-racing"), {}))
     assert "H200" in found.device
     assert set(found.outcomes) == {1}
     assert len(found.outcomes) >= 100
-    assert measured_outcomes(launch_of(find("count-racing"), {"num_blocks": 2})) == ()
+    assert recorded_outcomes_of(launch_of(find("count-racing"), {"num_blocks": 2})) == ()
