@@ -12,30 +12,30 @@ from ..model.finding import line_text
 from ..model.trace import WARP, Op, Trace
 from ..races.conflicting_accesses import Race
 
-Place = tuple[int, int]  # of an access in the source: its line, and 0 for a load, 1 for what stores
+SourcePosition = tuple[int, int]  # of an access in the source: its line, and 0 for a load, 1 for what stores
 
 
 @dataclass(frozen=True)
 class Gap:
-    """The way of a thread from one access to another on which a barrier is missing."""
+    """The path of a thread from one access to another on which a barrier is missing."""
 
-    upper: Place  # where the access is that stands first in the source
-    lower: Place
+    upper: SourcePosition  # where the access is that stands first in the source
+    lower: SourcePosition  # of the other
     upper_site: int  # number in trace.sites
     lower_site: int
-    again: bool  # the way leads from the lower round a loop to the upper
+    loop_carried: bool  # whether the path leads from the lower round a loop to the upper
     suites: tuple[Suite, ...]  # those that the barrier would lie in, the outermost first
 
     def lies_in(self, other: Gap) -> bool:
-        """Return whether whoever goes the other way goes this one too, or just this one."""
-        if self.again != other.again or self.suites != other.suites[: len(self.suites)]:
+        """Return whether whoever goes the other path goes this one too, or just this one."""
+        if self.loop_carried != other.loop_carried or self.suites != other.suites[: len(self.suites)]:
             return False
-        if self.again:
+        if self.loop_carried:
             return self.lower >= other.lower and self.upper <= other.upper
         return self.upper >= other.upper and self.lower <= other.lower
 
 
-class Turns:
+class PhaseAccesses:
     """The accesses of a trace by block and phase, found once."""
 
     def __init__(self, trace: Trace) -> None:
@@ -51,32 +51,34 @@ class Turns:
         return self._found[key]
 
 
-def gaps_of(turns: Turns, race: Race) -> tuple[Gap, ...]:
-    """Return the ways on which a barrier orders a race of two sites, as one of its threads goes them."""
+def gaps_of(accesses: PhaseAccesses, race: Race) -> tuple[Gap, ...]:
+    """Return the paths on which a barrier orders a race of two sites, as one of its threads goes them."""
     if race.sites[0] == race.sites[1]:
         return ()
-    trace = turns.trace
+    trace = accesses.trace
     one, other = int(trace.site[race.first]), int(trace.site[race.second])
-    place = {int(trace.site[row]): _place(trace, row) for row in (race.first, race.second)}
-    upper, lower = sorted((one, other), key=lambda site: place[site])
+    position = {int(trace.site[row]): _position(trace, row) for row in (race.first, race.second)}
+    upper, lower = sorted((one, other), key=lambda site: position[site])
     common = _common(trace, upper, lower)
-    forth, back = _ways(turns, race, upper, lower) or _guessed(upper == one, common)
+    forth, back = _paths(accesses, race, upper, lower) or _guessed(upper == one, common)
     loop = max((i + 1 for i, suite in enumerate(common) if suite.kind == "loop"), default=len(common))
-    found = (Gap(place[upper], place[lower], upper, lower, False, common),) if forth else ()
-    return (*found, Gap(place[upper], place[lower], upper, lower, True, common[:loop])) if back else found
+    found = (Gap(position[upper], position[lower], upper, lower, False, common),) if forth else ()
+    return (
+        (*found, Gap(position[upper], position[lower], upper, lower, True, common[:loop])) if back else found
+    )
 
 
-def _place(trace: Trace, row: int) -> Place:
+def _position(trace: Trace, row: int) -> SourcePosition:
     return trace.sites[int(trace.site[row])].line, int(trace.op[row] != Op.LOAD)
 
 
-def _ways(turns: Turns, race: Race, upper: int, lower: int) -> tuple[bool, bool] | None:
+def _paths(accesses: PhaseAccesses, race: Race, upper: int, lower: int) -> tuple[bool, bool] | None:
     """Return whether a thread goes from the upper site to the lower one in that phase, and whether back to it.
 
     None where neither of the two threads comes to both.
     """
     for row in (race.first, race.second):
-        rows, trace = turns.of(row), turns.trace
+        rows, trace = accesses.of(row), accesses.trace
         rows = rows[trace.thread[rows] == trace.thread[row]]
         a, b = (rows[trace.site[rows] == site] for site in (upper, lower))
         if len(a) and len(b):
@@ -85,7 +87,7 @@ def _ways(turns: Turns, race: Race, upper: int, lower: int) -> tuple[bool, bool]
 
 
 def _guessed(forth: bool, common: tuple[Suite, ...]) -> tuple[bool, bool]:
-    """Return the ways where no thread goes either: as the launch made the two accesses, back only round a loop."""
+    """Return the paths where no thread goes either: as the launch made the two accesses, back only round a loop."""
     forth |= not any(suite.kind == "loop" for suite in common)
     return forth, not forth
 
@@ -99,12 +101,14 @@ def _common(trace: Trace, one: int, other: int) -> tuple[Suite, ...]:
     return tuple(suite for suite in suites_at(trace, sites[0]) if suite in of_other)
 
 
-def barrier_remedy(turns: Turns, race: Race, gaps: tuple[Gap, ...], barrier: str) -> str:
+def barrier_remedy(accesses: PhaseAccesses, race: Race, gaps: tuple[Gap, ...], barrier: str) -> str:
     """Return where the barriers belong: never where only some threads would come to them."""
-    trace = turns.trace
-    apart = next((text for gap in gaps if not gap.again and (text := _apart(trace, gap, barrier))), "")
+    trace = accesses.trace
+    apart = next(
+        (text for gap in gaps if not gap.loop_carried and (text := _where_none_fits(trace, gap, barrier))), ""
+    )
     remedy = apart or f"put {barrier} {' and '.join(_text(trace, gap) for gap in gaps)}"
-    skipped = next((s for gap in gaps for s in gap.suites if _some_skip(turns, race, s, barrier)), None)
+    skipped = next((s for gap in gaps for s in gap.suites if _some_skip(accesses, race, s, barrier)), None)
     if skipped is None:
         return remedy
     who = "lanes of the warp" if WARP_BARRIER in barrier else "threads"
@@ -121,12 +125,12 @@ WARP_BARRIER = "syncwarp"
 
 def _text(trace: Trace, gap: Gap) -> str:
     upper, lower = line_text(trace, gap.upper_site), line_text(trace, gap.lower_site)
-    if gap.again:
+    if gap.loop_carried:
         return f"after {lower}, before {upper} comes again"
     return f"between {upper} and {lower}" if upper != lower else f"between the two accesses of {upper}"
 
 
-def _apart(trace: Trace, gap: Gap, barrier: str) -> str:
+def _where_none_fits(trace: Trace, gap: Gap, barrier: str) -> str:
     """Return what to do where no place lies between two accesses: one decides on the other, or just one is done."""
     sites = [trace.sites[site] for site in (gap.upper_site, gap.lower_site)]
     upper, lower = ([s for s in suites_at(trace, site) if s not in gap.suites] for site in sites)
@@ -139,11 +143,11 @@ def _apart(trace: Trace, gap: Gap, barrier: str) -> str:
     return ""
 
 
-def _some_skip(turns: Turns, race: Race, suite: Suite, barrier: str) -> bool:
+def _some_skip(accesses: PhaseAccesses, race: Race, suite: Suite, barrier: str) -> bool:
     """Return whether some threads that a barrier is for make no access in a branch, where one makes the race's."""
     if suite.kind != "branch":
         return False
-    trace, rows = turns.trace, turns.of(race.first)
+    trace, rows = accesses.trace, accesses.of(race.first)
     first, last = 0, trace.threads
     if WARP_BARRIER in barrier:
         first = int(trace.thread[race.first]) // WARP * WARP

@@ -12,7 +12,7 @@ from ..analysis.requests import Requests
 from ..model.finding import Finding, access_element, block_text, counted, line_text, thread_text, value_text
 from ..model.trace import Op, Trace
 from ..races.conflicting_accesses import Race, united
-from .race_barrier_placement import Gap, Turns, barrier_remedy, gaps_of
+from .race_barrier_placement import Gap, PhaseAccesses, barrier_remedy, gaps_of
 from .race_remedies import fence_remedy, mask_remedy
 
 PAST = ("read", "written", "updated", "updated")
@@ -21,14 +21,14 @@ WHO = {"warp": "lanes of one warp", "block": "threads of one block", "grid": "th
 
 
 @dataclass(frozen=True)
-class _Told:
-    """A race, what would mend it, and the ways on which a barrier is missing, if that is what is."""
+class _RaceReport:
+    """A race, and what would mend it."""
 
     race: Race
     remedy: str
-    gaps: tuple[Gap, ...]
+    gaps: tuple[Gap, ...]  # the paths on which a barrier is missing, if that is what is
 
-    def is_mended_with(self, other: _Told) -> bool:
+    def is_mended_with(self, other: _RaceReport) -> bool:
         """Return whether what mends another race of the same buffer mends this one too."""
         if self.race.buffer != other.race.buffer or not (self.race.harmful and other.race.harmful):
             return False
@@ -46,25 +46,25 @@ def race_findings(trace: Trace, requests: Requests, races: list[Race]) -> list[F
     """
     in_warps = all(race.scope != "block" for race in races if race.harmful)
     barrier = "cuda.syncwarp()" if in_warps else "cuda.syncthreads()"
-    turns = Turns(trace)
-    told = [_Told(race, *_remedy(turns, race, barrier)) for race in races]
+    accesses = PhaseAccesses(trace)
+    reports = [_RaceReport(race, *_remedy(accesses, race, barrier)) for race in races]
     found: dict[int, list[Race]] = {}
-    for one in range(len(told)):
-        found.setdefault(_told_with(told, one), []).append(told[one].race)
-    return [_finding(trace, requests, told[one], others) for one, others in found.items()]
+    for one in range(len(reports)):
+        found.setdefault(_reported_with(reports, one), []).append(reports[one].race)
+    return [_finding(trace, requests, reports[one], others) for one, others in found.items()]
 
 
-def _told_with(told: list[_Told], one: int) -> int:
-    """Return the race with which one is told: itself, or one whose remedy mends it; of those alike the first."""
-    for other, candidate in enumerate(told):
-        mends = other != one and told[one].is_mended_with(candidate)
-        if mends and (other < one or not candidate.is_mended_with(told[one])):
-            return _told_with(told, other)
+def _reported_with(reports: list[_RaceReport], one: int) -> int:
+    """Return the race with which one is reported: itself, or one whose remedy mends it; of those alike the first."""
+    for other, candidate in enumerate(reports):
+        mends = other != one and reports[one].is_mended_with(candidate)
+        if mends and (other < one or not candidate.is_mended_with(reports[one])):
+            return _reported_with(reports, other)
     return one
 
 
-def _finding(trace: Trace, requests: Requests, told: _Told, together: list[Race]) -> Finding:
-    race, remedy = told.race, told.remedy
+def _finding(trace: Trace, requests: Requests, report: _RaceReport, together: list[Race]) -> Finding:
+    race, remedy = report.race, report.remedy
     first, second = race.first, race.second
     count = _elements(trace, race)
     message = f"{_elements_text(trace, race, count)} {'is' if count == 1 else 'are'} {_what(trace, race)}: "
@@ -121,11 +121,11 @@ def _example(trace: Trace, race: Race) -> str:
     return f"{here}{texts[0]} and {texts[1]}"
 
 
-def _remedy(turns: Turns, race: Race, barrier: str) -> tuple[str, tuple[Gap, ...]]:
-    """Return what mends a race, and the ways on which a barrier is missing if that is it."""
+def _remedy(accesses: PhaseAccesses, race: Race, barrier: str) -> tuple[str, tuple[Gap, ...]]:
+    """Return what mends a race, and the paths on which a barrier is missing if that is it."""
     if not race.harmful:
         return "harmless, but one thread that writes it is enough", ()
-    trace = turns.trace
+    trace = accesses.trace
     if name := _in_one_call(trace, race):
         return f"let each thread give {name} elements of its own", ()
     if other := fence_remedy(trace, race) or _atomic_remedy(trace, race) or mask_remedy(trace, race):
@@ -137,8 +137,8 @@ def _remedy(turns: Turns, race: Race, barrier: str) -> tuple[str, tuple[Gap, ...
         ), ()
     if race.sites[0] == race.sites[1]:
         return f"let only one thread write each element, or put {barrier} between the writes", ()
-    gaps = gaps_of(turns, race)
-    return barrier_remedy(turns, race, gaps, barrier), gaps
+    gaps = gaps_of(accesses, race)
+    return barrier_remedy(accesses, race, gaps, barrier), gaps
 
 
 def _in_one_call(trace: Trace, race: Race) -> str:
