@@ -1,17 +1,62 @@
-"""What orders two accesses that race, where it is no more than a barrier between them."""
+"""What mends a race: a fence, an atomic, a mask that names both lanes, a barrier, or another division of the work."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..analysis.kernel_structure import library_function
 from ..model.array_types import AnyInts, Ints
 from ..model.finding import line_text
 from ..model.trace import FENCE, FENCE_BLOCK, WARP, Op, Trace
 from ..races.conflicting_accesses import Race
 from ..races.sync_events import locations_of
+from .race_barrier_placement import Gap, PhaseAccesses, barrier_remedy, gaps_of
 
 
-def fence_remedy(trace: Trace, race: Race) -> str:
+def remedy_of(accesses: PhaseAccesses, race: Race, barrier: str) -> tuple[str, tuple[Gap, ...]]:
+    """Return what mends a race, and the paths on which a barrier is missing if that is it."""
+    if not race.harmful:
+        return "harmless, but one thread that writes it is enough", ()
+    trace = accesses.trace
+    if name := _in_one_call(trace, race):
+        return f"let each thread give {name} elements of its own", ()
+    if other := _fence_remedy(trace, race) or _atomic_remedy(trace, race) or _mask_remedy(trace, race):
+        return other, ()
+    if race.scope == "grid":
+        return (
+            "blocks run in any order, so give each block elements of its own, use cuda.atomic for both, "
+            "or do the second in another launch"
+        ), ()
+    if race.sites[0] == race.sites[1]:
+        return f"let only one thread write each element, or put {barrier} between the writes", ()
+    gaps = gaps_of(accesses, race)
+    return barrier_remedy(accesses, race, gaps, barrier), gaps
+
+
+def _in_one_call(trace: Trace, race: Race) -> str:
+    """Return the library's function in a call of which both accesses are made; "" where they are not."""
+    one, other = (trace.sites[site] for site in race.sites)
+    loads_and_stores = all(trace.op[row] <= Op.STORE for row in (race.first, race.second))
+    return library_function(trace, one) if one == other and loads_and_stores else ""
+
+
+def _atomic_remedy(trace: Trace, race: Race) -> str:
+    lines = {line_text(trace, site) for site in race.sites}
+    ops = {int(trace.op[row]) for row in (race.first, race.second)}
+    if ops == {Op.LOAD, Op.STORE} and len(lines) == 1 and _same_thread_does_both(trace, race):
+        return "let cuda.atomic read and write it in one go"
+    return ""
+
+
+def _same_thread_does_both(trace: Trace, race: Race) -> bool:
+    """Return whether the thread of the first access also reads and writes that element at these sites itself."""
+    rows, first = race.rows, race.first
+    mine = (trace.block[rows] == trace.block[first]) & (trace.thread[rows] == trace.thread[first])
+    mine &= (trace.index[rows] == trace.index[first]) & (trace.buffer[rows] == trace.buffer[first])
+    return len(np.unique(trace.site[rows[mine]])) == 2
+
+
+def _fence_remedy(trace: Trace, race: Race) -> str:
     """Return where a fence is missing between threads that already meet at an atomic; "" where they don't.
 
     After the first access its thread, or another of its block, makes an atomic; the other's block, or in the same
@@ -91,7 +136,7 @@ def _met(trace: Trace, first: int, atomic: int) -> bool:
     return bool(met.any())
 
 
-def mask_remedy(trace: Trace, race: Race) -> str:
+def _mask_remedy(trace: Trace, race: Race) -> str:
     """Return which syncwarp between two lanes leaves one of them out of its mask; "" where there is none."""
     events, (first, second) = trace.warp_barriers, (race.first, race.second)
     if race.scope != "warp":

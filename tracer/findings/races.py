@@ -1,4 +1,4 @@
-"""What is said of a data race: how many elements, which two threads, and what would order them."""
+"""What is reported of a data race: how many elements, which two threads, and the remedy; one for those it mends."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from functools import reduce
 
 import numpy as np
 
-from ..analysis.kernel_structure import library_function
 from ..analysis.requests import Requests
 from ..model.finding import Finding, access_element, block_text, counted, line_text, thread_text, value_text
-from ..model.trace import Op, Trace
+from ..model.trace import Trace
 from ..races.conflicting_accesses import Race, united
-from .race_barrier_placement import Gap, PhaseAccesses, barrier_remedy, gaps_of
-from .race_remedies import fence_remedy, mask_remedy
+from .race_barrier_placement import Gap, PhaseAccesses
+from .race_remedies import remedy_of
 
 PAST = ("read", "written", "updated", "updated")
 PRESENT = ("reads", "writes", "updates", "updates")
@@ -47,7 +46,7 @@ def race_findings(trace: Trace, requests: Requests, races: list[Race]) -> list[F
     in_warps = all(race.scope != "block" for race in races if race.harmful)
     barrier = "cuda.syncwarp()" if in_warps else "cuda.syncthreads()"
     accesses = PhaseAccesses(trace)
-    reports = [_RaceReport(race, *_remedy(accesses, race, barrier)) for race in races]
+    reports = [_RaceReport(race, *remedy_of(accesses, race, barrier)) for race in races]
     found: dict[int, list[Race]] = {}
     for one in range(len(reports)):
         found.setdefault(_reported_with(reports, one), []).append(reports[one].race)
@@ -119,46 +118,3 @@ def _example(trace: Trace, race: Race) -> str:
         "" if across or len(trace.blocks) == 1 else f"in {block_text(trace, int(trace.block[race.first]))} "
     )
     return f"{here}{texts[0]} and {texts[1]}"
-
-
-def _remedy(accesses: PhaseAccesses, race: Race, barrier: str) -> tuple[str, tuple[Gap, ...]]:
-    """Return what mends a race, and the paths on which a barrier is missing if that is it."""
-    if not race.harmful:
-        return "harmless, but one thread that writes it is enough", ()
-    trace = accesses.trace
-    if name := _in_one_call(trace, race):
-        return f"let each thread give {name} elements of its own", ()
-    if other := fence_remedy(trace, race) or _atomic_remedy(trace, race) or mask_remedy(trace, race):
-        return other, ()
-    if race.scope == "grid":
-        return (
-            "blocks run in any order, so give each block elements of its own, use cuda.atomic for both, "
-            "or do the second in another launch"
-        ), ()
-    if race.sites[0] == race.sites[1]:
-        return f"let only one thread write each element, or put {barrier} between the writes", ()
-    gaps = gaps_of(accesses, race)
-    return barrier_remedy(accesses, race, gaps, barrier), gaps
-
-
-def _in_one_call(trace: Trace, race: Race) -> str:
-    """Return the library's function in a call of which both accesses are made; "" where they are not."""
-    one, other = (trace.sites[site] for site in race.sites)
-    loads_and_stores = all(trace.op[row] <= Op.STORE for row in (race.first, race.second))
-    return library_function(trace, one) if one == other and loads_and_stores else ""
-
-
-def _atomic_remedy(trace: Trace, race: Race) -> str:
-    lines = {line_text(trace, site) for site in race.sites}
-    ops = {int(trace.op[row]) for row in (race.first, race.second)}
-    if ops == {Op.LOAD, Op.STORE} and len(lines) == 1 and _same_thread_does_both(trace, race):
-        return "let cuda.atomic read and write it in one go"
-    return ""
-
-
-def _same_thread_does_both(trace: Trace, race: Race) -> bool:
-    """Return whether the thread of the first access also reads and writes that element at these sites itself."""
-    rows, first = race.rows, race.first
-    mine = (trace.block[rows] == trace.block[first]) & (trace.thread[rows] == trace.thread[first])
-    mine &= (trace.index[rows] == trace.index[first]) & (trace.buffer[rows] == trace.buffer[first])
-    return len(np.unique(trace.site[rows[mine]])) == 2
