@@ -117,7 +117,7 @@ def _moments(trace: Trace, requests: Requests) -> Moments:
 
 
 def _described(operations: tuple[Operation, ...], moments: Moments) -> list[Described]:
-    from ...tracer.findings.float64 import KIND, SEVERITY, told_of
+    from ...tracer.findings.float64 import KIND, SEVERITY, float64_lines
 
     return [
         {
@@ -125,7 +125,7 @@ def _described(operations: tuple[Operation, ...], moments: Moments) -> list[Desc
             "message": told.message, "remedy": told.remedy, "moment": moments.get((told.file, told.line), 0),
             "threads": [],
         }
-        for told in told_of(operations)
+        for told in float64_lines(operations)
     ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from .launch_limits import in_one_memory, launch_findings
 from .out_of_bounds import bounds_findings, wrapped_findings
 from .races import race_findings
 from .uninitialised import unwritten_findings
-from .warp_masks import missing_lanes_findings
+from .warp_masks import warp_mask_findings
 from .waste.all_waste import waste_findings
 
 __all__ = ["FINDING_KINDS", "SEVERITIES", "Finding", "findings_of", "place_of"]
@@ -29,7 +29,7 @@ def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, .
     found = [
         *race_findings(trace, requests, races_of(trace, missed)),
         *barrier_findings(trace, requests, missed),
-        *missing_lanes_findings(trace, requests),
+        *warp_mask_findings(trace, requests),
         *bounds_findings(trace, requests),
         *unwritten_findings(trace, requests),
         *launch_findings(trace),

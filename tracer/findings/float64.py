@@ -21,23 +21,23 @@ from ..type_inference.client import Operation
 KIND, SEVERITY = "float64", "warning"
 
 
-class Told(NamedTuple):
-    """What is said of the float64 operations of a line."""
+class Float64Line(NamedTuple):
+    """A line with float64 operations, and what is said of these."""
 
-    file: str
+    file: str  # name of the source, as in Site
     line: int  # from 1
     number: int  # of operations
     message: str  # one sentence, which ends with the remedy
-    remedy: str
+    remedy: str  # what keeps them in float32
 
 
-def told_of(operations: Sequence[Operation]) -> list[Told]:
-    """Return what is said of each line that computes in float64 though no array holds such numbers."""
+def float64_lines(operations: Sequence[Operation]) -> list[Float64Line]:
+    """Return each line that computes in float64 though no array holds such numbers."""
     lines = groupby(sorted(operations), key=lambda o: (o.file, o.line))
-    return [_told(file, line, list(some)) for (file, line), some in lines]
+    return [_described(file, line, list(some)) for (file, line), some in lines]
 
 
-def _told(file: str, line: int, operations: list[Operation]) -> Told:
+def _described(file: str, line: int, operations: list[Operation]) -> Float64Line:
     count = len(operations)
     names = ", ".join(dict.fromkeys(operation.name for operation in operations))
     causes = dict.fromkeys(pair for operation in operations for pair in operation.causes)
@@ -47,18 +47,18 @@ def _told(file: str, line: int, operations: list[Operation]) -> Told:
         f"{counted(count, 'operation')} ({names}) on line {line} {'is' if count == 1 else 'are'} done in float64 "
         f"though no array holds such numbers, because of {cause}; {remedy}."
     )
-    return Told(file, line, count, message, remedy)
+    return Float64Line(file, line, count, message, remedy)
 
 
 def float64_findings(trace: Trace, requests: Requests, operations: Sequence[Operation]) -> list[Finding]:
     """Return a warning for each line that computes in float64 though no array holds such numbers."""
-    return [_finding(trace, requests, told) for told in told_of(operations)]
+    return [_finding(trace, requests, one) for one in float64_lines(operations)]
 
 
-def _finding(trace: Trace, requests: Requests, told: Told) -> Finding:
-    sites = tuple(i for i, site in enumerate(trace.sites) if (site.file, site.line) == (told.file, told.line))
+def _finding(trace: Trace, requests: Requests, one: Float64Line) -> Finding:
+    sites = tuple(i for i, site in enumerate(trace.sites) if (site.file, site.line) == (one.file, one.line))
     rows = np.flatnonzero(np.isin(trace.site, sites))
     moment = int(requests.moment[requests.request[rows]].min(initial=requests.end)) if len(rows) else 0
     return Finding(
-        KIND, SEVERITY, told.message, told.remedy, told.number, sites, rows, (), (), moment, (told.file, told.line)
+        KIND, SEVERITY, one.message, one.remedy, one.number, sites, rows, (), (), moment, (one.file, one.line)
     )  # fmt: skip

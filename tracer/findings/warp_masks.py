@@ -20,28 +20,28 @@ from ..model.finding import Finding, counted, line_text, place_text
 from ..model.trace import WARP, MissingLanes, Trace
 
 
-class Said(NamedTuple):
-    """What a finding says of lanes: how bad it is, what they do, and the remedy."""
+class FaultText(NamedTuple):
+    """What a finding says of lanes that a mask names and of those that come."""
 
-    severity: str
-    what: str
+    severity: str  # in SEVERITIES
+    what: str  # what the lanes do, after their number
     remedy: str
 
 
-def missing_lanes_findings(trace: Trace, requests: Requests) -> list[Finding]:
+def warp_mask_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """Return a finding for each site and kind of fault; of lanes that ended, the worse where both are there."""
     read = {lost.site for lost in trace.missing if lost.why == "read"}
-    told = [lost for lost in trace.missing if not (lost.why == "ended" and lost.site in read)]
-    return [_finding(trace, requests, lost) for lost in sorted(told, key=lambda lost: lost.site)]
+    reported = [lost for lost in trace.missing if not (lost.why == "ended" and lost.site in read)]
+    return [_finding(trace, requests, lost) for lost in sorted(reported, key=lambda lost: lost.site)]
 
 
-def _waiting(trace: Trace, lost: MissingLanes) -> Said:
+def _waiting(trace: Trace, lost: MissingLanes) -> FaultText:
     what = f"that {_mask(trace, lost)} names never {_verb(lost, 'come')}{_first(trace, lost)}"
     remedy = "let every lane that the mask names come here, or leave it out of the mask"
-    return Said("error", f"{what}, so a GPU hangs or goes on with anything", remedy)
+    return FaultText("error", f"{what}, so a GPU hangs or goes on with anything", remedy)
 
 
-def _read(trace: Trace, lost: MissingLanes) -> Said:
+def _read(trace: Trace, lost: MissingLanes) -> FaultText:
     if _there(trace, lost):
         gone = f"{'has' if _count(lost) == 1 else 'have'} returned before{_first(trace, lost)}"
         remedy = "keep every thread until the last shuffle, with a value that does not count, such as 0"
@@ -49,49 +49,49 @@ def _read(trace: Trace, lost: MissingLanes) -> Said:
         gone = f"{'is' if _count(lost) == 1 else 'are'} not there, since {_size(trace, lost)}"
         remedy = "take a multiple of 32 threads for a block, those beyond with a value that does not count, such as 0"
     what = f"from which {_call(trace, lost.site)} on {line_text(trace, lost.site)} takes values {gone}"
-    return Said("error", f"{what}, so what it gets is undefined", remedy)
+    return FaultText("error", f"{what}, so what it gets is undefined", remedy)
 
 
-def _ended(trace: Trace, lost: MissingLanes) -> Said:
+def _ended(trace: Trace, lost: MissingLanes) -> FaultText:
     what = f"that {_mask(trace, lost)} names had returned before{_first(trace, lost)}"
     what += f", which a GPU lets pass, but nothing of {'it' if _count(lost) == 1 else 'them'} comes"
-    return Said(
+    return FaultText(
         "warning", what, "keep every thread until the last warp operation, or leave it out of the mask"
     )
 
 
-def _unnamed(trace: Trace, lost: MissingLanes) -> Said:
+def _unnamed(trace: Trace, lost: MissingLanes) -> FaultText:
     what = f"{_verb(lost, 'come')} to {_call(trace, lost.site)} on {line_text(trace, lost.site)} though the mask "
     what += f"{lost.mask:#010x} leaves {'it' if _count(lost) == 1 else 'them'} out{_first(trace, lost)}"
-    return Said(
+    return FaultText(
         "error", f"{what}, of which no GPU promises anything", "name every lane that comes here in the mask"
     )
 
 
-def _apart(trace: Trace, lost: MissingLanes) -> Said:
+def _apart(trace: Trace, lost: MissingLanes) -> FaultText:
     one, other = (_call(trace, site) for site in (lost.site, lost.other))
     what = f"{_verb(lost, 'come')} to {other} on {line_text(trace, lost.other)} while others that the mask "
     what += f"{lost.mask:#010x} names are at {one} on {line_text(trace, lost.site)}{_first(trace, lost)}"
     remedy = "let all lanes of the mask come to one and the same call"
     if one == other:
-        return Said("warning", f"{what}, which GPUs before Volta don't sort out", remedy)
-    return Said("error", f"{what}, which no GPU promises to sort out", remedy)
+        return FaultText("warning", f"{what}, which GPUs before Volta don't sort out", remedy)
+    return FaultText("error", f"{what}, which no GPU promises to sort out", remedy)
 
 
-SAYS: dict[str, Callable[[Trace, MissingLanes], Said]] = {
+FAULT_TEXTS: dict[str, Callable[[Trace, MissingLanes], FaultText]] = {
     "waiting": _waiting, "read": _read, "ended": _ended, "unnamed": _unnamed, "apart": _apart,
 }  # fmt: skip
 
 
 def _finding(trace: Trace, requests: Requests, lost: MissingLanes) -> Finding:
-    said, count = SAYS[lost.why](trace, lost), _count(lost)
-    message = f"{counted(count, 'lane')} {said.what}; {said.remedy}."
+    text, count = FAULT_TEXTS[lost.why](trace, lost), _count(lost)
+    message = f"{counted(count, 'lane')} {text.what}; {text.remedy}."
     before = np.flatnonzero((trace.block == lost.block) & (trace.step < lost.step))
     moment = int(requests.moment[requests.request[before[-1]]]) if len(before) else 0
     sites = (lost.other, lost.site) if lost.other >= 0 else (lost.site,)
     thread = min(_thread(lost), trace.threads - 1)
     return Finding(
-        "barrier", said.severity, message, said.remedy, count, sites, np.empty(0, np.int64), (),
+        "barrier", text.severity, message, text.remedy, count, sites, np.empty(0, np.int64), (),
         ((lost.block, thread),), moment,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from finding_texts import text
 from launching import Array, Scalar, launch, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of, place_of
-from tilescope.tracer.findings.float64 import told_of
+from tilescope.tracer.findings.float64 import float64_lines
 from tilescope.tracer.type_inference.client import TypeInference
 
 IN, OUT = Array((4096,)), Array((256,))
@@ -102,7 +102,7 @@ def said(tmp_path_factory):
     head = f"{BEFORE}@cuda.jit\ndef kernel(a, b, c, d, n):\n    t, i = cuda.threadIdx.x, cuda.grid(1)\n"
     sources = [head + "".join(f"    {line}\n" for line in body.splitlines()) for body in bodies]
     asked = [launch(tmp_path_factory.mktemp("kernel"), source, some, block=(32, 1, 1)) for source in sources]
-    return dict(zip(bodies, map(told_of, TypeInference().operations_of(asked)), strict=True))
+    return dict(zip(bodies, map(float64_lines, TypeInference().operations_of(asked)), strict=True))
 
 
 @pytest.mark.parametrize(("wide", "causes", "remedy", "narrow"), MENDED)
@@ -130,7 +130,7 @@ def test_what_a_device_function_returns_is_mended_in_it(tmp_path):
         launch(tmp_path, SCALED.format(half=half) + body, (IN, OUT), block=(32, 1, 1))
         for half in ("0.5", "float32(0.5)")
     ]
-    wide, narrow = map(told_of, TypeInference().operations_of(asked))
+    wide, narrow = map(float64_lines, TypeInference().operations_of(asked))
     assert [told.remedy for told in wide] == ["write float32(0.5)", "let scaled return a float32 number"]
     assert narrow == []
 
