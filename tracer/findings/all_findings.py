@@ -1,19 +1,21 @@
-"""Everything worth telling about a launch."""
+"""All findings about a launch: the list of the functions that look for one kind each."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..analysis.requests import Requests
 from ..model.finding import FINDING_KINDS, SEVERITIES, Finding, place_of, rank
-from ..model.trace import Trace
+from ..model.trace import ONE_MEMORY, Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
 from ..type_inference.client import Operation
 from .barriers import barrier_findings
 from .float64 import float64_findings
-from .launch_limits import in_one_memory, launch_findings
-from .out_of_bounds import bounds_findings, wrapped_findings
+from .launch_limits import launch_limit_findings
+from .out_of_bounds import out_of_bounds_findings, wrapped_index_findings
 from .races import race_findings
-from .uninitialised import unwritten_findings
+from .uninitialised import uninitialised_findings
 from .warp_masks import warp_mask_findings
 from .waste.all_waste import waste_findings
 
@@ -23,19 +25,28 @@ __all__ = ["FINDING_KINDS", "SEVERITIES", "Finding", "findings_of", "place_of"]
 def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, ...] = ()) -> list[Finding]:
     """Return the findings of a trace, errors first, then by kind (as in FINDING_KINDS) and moment.
 
-    operations: the float64 arithmetic that Numba's type inference found, see `types_findings`.
+    operations: the float64 arithmetic that Numba's type inference found, see `type_inference.client`.
     """
     missed = missed_barriers_of(trace)
     found = [
         *race_findings(trace, requests, races_of(trace, missed)),
         *barrier_findings(trace, requests, missed),
         *warp_mask_findings(trace, requests),
-        *bounds_findings(trace, requests),
-        *unwritten_findings(trace, requests),
-        *launch_findings(trace),
-        *wrapped_findings(trace, requests),
+        *out_of_bounds_findings(trace, requests),
+        *wrapped_index_findings(trace, requests),
+        *uninitialised_findings(trace, requests),
+        *launch_limit_findings(trace),
         *waste_findings(trace, requests),
         *float64_findings(trace, requests, operations),
     ]
-    found = [in_one_memory(finding, trace) for finding in found]
+    found = [_naming_aliases(finding, trace) for finding in found]
     return sorted(found, key=lambda f: rank(f.severity, f.kind, f.moment))
+
+
+def _naming_aliases(finding: Finding, trace: Trace) -> Finding:
+    """Return a finding that says so where it names arguments that lie in one array."""
+    for name in dict.fromkeys(b.name for b in trace.buffers if ONE_MEMORY in b.name):
+        if name in finding.message:
+            also = f" ({' and '.join(name.split(ONE_MEMORY))} lie in one array)."
+            return replace(finding, message=finding.message.removesuffix(".") + also)
+    return finding

@@ -8,42 +8,29 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from ..model.finding import Finding
 from ..model.launch import decode
-from ..model.trace import ONE_MEMORY, Trace
+from ..model.trace import Trace
 
-THREADS = 1024
-BLOCK = (1024, 1024, 64)
-GRID = (2**31 - 1, 65_535, 65_535)
-SHARED = (
-    48 * 1024
-)  # bytes that a block has unless a program asks the driver for more, which Numba's launches don't
+THREADS = 1024  # of a block
+BLOCK = (1024, 1024, 64)  # threads along x, y, z
+GRID = (2**31 - 1, 65_535, 65_535)  # blocks along x, y, z
+# Bytes of shared memory that a block has unless a program asks the driver for more, which Numba's launches don't.
+SHARED = 48 * 1024
 KIND = "launch"
-NEVER_ENDS = (
-    "NeverEnds"  # what `spinning.py` raises, which the window's process can't import for its greenlets
-)
+NEVER_ENDS = "NeverEnds"  # what `livelock` raises, which the window's process can't import for its greenlets
 
 
-def launch_findings(trace: Trace) -> list[Finding]:
+def launch_limit_findings(trace: Trace) -> list[Finding]:
     """Return an error for each reason why a GPU would not run this launch, or not to its end."""
-    found = [_finding(*told) for told in (*_sizes(trace), *_shared(trace))]
+    found = [_error(*limit) for limit in (*_sizes(trace), *_shared(trace))]
     return [*found, *_shapes(trace), *_endless(trace)]
 
 
-def in_one_memory(finding: Finding, trace: Trace) -> Finding:
-    """Return a finding that says so where it names arguments that lie in one memory."""
-    for name in dict.fromkeys(b.name for b in trace.buffers if ONE_MEMORY in b.name):
-        if name in finding.message:
-            also = f" ({' and '.join(name.split(ONE_MEMORY))} lie in one array)."
-            return replace(finding, message=finding.message.removesuffix(".") + also)
-    return finding
-
-
-def _finding(number: int, message: str, remedy: str, place: tuple[str, int] | None = None) -> Finding:
+def _error(number: int, message: str, remedy: str, place: tuple[str, int] | None = None) -> Finding:
     nobody = np.empty(0, np.int64)
     return Finding(KIND, "error", f"{message}; {remedy}.", remedy, number, (), nobody, (), (), 0, place)
 
@@ -78,7 +65,7 @@ def _shapes(trace: Trace) -> Iterator[Finding]:
                 f"1 array, {ast.unparse(call.func)} on line {call.lineno}, has a shape that is computed, "
                 f"{ast.unparse(_shape(call))}: the kernel does not compile, since Numba must know it as a number"
             )
-            yield _finding(
+            yield _error(
                 1, message, "give a number, or the name of one from outside the kernel", (file, call.lineno)
             )
 
@@ -138,6 +125,6 @@ def _endless(trace: Trace) -> Iterator[Finding]:
     if error is None or error.type != NEVER_ENDS:
         return
     message = f"1 launch does not end: {error.message}"
-    yield _finding(
+    yield _error(
         1, message, "let another thread, which runs at the same time, write it", (error.file, error.line)
     )

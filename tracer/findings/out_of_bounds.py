@@ -36,7 +36,7 @@ REMEDY = "test the index against the array's shape before it is used"
 REMEDY_BELOW = "let the first threads leave it out, as with `if i > 0`, unless that is meant"
 
 
-def bounds_findings(trace: Trace, requests: Requests) -> list[Finding]:
+def out_of_bounds_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """Return an error for each buffer and site that goes outside the buffer."""
     outside = trace.outside
     code = outside.buffer.astype(np.int64) * len(trace.sites) + outside.site
@@ -91,7 +91,7 @@ def _nearby(trace: Trace, block: int, thread: int, step: int) -> Ints:
     return mine if len(mine) else np.flatnonzero(own)[:1]
 
 
-def wrapped_findings(trace: Trace, requests: Requests) -> list[Finding]:
+def wrapped_index_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """Return a note for each site at which threads below others wrap to the end of the array."""
     found = []
     for number, site in enumerate(trace.sites):

@@ -30,7 +30,7 @@ REMEDY = {
 }
 
 
-def unwritten_findings(trace: Trace, requests: Requests) -> list[Finding]:
+def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """Return an error for each buffer and site that reads elements which nobody wrote before, in step order."""
     found: list[Finding] = []
     reading = trace.tally[:, [Op.LOAD, Op.ATOMIC, Op.REDUCTION]].sum(axis=1)
@@ -38,13 +38,13 @@ def unwritten_findings(trace: Trace, requests: Requests) -> list[Finding]:
     for group in groups_of(trace, ("shared", "local", "global")):
         if np.any(reading[group]) and (empty := _empty(trace, group)) is not None:
             some = whole if trace.buffers[group[0]].space == "global" else parts
-            each = [_unwritten(trace, touches_of(trace, group, part), empty) for part in some]
+            each = [_uninitialised(trace, touches_of(trace, group, part), empty) for part in some]
             rows, later = (np.concatenate(columns) for columns in zip(*each, strict=True))
             found += _findings(trace, requests, rows, later)
     return found
 
 
-def _unwritten(trace: Trace, touches: Touches, empty: Mask) -> tuple[Ints, Mask]:
+def _uninitialised(trace: Trace, touches: Touches, empty: Mask) -> tuple[Ints, Mask]:
     """Return the reads of pieces that began empty and were not written before, and whether they were later."""
     rows = touches.rows
     if not len(rows):

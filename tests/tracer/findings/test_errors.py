@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of, place_of
-from tilescope.tracer.findings.uninitialised import unwritten_findings
+from tilescope.tracer.findings.uninitialised import uninitialised_findings
 from tilescope.tracer.model.trace import Op, poison
 from traces import BUFFERS, programs, trace_of
 
@@ -285,7 +285,7 @@ def test_unwritten_reads_are_those_found_one_by_one(made_of, kind, overlap, seed
         buffers = list(BUFFERS)
         buffers[6] = replace(buffers[6], address=250)
         made = replace(made, buffers=tuple(buffers))
-    found = unwritten_findings(made, requests_of(made))
+    found = uninitialised_findings(made, requests_of(made))
     constant = {r for r in range(len(made)) if made.buffers[made.buffer[r]].space == "constant"}
     assert {row for f in found for row in f.rows.tolist()} == unwritten(made) - constant
 
