@@ -22,7 +22,7 @@ class Gap:
     upper: SourcePosition  # where the access is that stands first in the source
     lower: SourcePosition  # of the other
     upper_site: int  # number in trace.sites
-    lower_site: int
+    lower_site: int  # number in trace.sites
     loop_carried: bool  # whether the path leads from the lower round a loop to the upper
     suites: tuple[Suite, ...]  # those that the barrier would lie in, the outermost first
 

@@ -57,7 +57,7 @@ def _same_thread_does_both(trace: Trace, race: Race) -> bool:
 
 
 def _fence_remedy(trace: Trace, race: Race) -> str:
-    """Return where a fence is missing between threads that already meet at an atomic; "" where they don't.
+    """Return where a fence is missing between threads that both make an atomic on one element; "" where they don't.
 
     After the first access its thread, or another of its block, makes an atomic; the other's block, or in the same
     block its thread, made one on the same element, and uses what it got, before the second.
@@ -65,30 +65,32 @@ def _fence_remedy(trace: Trace, race: Race) -> str:
     if not trace.tally[:, Op.ATOMIC].any():
         return ""
     first, second = race.first, race.second
-    taken = _taken(trace, race)
-    released = _released(trace, race, trace.site[taken])
-    where = locations_of(trace, np.concatenate([released, taken]))
-    there, here = where[: len(released)], where[len(released) :]
+    acquires = _acquiring_atomics(trace, race)
+    releases = _releasing_atomics(trace, race, trace.site[acquires])
+    where = locations_of(trace, np.concatenate([releases, acquires]))
+    there, here = where[: len(releases)], where[len(releases) :]
     if not np.isin(there, here).any():
         return ""
-    atomic, taker = released[np.isin(there, here)][0], taken[np.isin(here, there)][-1]
-    one, other, telling, told = (line_text(trace, int(trace.site[r])) for r in (first, second, atomic, taker))
+    release, acquire = releases[np.isin(there, here)][0], acquires[np.isin(here, there)][-1]
+    one, other, releasing, acquiring = (
+        line_text(trace, int(trace.site[r])) for r in (first, second, release, acquire)
+    )
     wide = race.scope == "grid"
     fence = "cuda.threadfence()" if wide else "cuda.threadfence_block()"
     reach = FENCE if wide else FENCE_BLOCK
-    if not wide and not _met(trace, first, int(atomic)):
-        return f"put cuda.syncwarp(), then {fence}, between {one} and the atomic on {telling}"
-    if not _fenced(trace, first, int(atomic), reach):
-        return f"put {fence} between {one} and the atomic on {telling}"
-    if not _fenced(trace, int(taker), second, reach):
-        return f"put {fence} after the atomic on {told}, before {other}"
+    if not wide and not _met_at_warp_barrier(trace, first, int(release)):
+        return f"put cuda.syncwarp(), then {fence}, between {one} and the atomic on {releasing}"
+    if not _fenced(trace, first, int(release), reach):
+        return f"put {fence} between {one} and the atomic on {releasing}"
+    if not _fenced(trace, int(acquire), second, reach):
+        return f"put {fence} after the atomic on {acquiring}, before {other}"
     return ""
 
 
-def _released(trace: Trace, race: Race, asking: AnyInts) -> Ints:
-    """Return the atomics that may tell others of the first access: after a read, those of its own thread alone.
+def _releasing_atomics(trace: Trace, race: Race, acquire_sites: AnyInts) -> Ints:
+    """Return the atomics that may release the first access: after a read, those of its own thread alone.
 
-    asking: the sites at which the other side asks; in one block others who ask there too tell nothing.
+    acquire_sites: where the other side acquires; in one block others who acquire there too release nothing.
     """
     first = race.first
     rows: Ints = np.flatnonzero((trace.op >= Op.ATOMIC) & (trace.block == trace.block[first]))
@@ -97,13 +99,13 @@ def _released(trace: Trace, race: Race, asking: AnyInts) -> Ints:
         rows = rows[trace.thread[rows] == trace.thread[first]]
     elif race.scope != "grid":
         below = _lines(trace, rows) > trace.sites[int(trace.site[first])].line
-        tells = (trace.thread[rows] == trace.thread[first]) | ~np.isin(trace.site[rows], asking)
-        rows = rows[below & tells & (trace.thread[rows] != trace.thread[race.second])]
+        passes_on = (trace.thread[rows] == trace.thread[first]) | ~np.isin(trace.site[rows], acquire_sites)
+        rows = rows[below & passes_on & (trace.thread[rows] != trace.thread[race.second])]
     return rows
 
 
-def _taken(trace: Trace, race: Race) -> Ints:
-    """Return the atomics from which the second access's side may learn of the first."""
+def _acquiring_atomics(trace: Trace, race: Race) -> Ints:
+    """Return the atomics by which the second access's side may acquire the first."""
     second = race.second
     rows: Ints = np.flatnonzero((trace.op == Op.ATOMIC) & (trace.block == trace.block[second]))
     rows = rows[rows < second]
@@ -126,13 +128,15 @@ def _fenced(trace: Trace, first: int, last: int, reach: int) -> bool:
     return bool((mine & (events.step > trace.step[first]) & (events.step <= trace.step[last])).any())
 
 
-def _met(trace: Trace, first: int, atomic: int) -> bool:
+def _met_at_warp_barrier(trace: Trace, first: int, release: int) -> bool:
     """Return whether the lane of an access met that of an atomic after it in their warp, or is that lane."""
     events, thread = trace.warp_barriers, int(trace.thread[first])
-    if thread == trace.thread[atomic] or thread // WARP != trace.thread[atomic] // WARP:
+    if thread == trace.thread[release] or thread // WARP != trace.thread[release] // WARP:
         return True
     met = (events.reach > 0) & (events.reach < FENCE_BLOCK) & (events.block == trace.block[first])
-    met &= (events.thread == thread) & (events.step > trace.step[first]) & (events.step <= trace.step[atomic])
+    met &= (
+        (events.thread == thread) & (events.step > trace.step[first]) & (events.step <= trace.step[release])
+    )
     return bool(met.any())
 
 

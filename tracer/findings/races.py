@@ -41,7 +41,7 @@ def race_findings(trace: Trace, requests: Requests, races: list[Race]) -> list[F
     """Return the races as findings: errors, or notes where all write the same value.
 
     Where some need a barrier of the block, that is said of those between lanes too: one orders both. What the
-    remedy of one race mends too is counted to that race and not told by itself.
+    remedy of one race mends too is counted to that race and not reported by itself.
     """
     in_warps = all(race.scope != "block" for race in races if race.harmful)
     barrier = "cuda.syncwarp()" if in_warps else "cuda.syncthreads()"

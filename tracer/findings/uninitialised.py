@@ -2,8 +2,8 @@
 
 Shared and local memory begin without content in every block and thread (CUDA C++ Programming Guide,
 "Variable Memory Space Specifiers"); global memory does where the host only allocated it. A read that another
-thread's write comes after only by chance is a race, and not told here. An atomic reads too, so only a store makes
-sure of what it begins with; what is read after it is its fault, and told of it alone.
+thread's write comes after only by chance is a race, and not reported here. An atomic reads too, so only a store makes
+sure of what it begins with; what is read after it is its fault, and reported of it alone.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """Return an error for each buffer and site that reads elements which nobody wrote before, in step order."""
     found: list[Finding] = []
     reading = trace.tally[:, [Op.LOAD, Op.ATOMIC, Op.REDUCTION]].sum(axis=1)
-    whole, parts = [slice(0, len(trace))], parts_of(trace)
+    complete, parts = [slice(0, len(trace))], parts_of(trace)
     for group in groups_of(trace, ("shared", "local", "global")):
         if np.any(reading[group]) and (empty := _empty(trace, group)) is not None:
-            some = whole if trace.buffers[group[0]].space == "global" else parts
+            some = complete if trace.buffers[group[0]].space == "global" else parts
             each = [_uninitialised(trace, touches_of(trace, group, part), empty) for part in some]
             rows, later = (np.concatenate(columns) for columns in zip(*each, strict=True))
             found += _findings(trace, requests, rows, later)

@@ -44,9 +44,11 @@ def _unique(cases: Iterable[Case]) -> list[Case]:
 
 def _cases(spec: str) -> list[Case]:
     scenario, values, _ = parse_spec(spec)
-    given = [values] if ":" in spec else [catalogue.settle(scenario, timed) for timed in scenario.timed]
+    chosen_values = (
+        [values] if ":" in spec else [catalogue.settle(scenario, timed) for timed in scenario.timed]
+    )
     cases = []
-    for place, chosen in enumerate(given):
+    for place, chosen in enumerate(chosen_values):
         cases.append(Case(scenario.name, chosen, first=place == 0))
         cases += [Case(scenario.name, chosen, b.name, first=place == 0) for b in scenario.baselines]
     return cases

@@ -68,11 +68,11 @@ def _products(gpu: Gpu, real: Real) -> Iterator[Peak]:
 
 def _side(gpu: Gpu, real: Real) -> int:
     """Return the largest side at which the matrices leave room and a product does not take long."""
-    least = SIDES[0]
-    multiply = own_product(Matrices(gpu, real, least))
+    smallest = SIDES[0]
+    multiply = own_product(Matrices(gpu, real, smallest))
     time = gpu.kernel_time(multiply, flush=False)
     room = gpu.free_memory() / SHARE / np.dtype(real).itemsize / 3
-    return max([least, *(n for n in SIDES if time * (n / least) ** 3 <= LONGEST and n * n <= room)])
+    return max([smallest, *(n for n in SIDES if time * (n / smallest) ** 3 <= LONGEST and n * n <= room)])
 
 
 def _rate(matrices: Matrices, multiply: Multiply) -> float:
@@ -90,8 +90,8 @@ class Matrices:
 
     def __init__(self, gpu: Gpu, real: Real, n: int) -> None:
         self.gpu, self.real, self.n = gpu, real, n
-        dice = np.random.default_rng(0)
-        self._host = [dice.random((n, n), real) for _ in range(2)]
+        random = np.random.default_rng(0)
+        self._host = [random.random((n, n), real) for _ in range(2)]
         self._device = [gpu.on_device(a) for a in (*self._host, np.zeros((n, n), real))]
 
     @property
@@ -105,9 +105,9 @@ class Matrices:
 
     def are_right(self) -> bool:
         """Return whether C is A B, in as many elements as are compared, but for rounding."""
-        c, dice = self._device[2].copy_to_host(), np.random.default_rng(1)
+        c, random = self._device[2].copy_to_host(), np.random.default_rng(1)
         a, b = (matrix.astype(np.float64, copy=False) for matrix in self._host)
-        places = dice.integers(0, self.n, (CHECKED, 2)).tolist()
+        places = random.integers(0, self.n, (CHECKED, 2)).tolist()
         expected = np.array([a[row] @ b[:, column] for row, column in places])
         found = np.array([c[row, column] for row, column in places], np.float64)
         return bool(np.all(np.abs(found - expected) <= self.n * np.finfo(self.real).eps * expected))
@@ -150,8 +150,8 @@ class Cublas:
         real = ctypes.c_float if matrices.real == "float32" else ctypes.c_double
         one, zero, n = real(1), real(0), matrices.n
         a, b, c = map(ctypes.c_void_p, matrices.pointers)
-        given = (PLAIN, PLAIN, n, n, n, ctypes.byref(one), b, n, a, n, ctypes.byref(zero), c, n)
-        return lambda: self._call(ROUTINES[matrices.real], self._handle, *given)
+        arguments = (PLAIN, PLAIN, n, n, n, ctypes.byref(one), b, n, a, n, ctypes.byref(zero), c, n)
+        return lambda: self._call(ROUTINES[matrices.real], self._handle, *arguments)
 
     def _call(self, name: str, *arguments: Any) -> None:
         status = getattr(self._library, name)(*arguments)

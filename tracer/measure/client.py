@@ -153,9 +153,9 @@ def versions() -> dict[str, str]:
 
 def _revision() -> str:
     """Return the git revision of this checkout, with + where files differ from it; "" outside a checkout."""
-    given = os.environ.get("TILESCOPE_REVISION")
-    if given is not None:
-        return given
+    from_environment = os.environ.get("TILESCOPE_REVISION")
+    if from_environment is not None:
+        return from_environment
     if not (ROOT / ".git").exists():
         return ""
     commit = _git("rev-parse", "HEAD")

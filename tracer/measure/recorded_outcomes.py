@@ -29,7 +29,7 @@ class Spread:
 
     totals: tuple[int, ...] = ()  # seed by seed, as far as they are known
     wanted: int = SEEDS  # how many seeds there will be
-    measured: tuple[RecordedOutcomes, ...] = ()
+    measured: tuple[RecordedOutcomes, ...] = ()  # GPU by GPU
     problem: str = ""  # one sentence about why there are no more, else ""
 
 

@@ -36,7 +36,7 @@ class Traffic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     scenario: str  # the catalogue's name of it
     parameters: dict[str, int | str]  # but those in APART
-    sectors: int
+    sectors: int  # of 32 bytes, loaded and stored
     blocks: int  # that were traced; the others do as these
 
     @property
@@ -65,16 +65,14 @@ def count(worker: Worker, scenario: str, parameters: Mapping[str, int | str]) ->
     found = catalogue.find(scenario)
     # Thread by thread is the fastest order, and in a kernel without data-dependent accesses as good as any.
     launch = launch_of(found, parameters, schedule=Schedule("sequential"))
-    whole = msgspec.structs.replace(launch, engine="compiled")
+    full = msgspec.structs.replace(launch, engine="compiled")
     plan = found.plan(catalogue.settle(found, parameters))
     chosen = {n: v for n, v in parameters.items() if n not in APART}
-    if found.flop(plan) > SMALL and _in_whole_sectors(whole):
-        parts = [
-            _part(worker, whole, across, down) for down in _spans(whole, 1) for across in _spans(whole, 0)
-        ]
+    if found.flop(plan) > SMALL and _in_whole_sectors(full):
+        parts = [_part(worker, full, across, down) for down in _spans(full, 1) for across in _spans(full, 0)]
         if all(traced for _, traced in parts):
             return Traffic(scenario, chosen, sum(sectors for sectors, _ in parts), sum(n for _, n in parts))
-    return Traffic(scenario, chosen, _sectors(worker, whole), math.prod(whole.grid))
+    return Traffic(scenario, chosen, _sectors(worker, full), math.prod(full.grid))
 
 
 def _spans(launch: Launch, axis: int) -> list[range]:
@@ -85,12 +83,10 @@ def _spans(launch: Launch, axis: int) -> list[range]:
     return [range(first, last) for first, last in pairwise(edges)]
 
 
-def _part(worker: Worker, whole: Launch, across: range, down: range) -> tuple[int, int]:
+def _part(worker: Worker, full: Launch, across: range, down: range) -> tuple[int, int]:
     """Return the sectors of a part of the grid and the blocks traced for them, which are 0 where blocks differ."""
-    corners = dict.fromkeys(
-        (x + y * whole.grid[0] for x, y in ((across[0], down[0]), (across[-1], down[-1])))
-    )
-    counts = [_sectors(worker, msgspec.structs.replace(whole, blocks=(block,))) for block in corners]
+    corners = dict.fromkeys((x + y * full.grid[0] for x, y in ((across[0], down[0]), (across[-1], down[-1]))))
+    counts = [_sectors(worker, msgspec.structs.replace(full, blocks=(block,))) for block in corners]
     return counts[0] * len(across) * len(down), len(counts) if len(set(counts)) == 1 else 0
 
 

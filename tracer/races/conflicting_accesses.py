@@ -19,7 +19,7 @@ class UnorderedAccesses:
     """Touches of which those with an equal `key` (below `size`) and different `who` are in no order."""
 
     scope: str  # see Race
-    touches: Touches
+    touches: Touches  # what each access touches
     key: Ints  # per touch
     size: int  # above every key
     who: Ints  # per touch: lane, warp or block

@@ -65,15 +65,15 @@ class VectorClock:
 
 @dataclass(eq=False)
 class ThreadState:
-    """What comes before what one thread does next (the `ThreadState` of FastTrack)."""
+    """A thread, as far as it has come (the `ThreadState` of FastTrack)."""
 
     thread: int  # counted through all blocks that ran
-    clock: VectorClock
+    clock: VectorClock  # what comes before what it does next
     phase: int = 0  # of its block
     warp_barrier: int = UNKNOWN  # the one that it came to last, until it has passed it
-    # By whether a fence reaches beyond the block: what may be released; what was read with an atomic and no fence or
-    # barrier has made sure of yet.
+    # By whether a fence reaches beyond the block: what an atomic would release.
     fenced: dict[bool, VectorClock] = field(default_factory=dict)
+    # By the same: what was read with an atomic, and no fence or barrier has made sure of yet.
     pending: dict[bool, VectorClock] = field(default_factory=dict)
 
     def acquire(self, *, wide: bool) -> None:
