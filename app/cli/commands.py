@@ -57,15 +57,15 @@ def _open() -> Implementation:
 
 
 def _run() -> Implementation:
-    from . import run_check as programs
+    from . import run_check
 
-    return Implementation(programs.add_run_arguments, programs.execute_run, programs.parse)
+    return Implementation(run_check.add_run_arguments, run_check.execute_run, run_check.parse)
 
 
 def _check() -> Implementation:
-    from . import run_check as programs
+    from . import run_check
 
-    return Implementation(programs.add_check_arguments, programs.execute_check, programs.parse)
+    return Implementation(run_check.add_check_arguments, run_check.execute_check, run_check.parse)
 
 
 def _frames() -> Implementation:

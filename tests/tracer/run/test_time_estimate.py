@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tilescope.app.cli import counters as report
-from tilescope.app.cli import main
+from tilescope.app.cli import counters, main
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import encode
 from tilescope.tracer.model.plan import launch_of
@@ -141,7 +140,7 @@ def test_after_a_yes_all_is_counted_and_nothing_kept(slow, capsys, monkeypatch, 
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
     assert main.main(["counters", SPEC, "--yes"]) == 0
     counted = capsys.readouterr().out
-    assert slow == [report.PATIENCE, None]
+    assert slow == [counters.PATIENCE, None]
     assert "None of the " in counted
     assert "mean reads" not in counted
     monkeypatch.undo()
