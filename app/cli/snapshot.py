@@ -91,13 +91,13 @@ def _window(worker: Worker, mark: Bookmark, arrival: StartMoment, size: Size) ->
     from PySide6.QtCore import QEventLoop, Qt
 
     from ...tracer.storage.trace_cache import TraceCache
-    from ..control.session_jobs import Jobs
+    from ..control.session_jobs import SessionJobs
     from ..model.folders import cache_folder
     from ..window.event_loop import application
     from ..window.main_window import MainWindow
 
     application()
-    window = MainWindow(Jobs(worker, TraceCache(cache_folder())))
+    window = MainWindow(SessionJobs(worker, TraceCache(cache_folder())))
     window.frame.transport.position.hint = ""
     window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     window.resize(*size)

@@ -13,7 +13,7 @@ from ...tracer.measure.client import MeasureClient, Start
 from ...tracer.measure.measurement import MeasurementError, save
 from ...tracer.run.worker_client import Cancelled
 from ..charts.sources import own_folder
-from .session_jobs import LEAVING, Task
+from .session_jobs import LEAVING, FunctionRunnable
 
 
 class MeasureJob(QObject):
@@ -43,7 +43,7 @@ class MeasureJob(QObject):
     def start(self, cases: Sequence[Case], time_limit: float = 1.0) -> None:
         """Measure rows."""
         self._client = client = MeasureClient(cases, time_limit=time_limit)
-        self._pool.start(Task(lambda: self._run(client)))
+        self._pool.start(FunctionRunnable(lambda: self._run(client)))
 
     def cancel(self) -> None:
         """End the measurement under way, if there is one; nothing is saved."""

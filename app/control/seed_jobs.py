@@ -12,7 +12,7 @@ from ...tracer.measure.recorded_outcomes import Spread, recorded_outcomes_of, se
 from ...tracer.model.launch import Launch
 from ...tracer.run.worker_client import Cancelled, WorkerError
 from ..model.session import Session
-from .session_jobs import LEAVING, Jobs, Task
+from .session_jobs import LEAVING, FunctionRunnable, SessionJobs
 
 
 class SeedJobs(QObject):
@@ -24,7 +24,7 @@ class SeedJobs(QObject):
     moved = Signal(str, object)
     ended = Signal(str)
 
-    def __init__(self, jobs: Jobs, parent: QObject | None = None) -> None:
+    def __init__(self, jobs: SessionJobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.jobs = jobs
         self._known: dict[str, Spread] = {}
@@ -44,7 +44,7 @@ class SeedJobs(QObject):
                 self.moved.emit(key, self._known[key])
             if key not in self._under_way and not self.is_done(key):
                 self._under_way.add(key)
-                self._pool.start(Task(partial(self._make, key, session)))
+                self._pool.start(FunctionRunnable(partial(self._make, key, session)))
 
     def is_done(self, key: str) -> bool:
         """Return whether nothing more will come of a spread."""

@@ -25,7 +25,7 @@ LEAVING = 2000  # milliseconds that closing waits for a thread that cannot be st
 CALM = 50  # milliseconds after the last session came, which belong to drawing it
 
 
-class Jobs(QObject):
+class SessionJobs(QObject):
     """Makes the sessions that the panes ask for; a pane's newer wish replaces its older one.
 
     ready: (pane, Session). progress: (pane, blocks done, blocks in all), 0 of 0 while nobody knows.
@@ -104,7 +104,7 @@ class Jobs(QObject):
         self.progress.emit(pane, 0, 0)
         if key not in self._under_way:
             self._under_way.add(key)
-            self._pool.start(Task(lambda: self._run(key, make)))
+            self._pool.start(FunctionRunnable(lambda: self._run(key, make)))
 
     def _update(self) -> None:
         """Tell the threads what is wanted, and end a trace that nobody wants any more."""
@@ -184,7 +184,7 @@ class Jobs(QObject):
     def _start_later(self) -> None:
         """Do now what could wait, unless another session is being made: the end of that one comes back here."""
         while self._later and not self._under_way:
-            self._aside.start(Task(self._later.pop(0)))
+            self._aside.start(FunctionRunnable(self._later.pop(0)))
 
     def _examine(self, session: Session) -> None:
         """In a thread: find out what is worth telling about a session that is still shown."""
@@ -239,7 +239,7 @@ class Jobs(QObject):
                 self.progress.emit(pane, done, total)
 
 
-class Task(QRunnable):
+class FunctionRunnable(QRunnable):
     """A call in a thread of the pool."""
 
     def __init__(self, call: Callable[[], None]) -> None:

@@ -14,7 +14,7 @@ from ..model import phase_steps
 from ..model.bookmark import Link, Setup
 from ..model.playhead import Playhead, clock_of, link
 from ..model.session import Selection, Session, scenario_of
-from .session_jobs import Jobs
+from .session_jobs import SessionJobs
 from .start_moment import StartMoment, at_first_load
 
 
@@ -40,7 +40,7 @@ class Stage(QObject):
     consent = Signal(int, object)
     turned = Signal()
 
-    def __init__(self, playhead: Playhead, jobs: Jobs, parent: QObject | None = None) -> None:
+    def __init__(self, playhead: Playhead, jobs: SessionJobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.playhead, self.jobs = playhead, jobs
         self.setups: tuple[Setup, ...] = ()

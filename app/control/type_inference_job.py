@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 from ...tracer.model.launch import Launch
 from ...tracer.type_inference.client import Operation, TypeInference, may_have_operations, question_of
 from ..model.session import Session
-from .session_jobs import LEAVING, Task
+from .session_jobs import LEAVING, FunctionRunnable
 
 Operations = tuple[Operation, ...]
 DELAY = 2000  # milliseconds of peace after a session was loaded: the first frames come first
@@ -63,7 +63,7 @@ class TypeInferenceJob(QObject):
 
     def _start(self) -> None:
         questions, self._questions = self._questions, {}
-        self._pool.start(Task(partial(self._run, questions)))
+        self._pool.start(FunctionRunnable(partial(self._run, questions)))
 
     def _run(self, questions: dict[str, Launch]) -> None:
         """In the thread: wait for the answers."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from ...tracer.run.worker_client import Worker
 from ...tracer.storage.trace_cache import TraceCache
-from ..control.session_jobs import Jobs
+from ..control.session_jobs import SessionJobs
 from ..model import folders
 from ..model.first_bookmark import first_bookmark
 from .main_window import MainWindow
@@ -37,7 +37,7 @@ def run_event_loop(worker: Worker, specs: Sequence[str], program: str, interrupt
     interrupted: not empty any more once the user pressed Ctrl+C in the terminal.
     """
     made = application()
-    jobs = Jobs(worker, TraceCache(folders.cache_folder()))
+    jobs = SessionJobs(worker, TraceCache(folders.cache_folder()))
     window = MainWindow(jobs, folders.config_folder() / "window.json")
     window.restore()
     if not window.show_bookmark(first_bookmark(specs, window.settings.bookmark)):

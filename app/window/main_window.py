@@ -11,7 +11,7 @@ from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWindow, QWidget
 
-from ..control.session_jobs import Jobs
+from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before, at_first_load
 from ..model.bookmark import Bookmark, History, Setup
@@ -49,7 +49,7 @@ class MainWindow(QMainWindow):
     `settings_file` is where it is remembered, None for nowhere.
     """
 
-    def __init__(self, jobs: Jobs, settings_file: Path | None = None) -> None:
+    def __init__(self, jobs: SessionJobs, settings_file: Path | None = None) -> None:
         super().__init__()
         self.settings_file = SettingsFile(settings_file)
         self.look, self.history, self.playhead = Look(self), History(), Playhead(self)

@@ -26,7 +26,7 @@ def main_window() -> Any:
 
     worker = Worker()
     worker.start()
-    from tilescope.app.control.session_jobs import Jobs
+    from tilescope.app.control.session_jobs import SessionJobs
     from tilescope.app.model import folders
     from tilescope.app.model.first_bookmark import first_bookmark
     from tilescope.app.window.event_loop import application
@@ -34,7 +34,7 @@ def main_window() -> Any:
     from tilescope.tracer.storage.trace_cache import TraceCache
 
     application()
-    window = MainWindow(Jobs(worker, TraceCache(folders.cache_folder())))
+    window = MainWindow(SessionJobs(worker, TraceCache(folders.cache_folder())))
     window.resize(*SIZE)
     window.show_bookmark(first_bookmark((), None))
     window.show()

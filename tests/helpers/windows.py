@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from tilescope.app.control.session_jobs import Jobs
+from tilescope.app.control.session_jobs import SessionJobs
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.window.event_loop import application
@@ -40,7 +40,7 @@ def opened(
     """Show a window on scenarios, or on a bookmark, with its traces there; close it afterwards."""
     application()
     cache = TraceCache(Path(os.environ["TILESCOPE_HOME"]) / "window-tests")
-    window = MainWindow(Jobs(Worker(), cache), settings)
+    window = MainWindow(SessionJobs(Worker(), cache), settings)
     window.resize(1280, 800)
     window.show()
     window.activateWindow()
