@@ -98,7 +98,7 @@ def _window(worker: Worker, mark: Bookmark, arrival: StartMoment, size: Size) ->
 
     application()
     window = MainWindow(SessionJobs(worker, TraceCache(cache_folder())))
-    window.frame.transport.position.hint = ""
+    window.central.transport.position.hint = ""
     window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     window.resize(*size)
     problems: list[str] = []
@@ -110,8 +110,8 @@ def _window(worker: Worker, mark: Bookmark, arrival: StartMoment, size: Size) ->
     window.stage.jobs.rested.connect(loop.quit)
     while not window.stage.jobs.is_idle():
         loop.exec()
-    window.frame.spreads.ended.connect(loop.quit)
-    while not window.frame.spreads.is_idle():
+    window.central.spreads.ended.connect(loop.quit)
+    while not window.central.spreads.is_idle():
         loop.exec()
     if problems:
         window.close()

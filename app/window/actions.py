@@ -14,8 +14,8 @@ from ..control.stage import Stage
 from ..model.playhead import Playhead
 from ..widgets.appearance import Look
 from ..widgets.spoken_words import Say, speak_actions
+from .central_widget import CentralWidget
 from .colouring import Colouring
-from .layout import Frame
 from .open_save import Files
 
 # The names of the vocabularies themselves, which are the same in all words.
@@ -50,7 +50,7 @@ def file_commands(files: Files, leave: Callable[[], object]) -> list[Command]:
     ]
 
 
-def play_commands(playhead: Playhead, stage: Stage, frame: Frame) -> list[Command]:
+def play_commands(playhead: Playhead, stage: Stage, central: CentralWidget) -> list[Command]:
     """Return what moves time."""
     return [
         Command("Play or pause", "Space", playhead.toggle),
@@ -66,14 +66,14 @@ def play_commands(playhead: Playhead, stage: Stage, frame: Frame) -> list[Comman
         Command("Faster", "], +", partial(playhead.change_speed, 1)),
         Command("Slower", "[, -", partial(playhead.change_speed, -1)),
         Command("Loop", "L", lambda: playhead.set_loop(not playhead.loop), lambda: playhead.loop),
-        Command("Link by moment or by progress", "K", frame.toggle_link),
+        Command("Link by moment or by progress", "K", central.toggle_link),
     ]
 
 
 def go_commands(
     travel: Callable[[int], object],
     stage: Stage,
-    frame: Frame,
+    central: CentralWidget,
     show_timings: Callable[[], object],
     escape: Callable[[], object],
 ) -> list[Command]:
@@ -83,24 +83,24 @@ def go_commands(
         Command("Forward", "Alt+Right", partial(travel, 1)),
         LINE,
         Command("Other pane", "F6", stage.focus_next),
-        Command("Source", "Ctrl+1", partial(frame.show_tab, "source")),
-        Command("Thread", "Ctrl+2", partial(frame.show_tab, "thread")),
-        Command("Warp", "Ctrl+3", partial(frame.show_tab, "warp")),
-        Command("Findings", "Ctrl+4", partial(frame.show_tab, "findings")),
-        Command("Explain", "Ctrl+5", partial(frame.show_tab, "explain")),
+        Command("Source", "Ctrl+1", partial(central.show_tab, "source")),
+        Command("Thread", "Ctrl+2", partial(central.show_tab, "thread")),
+        Command("Warp", "Ctrl+3", partial(central.show_tab, "warp")),
+        Command("Findings", "Ctrl+4", partial(central.show_tab, "findings")),
+        Command("Explain", "Ctrl+5", partial(central.show_tab, "explain")),
         Command("Timings", "Ctrl+6", show_timings),
         LINE,
         Command("Cancel tracing, close message, leave full screen", "Escape", escape),
     ]
 
 
-def view_commands(window: QWidget, frame: Frame, look: Look, colouring: Colouring) -> list[Command]:
+def view_commands(window: QWidget, central: CentralWidget, look: Look, colouring: Colouring) -> list[Command]:
     """Return what changes how things are shown; `window` is what fills the screen."""
-    bar = frame.toolbar
+    bar = central.toolbar
     return [
         Command("Full screen", "F11", partial(_toggle_full_screen, window), window.isFullScreen),
-        Command("Right column", "Ctrl+R", frame.toggle_side, lambda: not frame.side.isHidden()),
-        Command("Bar at the top", "Ctrl+B", frame.toggle_bar, lambda: not bar.isHidden()),
+        Command("Right column", "Ctrl+R", central.toggle_side, lambda: not central.side.isHidden()),
+        Command("Bar at the top", "Ctrl+B", central.toggle_bar, lambda: not bar.isHidden()),
         Command("Menu", "F10", bar.menu.showMenu),
         LINE,
         Command(DARK, "Ctrl+T", look.toggle, lambda: look.theme.name == "dark"),
@@ -111,7 +111,7 @@ def view_commands(window: QWidget, frame: Frame, look: Look, colouring: Colourin
         Command("Normal text", "Ctrl+0", partial(look.resize_text, 0)),
         LINE,
         Command("Colour by value, reads, waste, conflicts, races", "C", colouring.next),
-        Command("Memory or histogram", "H", frame.toggle_picture),
+        Command("Memory or histogram", "H", central.toggle_picture),
         Command("Reduced motion", "Ctrl+M", look.toggle_motion, lambda: look.theme.reduced_motion),
         LINE,
         Command(OWN, "", partial(look.speak, "own"), lambda: look.words == "own"),

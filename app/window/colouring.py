@@ -8,7 +8,7 @@ from ..control.stage import Stage
 from ..control.start_moment import kernels
 from ..views.common.heat import HEATS, heat_of
 from ..views.memory.scene import COLOUR_BY
-from .layout import Frame
+from .central_widget import CentralWidget
 
 NAMES = {"auto": "what suits each buffer", "value": "value", "reads": "times read so far"}
 
@@ -19,20 +19,20 @@ class Colouring:
     draw: draws the moment anew.
     """
 
-    def __init__(self, stage: Stage, frame: Frame, draw: Callable[[], None]) -> None:
-        self.stage, self.frame, self.draw = stage, frame, draw
+    def __init__(self, stage: Stage, central: CentralWidget, draw: Callable[[], None]) -> None:
+        self.stage, self.central, self.draw = stage, central, draw
         self._before: frozenset[tuple[str, str]] | None = None  # kernels from which the user turned to others
         stage.settled.connect(self._reconsider)
         stage.jobs.examined.connect(lambda _session: self._reconsider())
 
     def next(self) -> None:
         """Colour the cells, and count the lines, by the next of: what suits each buffer, value, times read, heat."""
-        frame = self.frame
+        central = self.central
         self.keep()
-        frame.colour_by(COLOUR_BY[(COLOUR_BY.index(frame.colour) + 1) % len(COLOUR_BY)])
-        heat = HEATS.get(frame.colour, "")
+        central.colour_by(COLOUR_BY[(COLOUR_BY.index(central.colour) + 1) % len(COLOUR_BY)])
+        heat = HEATS.get(central.colour, "")
         told = f"Cells and lines show {heat} so far." if heat else ""
-        frame.notice.tell(told or f"Cells are coloured by {NAMES[frame.colour]}.")
+        central.notice.tell(told or f"Cells are coloured by {NAMES[central.colour]}.")
         self.draw()
 
     def keep(self) -> None:
@@ -44,12 +44,12 @@ class Colouring:
         self._before = kernels(self.stage.sessions)
 
     def _reconsider(self) -> None:
-        frame, shown = self.frame, self.stage.sessions
+        central, shown = self.central, self.stage.sessions
         sessions = [session for session in shown if session is not None]
         new = self._before is not None and bool(kernels(shown) - self._before)
-        known = frame.colour != "races" or all(session.is_examined for session in sessions)
-        if not (new and known and frame.colour in HEATS):
+        known = central.colour != "races" or all(session.is_examined for session in sessions)
+        if not (new and known and central.colour in HEATS):
             return
-        if not any(len(heat_of(session, frame.colour).rows) for session in sessions):
-            frame.colour_by("auto")
+        if not any(len(heat_of(session, central.colour).rows) for session in sessions):
+            central.colour_by("auto")
             self.draw()

@@ -1,4 +1,4 @@
-"""The window: connects the parts of its frame with the stage, and says as one bookmark how all of it looks."""
+"""The window: connects its central widget with the stage, and says as one bookmark how all of it looks."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from .actions import (
     play_commands,
     view_commands,
 )
+from .central_widget import CentralWidget
 from .colouring import Colouring
 from .dialogs import show_about, show_keys
 from .launch_questions import LaunchQuestions
-from .layout import Frame
 from .open_save import Files, dropped
 from .toolbar.toolbar import SIDES
 
@@ -54,25 +54,25 @@ class MainWindow(QMainWindow):
         self.settings_file = SettingsFile(settings_file)
         self.look, self.history, self.playhead = Look(self), History(), Playhead(self)
         self.stage = Stage(self.playhead, jobs, self)
-        self.frame = Frame(self.playhead, self.stage, self.look.theme)
-        self.notice, self.toolbar, self.side = self.frame.notice, self.frame.toolbar, self.frame.side
+        self.central = CentralWidget(self.playhead, self.stage, self.look.theme)
+        self.notice, self.toolbar, self.side = self.central.notice, self.central.toolbar, self.central.side
         self.files = Files(
             self, self.stage, self.toolbar, self.notice, self.settings_file, self.change_setups
         )
         self.questions = LaunchQuestions(
-            self.stage, self.notice, self.change_setups, lambda: self.frame.show_tab("source")
+            self.stage, self.notice, self.change_setups, lambda: self.central.show_tab("source")
         )
-        self.colouring = Colouring(self.stage, self.frame, self.draw)
+        self.colouring = Colouring(self.stage, self.central, self.draw)
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)
-        self.setCentralWidget(self.frame)
+        self.setCentralWidget(self.central)
         self._build_menu()
         self._frames = QTimer(self, interval=FRAME, timerType=Qt.TimerType.PreciseTimer)
         self._frames.timeout.connect(lambda: self.playhead.advance(time.monotonic()))
         self._draw_soon = QTimer(self, interval=0, singleShot=True)
         self._draw_soon.timeout.connect(self.draw)
         self._connect()
-        self.frame.transport.play.setFocus()
+        self.central.transport.play.setFocus()
         if self.settings_file.complaint:
             self.notice.error(self.settings_file.complaint)
 
@@ -80,9 +80,9 @@ class MainWindow(QMainWindow):
         """Return every command of the window."""
         return {
             "File": file_commands(self.files, self.close),
-            "Play": play_commands(self.playhead, self.stage, self.frame),
-            "Go": go_commands(self.travel, self.stage, self.frame, self._show_timings, self.escape),
-            "View": view_commands(self, self.frame, self.look, self.colouring),
+            "Play": play_commands(self.playhead, self.stage, self.central),
+            "Go": go_commands(self.travel, self.stage, self.central, self._show_timings, self.escape),
+            "View": view_commands(self, self.central, self.look, self.colouring),
             "Help": [
                 Command("Keys", "F1", lambda: show_keys(self, self.theme, keys(self.all_commands()))),
                 Command("About Tilescope", "", lambda: show_about(self, self.theme)),
@@ -102,14 +102,14 @@ class MainWindow(QMainWindow):
         show_timings(self, self.look)
 
     def _connect(self) -> None:
-        stage, toolbar, transport = self.stage, self.toolbar, self.frame.transport
+        stage, toolbar, transport = self.stage, self.toolbar, self.central.transport
         stage.changed.connect(self._refresh)
         stage.loaded.connect(self._load)
         stage.positioned.connect(self.draw)  # before Qt paints what was loaded, so that it is painted once
-        stage.waiting.connect(self.frame.show_progress)
+        stage.waiting.connect(self.central.show_progress)
         stage.problem.connect(self.notice.error)
-        stage.turned.connect(self.frame.show_setups)
-        self.frame.cancelled.connect(self.escape)
+        stage.turned.connect(self.central.show_setups)
+        self.central.cancelled.connect(self.escape)
         self.playhead.changed.connect(self._tick)
         self.look.changed.connect(self._set_theme)
         application = QApplication.instance()
@@ -136,21 +136,21 @@ class MainWindow(QMainWindow):
         return self.stage.focused()
 
     def _turn(self, old: QWidget | None, new: QWidget | None) -> None:
-        self.frame.turn_to(new)
+        self.central.turn_to(new)
 
     def _set_theme(self, theme: Theme) -> None:
         self.setFont(theme.font())
-        self.frame.set_theme(theme)
+        self.central.set_theme(theme)
         self.menu.speak(theme.say)
         self._refresh()
 
     def _load(self, i: int) -> None:
         session = self.stage.sessions[i]
-        if session is not None and session is not self.frame.panes[i].session:
+        if session is not None and session is not self.central.panes[i].session:
             self.questions.offer_all(i, session.trace)
             self.files.note_opened(self.stage.setups[i].file)
-        self.frame.load(i, session)
-        self.frame.show_setups()
+        self.central.load(i, session)
+        self.central.show_setups()
 
     def _tick(self) -> None:
         """Run the frames only while something moves."""
@@ -164,7 +164,7 @@ class MainWindow(QMainWindow):
     def draw(self) -> None:
         """Draw the moment; called once a frame, however often the time changed."""
         self._draw_soon.stop()
-        self.frame.draw()
+        self.central.draw()
 
     def bookmark(self) -> Bookmark:
         """Return everything that makes the window look as it does."""
@@ -179,9 +179,9 @@ class MainWindow(QMainWindow):
             loop=playhead.loop,
             shared=self.toolbar.shared,
             tab=self.side.tab,
-            side=self.frame.side_wanted,
-            colour_by=self.frame.colour,
-            picture=self.frame.picture,
+            side=self.central.side_wanted,
+            colour_by=self.central.colour,
+            picture=self.central.picture,
             **self.look.bookmark_fields(),
         )
 
@@ -190,12 +190,12 @@ class MainWindow(QMainWindow):
         stage, moment, setups = self.stage, mark.moment, mark.panes[: len(SIDES)]
         self._take_over(mark)
         self.colouring.keep()
-        self.frame.make_panes(len(setups))
+        self.central.make_panes(len(setups))
         first = start or (at_first_load if moment is None else lambda _: moment)
         shown = stage.show(setups, mark.selections, first)
-        self.frame.make_panes(len(stage.setups))
+        self.central.make_panes(len(stage.setups))
         stage.set_focus(min(mark.focus, len(stage.setups) - 1))
-        self.frame.show_setups()
+        self.central.show_setups()
         return shown
 
     def _take_over(self, mark: Bookmark) -> None:
@@ -206,24 +206,24 @@ class MainWindow(QMainWindow):
         self.playhead.set_loop(mark.loop)
         self.toolbar.shared = mark.shared
         self.side.show_tab(mark.tab)
-        self.frame.side_wanted = mark.side
-        self.frame.colour_by(mark.colour_by)
-        self.frame.show_picture(mark.picture)
+        self.central.side_wanted = mark.side
+        self.central.colour_by(mark.colour_by)
+        self.central.show_picture(mark.picture)
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
         """Run other setups in place of these; Back returns here."""
         here, stage = self.bookmark(), self.stage
         if setups == stage.setups:
             return
-        before = len(self.frame.panes)
-        self.frame.make_panes(len(setups))
+        before = len(self.central.panes)
+        self.central.make_panes(len(setups))
         self.questions.forget()  # before the new setups may ask something
         self.colouring.leave()
         if not stage.show(setups, here.selections, as_before(stage)):
-            self.frame.make_panes(before)
+            self.central.make_panes(before)
             return
         self.history.leave(here)
-        self.frame.show_setups()
+        self.central.show_setups()
 
     def travel(self, way: int) -> None:
         """Go back (-1) or forward (1) in what was shown."""
@@ -275,8 +275,8 @@ class MainWindow(QMainWindow):
         self.files.close()
         self._remember()
         self.stage.jobs.close()
-        self.frame.spreads.close()
-        self.frame.types.close()
+        self.central.spreads.close()
+        self.central.types.close()
         event.accept()
 
     def restore(self) -> None:
@@ -285,7 +285,7 @@ class MainWindow(QMainWindow):
         self.resize(room.boundedTo(USUAL))
         if self.settings.geometry:
             self.restoreGeometry(QByteArray(self.settings.geometry))
-        self.frame.restore_splitters(self.settings.splitters)
+        self.central.restore_splitters(self.settings.splitters)
 
     def _remember(self) -> None:
         """Write what the window shows and its place into its settings file, if it has one."""
@@ -294,7 +294,7 @@ class MainWindow(QMainWindow):
         complaint = self.settings_file.write(
             bookmark=self._lasting(),
             geometry=bytes(self.saveGeometry().data()),
-            splitters=self.frame.splitter_states(),
+            splitters=self.central.splitter_states(),
         )
         if complaint:
             print(complaint, file=sys.stderr)

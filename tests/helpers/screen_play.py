@@ -45,7 +45,7 @@ def play(window: MainWindow) -> None:
 
 
 def scrub(window: MainWindow) -> None:
-    line = window.frame.timelines[1]
+    line = window.central.timelines[1]
     middle, y, seen = line.width() // 2, line.height() // 2, []
     QTest.mousePress(line, Qt.MouseButton.LeftButton, pos=QPoint(middle, y))
     for x in range(middle, middle + 200, 40):

@@ -77,7 +77,7 @@ def reset(window: MainWindow) -> None:
     window.notice.clear()
     window.stage.set_focus(1)
     window.stage.seek(1, 3)
-    window.frame.transport.play.setFocus()
+    window.central.transport.play.setFocus()
     window.draw()
     window.activateWindow()
     QTest.qWaitForWindowActive(window)

@@ -89,7 +89,7 @@ def test_the_windows_own_picture_has_twice_its_size(tmp_path):
     with opened() as window:
         window.files.store_picture(tmp_path / "mine.png")
         assert QImage(str(tmp_path / "mine.png")).size() == window.size() * 2
-        assert "mine.png" in window.frame.notice.news.sentence.text()
+        assert "mine.png" in window.central.notice.news.sentence.text()
         window.files.store_picture(tmp_path / "no" / "mine.png")
         assert window.notice.kind == "error"
 

@@ -128,8 +128,8 @@ def test_a_window_shows_a_bookmark_of_another_window_alike():
         one.look.show("dark", 1.2, True)
         one.stage.set_link("moment")
         one.playhead.set_speed(30)
-        one.frame.show_tab("thread")
-        one.frame.colour_by("reads")
+        one.central.show_tab("thread")
+        one.central.colour_by("reads")
         one.stage.set_focus(0)
         one.stage.step_block(1)
         one.stage.step(1)
@@ -140,7 +140,7 @@ def test_a_window_shows_a_bookmark_of_another_window_alike():
         assert other.stage.moments() == moments
         assert other.stage.selections == selections
         assert other.theme.name == "dark"
-        assert {pane.memory.colour_by for pane in other.frame.panes} == {"reads"}
+        assert {pane.memory.colour_by for pane in other.central.panes} == {"reads"}
 
 
 def test_a_closed_window_comes_back_as_it_was(tmp_path):

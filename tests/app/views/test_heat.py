@@ -188,7 +188,7 @@ def test_shared_memory_shows_the_conflicts_of_the_chosen_block(tmp_path):
 
 def in_window(window, pane, name, *place):
     """Return the colour of an element's cell in a pane's memory."""
-    view = window.frame.panes[pane].memory
+    view = window.central.panes[pane].memory
     return view.grab().toImage().pixelColor(point(view, name, *place).toPoint())
 
 
@@ -196,10 +196,10 @@ def test_two_panes_share_the_scale_of_what_is_wasted():
     """The wider product asks for each element of A more often, so more is wasted on it."""
     specs = tuple(f"matmul-naive-row-on-x:m=16,k=16,n={n},tile=8" for n in (8, 32))
     with opened(specs) as window:
-        window.frame.colour_by("wasted")
+        window.central.colour_by("wasted")
         press(window, "End")
         window.draw()
-        sessions, views = window.stage.sessions, [pane.memory for pane in window.frame.panes]
+        sessions, views = window.stage.sessions, [pane.memory for pane in window.central.panes]
         least, most = (view.own_tops(Selection())["wasted", "global"] for view in views)
         assert least < most
         assert [dict(view.tops)["wasted", "global"] for view in views] == [most, most]

@@ -245,7 +245,7 @@ def test_atomics_are_counted_beside_the_other_counters():
 def test_the_switch_is_there_for_launches_that_count_and_h_turns_it():
     spec = "histogram-global:count=200,num_blocks=1,threads=32"
     with opened((spec, "vector-double:count=64,threads=32")) as window:
-        left, right = window.frame.panes
+        left, right = window.central.panes
         assert left.switch.isVisible()
         assert left.stack.currentWidget() is left.histogram
         assert not right.switch.isVisible()
@@ -257,14 +257,14 @@ def test_the_switch_is_there_for_launches_that_count_and_h_turns_it():
         assert left.stack.currentWidget() is left.histogram
         window.change_setups((Setup("vector-double", {"count": 64}),))
         settle(window)
-        assert not window.frame.panes[0].switch.isVisible()
+        assert not window.central.panes[0].switch.isVisible()
 
 
 def test_a_bookmark_keeps_the_picture_and_the_words():
     setups = (Setup("histogram-global", {"count": 200, "num_blocks": 1, "threads": 32}),)
     mark = decode(encode(Bookmark(setups, picture="memory", words="work-item")))
     with opened(mark=mark) as window:
-        pane = window.frame.panes[0]
+        pane = window.central.panes[0]
         assert pane.stack.currentWidget() is pane.memory
         assert (window.bookmark().picture, window.bookmark().words) == ("memory", "work-item")
         window.show_bookmark(msgspec.structs.replace(mark, picture="auto", words="own"))
@@ -274,9 +274,9 @@ def test_a_bookmark_keeps_the_picture_and_the_words():
 
 def test_seeds_are_traced_beside_the_window_until_all_are_there():
     with opened(("count-racing:num_blocks=2,threads=40",)) as window:
-        view = window.frame.panes[0].histogram
+        view = window.central.panes[0].histogram
         until(lambda: view.spread is not None and len(view.spread.totals) == 32)
-        assert window.frame.spreads.is_idle()
+        assert window.central.spreads.is_idle()
         assert all(1 <= total < 80 for total in view.spread.totals)
         assert view.spread.measured == ()
         seen = view.spread
@@ -284,7 +284,7 @@ def test_seeds_are_traced_beside_the_window_until_all_are_there():
             (Setup("count-racing", {"num_blocks": 2, "threads": 40}, Schedule("sequential")),)
         )
         settle(window)
-        assert window.frame.panes[0].histogram.spread == seen
+        assert window.central.panes[0].histogram.spread == seen
 
 
 def test_seeds_of_a_kernel_that_came_with_a_file_are_not_traced_unasked(tmp_path):
@@ -293,15 +293,15 @@ def test_seeds_of_a_kernel_that_came_with_a_file_are_not_traced_unasked(tmp_path
     path = tmp_path / "foreign.npz"
     save(run(other, lambda done, of: None), path)
     with opened((str(path),)) as window:
-        pane = window.frame.panes[0]
+        pane = window.central.panes[0]
         assert pane.stack.currentWidget() is pane.histogram
-        assert window.frame.spreads.is_idle()
+        assert window.central.spreads.is_idle()
         assert pane.histogram.spread is None
 
 
 def test_a_pitfall_is_marked_in_the_head():
     with opened(("matmul-tiled-row-on-x:k=24", "matmul-tiled:m=16,k=16,n=16,tile=8")) as window:
-        wrong, right = window.frame.panes
+        wrong, right = window.central.panes
         assert wrong.heading.pitfall.isVisible()
         assert find("matmul-tiled-row-on-x").pitfall in wrong.heading.pitfall.toolTip()
         assert "It is wrong as it opens, with K 8" in wrong.heading.pitfall.toolTip()

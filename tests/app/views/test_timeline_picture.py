@@ -97,7 +97,7 @@ def test_a_timeline_of_32_warps_gets_the_height_that_its_rows_ask_for():
     with opened((f"matmul-tiled:{size},tile=8", f"matmul-tiled:{size},tile=32")) as window:
         window.resize(1600, 900)
         QTest.qWait(20)
-        few, many = window.frame.timelines
+        few, many = window.central.timelines
         assert many.height() >= many.sizeHint().height() > few.sizeHint().height()
         assert few.height() >= few.sizeHint().height()
         assert many.places.rows.height() / 32 >= 3

@@ -47,7 +47,7 @@ def test_unread_cells_are_told_from_the_panel_and_from_cells_read_once(theme, me
 @pytest.mark.parametrize("scale", [0.8, 1.6, 2.0])
 def test_every_text_follows_the_text_size(scale):
     with opened() as window:
-        parts = [window.frame.transport.play, *(pane.heading.verdict for pane in window.frame.panes)]
+        parts = [window.central.transport.play, *(pane.heading.verdict for pane in window.central.panes)]
         before = [part.fontInfo().pixelSize() for part in parts]
         window.look.scale_text(scale)
         QApplication.processEvents()

@@ -32,7 +32,7 @@ def test_a_trace_is_saved_and_opened_again(window, tmp_path):
     assert str(path) in window.settings.recent
     window.files.open_path(str(path))
     settle(window)
-    pane = window.frame.panes[1]
+    pane = window.central.panes[1]
     assert pane.heading.title.text() == "mine"
     assert pane.session.end == window.stage.ends()[1] > 0
     assert window.toolbar.sides[1].currentText() == "mine.npz"
@@ -115,7 +115,7 @@ def test_a_dropped_trace_is_opened_and_other_files_are_not_taken(tmp_path):
         fresh.files.store_trace(tmp_path / "mine.npz")
         drop(fresh, tmp_path / "mine.npz")
         settle(fresh)
-        assert fresh.frame.panes[1].heading.title.text() == "mine"
+        assert fresh.central.panes[1].heading.title.text() == "mine"
         other = QMimeData()
         other.setUrls([QUrl.fromLocalFile(str(tmp_path / "notes.txt"))])
         assert dropped(other) == []

@@ -55,11 +55,11 @@ def click(window, kind):
 
 def test_a_click_on_a_race_goes_to_its_moment_thread_and_line_in_every_view(window):
     finding = click(window, "race")
-    session, pane = window.focused_session(), window.frame.panes[0]
+    session, pane = window.focused_session(), window.central.panes[0]
     assert window.stage.moments() == (finding.moment,)
     chosen = window.stage.selections[0]
     assert chosen in [Selection(*thread) for thread in finding.threads]
-    for view in (pane.memory, pane.counters, window.frame.timelines[0], window.side.findings):
+    for view in (pane.memory, pane.counters, window.central.timelines[0], window.side.findings):
         assert (view.moment, view.selection) == (finding.moment, chosen)
     file, line = place_of(finding, session.trace)
     for tab in ("source", "thread", "warp"):
@@ -102,14 +102,14 @@ def test_the_picture_comes_before_the_findings(window):
 
 
 def test_where_races_are_is_coloured_once_it_is_known(window):
-    window.frame.colour_by("races")
+    window.central.colour_by("races")
     window.change_setups((Setup("count-racing", {}),))
     settle(window)
-    assert window.frame.panes[0].memory.own_tops(window.stage.selections[0])["races", "global"] > 1
+    assert window.central.panes[0].memory.own_tops(window.stage.selections[0])["races", "global"] > 1
 
 
 def test_float64_arithmetic_is_added_when_it_is_known(window):
-    types, session = window.frame.types, window.focused_session()
+    types, session = window.central.types, window.focused_session()
     assert not [f for f in session.findings if f.kind == "float64"]
     chosen = click(window, "bounds")
     before = window.side.findings.list.count()
@@ -141,7 +141,7 @@ def test_what_is_known_is_not_asked_again(window):
 
 
 def test_a_window_that_closes_does_not_wait_for_types(window):
-    types = window.frame.types
+    types = window.central.types
     types.soon.start(0)
     QTest.qWait(100)
     types.close()

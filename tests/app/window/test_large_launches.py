@@ -135,12 +135,12 @@ def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
         trace = window.stage.sessions[0].trace
         assert len(trace) < trace.accesses
         assert f"{trace.accesses:,} accesses are kept" in window.notice.sentence.text()
-        assert "of the whole launch" in window.frame.panes[0].counters.notice
+        assert "of the whole launch" in window.central.panes[0].counters.notice
         answer(window, "Keep all")
         whole = window.stage.sessions[0].trace
         assert len(whole) == whole.accesses == trace.accesses
         assert not window.notice.isVisible()
-        assert "of the whole launch" not in window.frame.panes[0].counters.notice
+        assert "of the whole launch" not in window.central.panes[0].counters.notice
 
 
 def test_all_is_kept_where_a_spec_says_so():

@@ -20,7 +20,7 @@ def window(shared):
 
 
 def places(window) -> list[object]:
-    parts = (*window.frame.panes, *window.frame.timelines, window.side, window.frame.transport)
+    parts = (*window.central.panes, *window.central.timelines, window.side, window.central.transport)
     return [part.geometry() for part in parts]
 
 
@@ -30,10 +30,10 @@ def test_small_news_lie_over_the_panes_and_move_nothing(window):
     news = window.notice.news
     assert news.isVisible() and "coloured by value" in news.sentence.text()
     assert places(window) == before
-    assert window.frame.rect().contains(news.geometry())
+    assert window.central.rect().contains(news.geometry())
     assert (
         news.geometry().bottom()
-        < window.frame.foot.mapTo(window.frame, window.frame.foot.rect().topLeft()).y()
+        < window.central.foot.mapTo(window.central, window.central.foot.rect().topLeft()).y()
     )
 
 
@@ -41,7 +41,7 @@ def test_news_stay_in_their_place_when_the_window_is_made_smaller(window):
     window.notice.tell("A sentence. " * 30)
     window.resize(1024, 700)
     settle(window)
-    assert window.frame.rect().contains(window.notice.news.geometry())
+    assert window.central.rect().contains(window.notice.news.geometry())
     window.resize(1280, 800)
 
 
@@ -72,27 +72,27 @@ def test_news_do_not_outlive_the_launches_that_they_are_of():
 
 
 def test_the_key_of_the_histogram_says_why_there_is_none(window):
-    picture = window.frame.picture
+    picture = window.central.picture
     press(window, "H")
     assert "no histogram" in window.notice.news.sentence.text()
-    assert window.frame.picture == picture
+    assert window.central.picture == picture
 
 
 def test_heat_goes_where_the_next_kernel_has_none_of_it():
     with opened(("transpose-tile",)) as fresh:
         for _ in range(4):
             press(fresh, "C")
-        assert fresh.frame.colour == "conflicts"
+        assert fresh.central.colour == "conflicts"
         fresh.toolbar.pick(0, "transpose-naive")
         settle(fresh)
-        assert fresh.frame.colour == "auto"
+        assert fresh.central.colour == "auto"
 
 
 def test_heat_stays_where_the_next_kernel_has_it_too():
     with opened(PAIR) as fresh:
         for _ in range(3):
             press(fresh, "C")
-        assert fresh.frame.colour == "wasted"
+        assert fresh.central.colour == "wasted"
         fresh.toolbar.pick(1, "matmul-naive-row-on-x")
         settle(fresh)
-        assert fresh.frame.colour == "wasted"
+        assert fresh.central.colour == "wasted"

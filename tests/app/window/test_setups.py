@@ -29,7 +29,7 @@ def test_a_typed_size_is_run_after_the_typing_and_the_old_picture_stays():
         until(lambda: fresh.stage.setups[0].values["m"] == 24)
         settle(fresh)
         assert [session.trace.buffers[0].shape for session in fresh.stage.sessions] == [(24, 16), (24, 16)]
-        assert fresh.frame.panes[1].memory.session is fresh.stage.sessions[1]
+        assert fresh.central.panes[1].memory.session is fresh.stage.sessions[1]
         assert field(fresh, "m").hasFocus()
 
 
@@ -67,19 +67,19 @@ def test_blocks_that_are_not_there_are_told(window):
 def test_chosen_blocks_are_run_and_called_a_part():
     with opened((f"matmul-tiled:{SMALL},blocks=1+2",)) as fresh:
         assert fresh.stage.sessions[0].trace.blocks.tolist() == [1, 2]
-        assert "2 of 4" in fresh.frame.panes[0].heading.part.text()
+        assert "2 of 4" in fresh.central.panes[0].heading.part.text()
         assert fresh.stage.selections[0].block == 1
 
 
 def test_one_pane_and_two_again(window):
     two = window.stage.setups
     window.toolbar.pick(1, None)
-    assert [pane.isVisible() for pane in window.frame.panes] == [True]
-    assert len(window.stage.sessions) == len(window.frame.timelines) == 1
+    assert [pane.isVisible() for pane in window.central.panes] == [True]
+    assert len(window.stage.sessions) == len(window.central.timelines) == 1
     window.toolbar.pick(1, "matmul-tiled")
     settle(window)
     assert window.stage.setups == two
-    assert window.frame.panes[1].session.scenario.name == "matmul-tiled"
+    assert window.central.panes[1].session.scenario.name == "matmul-tiled"
 
 
 def test_panes_can_differ_when_they_are_not_changed_alike():
@@ -100,11 +100,13 @@ def test_escape_cancels_and_goes_back_to_what_is_shown():
         long = tuple(msgspec.structs.replace(s, values=s.values | {"m": 2048, "k": 2048}) for s in before)
         fresh.change_setups(long)
         until(
-            lambda: fresh.frame.panes[0].veil.bar.maximum() > 0 or fresh.frame.panes[1].veil.bar.maximum() > 0
+            lambda: (
+                fresh.central.panes[0].veil.bar.maximum() > 0 or fresh.central.panes[1].veil.bar.maximum() > 0
+            )
         )
-        until(fresh.frame.panes[0].veil.isVisible)
+        until(fresh.central.panes[0].veil.isVisible)
         press(fresh, "Escape")
-        assert [pane.veil.isVisible() for pane in fresh.frame.panes] == [False, False]
+        assert [pane.veil.isVisible() for pane in fresh.central.panes] == [False, False]
         assert (fresh.stage.setups, fresh.stage.sessions) == (before, shown)
         assert "cancelled" in fresh.notice.news.sentence.text()
         assert field(fresh, "m").text() == "16"
@@ -117,7 +119,7 @@ def test_a_worker_that_dies_is_told_and_the_next_run_works():
             for s in fresh.stage.setups[:1]
         )
         fresh.change_setups(long)
-        until(lambda: fresh.frame.panes[0].veil.bar.maximum() > 0)
+        until(lambda: fresh.central.panes[0].veil.bar.maximum() > 0)
         for process in fresh.stage.jobs.worker._alive:
             process.kill()
         until(lambda: fresh.notice.kind == "error")
@@ -132,7 +134,7 @@ def test_closing_while_tracing_is_quick_and_remembers_what_was_shown(tmp_path):
         before = fresh.stage.setups
         worker = fresh.stage.jobs.worker
         fresh.change_setups((Setup("matmul-tiled", {"m": 2048, "k": 2048, "n": 2048}),))
-        until(lambda: fresh.frame.panes[0].veil.bar.maximum() > 0)
+        until(lambda: fresh.central.panes[0].veil.bar.maximum() > 0)
         fresh.close()
         assert all(process.poll() is not None for process in worker._alive)
     assert b"2048" not in (tmp_path / "window.json").read_bytes()
@@ -145,7 +147,7 @@ def test_another_scenario_keeps_the_parameters_that_it_knows_and_drops_the_other
         fresh.toolbar.pick(1, "transpose-tile")
         settle(fresh)
         assert fresh.notice.isHidden()
-        assert fresh.frame.panes[1].heading.title.text() == "Transpose, tile"
+        assert fresh.central.panes[1].heading.title.text() == "Transpose, tile"
         assert {"m", "rows"} <= set(fresh.toolbar.fields)
         fresh.toolbar.pick(1, "matmul-tiled")
         settle(fresh)

@@ -33,7 +33,7 @@ def test_keys_bring_up_the_tabs_and_the_findings_are_counted(window):
 
 def test_a_click_on_a_finding_goes_to_its_access_in_every_view(window):
     window.stage.set_focus(1)
-    window.frame.show_tab("findings")
+    window.central.show_tab("findings")
     window.draw()
     session, view = window.stage.sessions[1], window.side.findings
     requests, trace = session.requests, session.trace
@@ -54,7 +54,7 @@ def test_a_click_on_a_finding_goes_to_its_access_in_every_view(window):
 def test_a_click_on_a_lane_selects_its_thread(window):
     window.stage.set_focus(0)
     window.stage.seek(0, 3)
-    window.frame.show_tab("warp")
+    window.central.show_tab("warp")
     QApplication.processEvents()
     window.draw()
     view = window.side.views[TABS.index("warp")]
@@ -74,14 +74,16 @@ def test_one_key_colours_cells_and_lines_alike(window):
     seen = []
     for _ in range(6):
         window.commands["Colour by value, reads, waste, conflicts, races"].trigger()
-        seen.append((window.frame.colour, window.side.source.heat, window.frame.panes[0].memory.colour_by))
+        seen.append(
+            (window.central.colour, window.side.source.heat, window.central.panes[0].memory.colour_by)
+        )
     assert seen == [
         ("value", "requests", "value"), ("reads", "requests", "reads"), ("wasted", "wasted", "wasted"),
         ("conflicts", "conflicts", "conflicts"), ("races", "races", "races"), ("auto", "requests", "auto"),
     ]  # fmt: skip
-    window.frame.colour_by("wasted")
+    window.central.colour_by("wasted")
     assert window.bookmark().colour_by == "wasted"
-    window.frame.colour_by("auto")
+    window.central.colour_by("auto")
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])

@@ -59,7 +59,7 @@ def pixels(window):
 @pytest.mark.parametrize(("width", "height", "scale"), SIZES)
 def test_matrices_of_the_same_shapes_stand_at_the_same_places(window, width, height, scale):
     wear(window, width, height, scale)
-    naive, tiled = (boxes(pane) for pane in window.frame.panes)
+    naive, tiled = (boxes(pane) for pane in window.central.panes)
     assert {name: tiled[name] for name in naive} == naive
     assert sorted(naive) == ["A", "B", "C"]
 
@@ -72,25 +72,25 @@ def test_matrices_of_the_same_shapes_stand_at_the_same_places(window, width, hei
 def test_matrices_and_timeline_stay_large_where_there_is_little_room(window, width, height, scale, least):
     wear(window, width, height, scale)
     assert (window.width(), window.height()) == (width, height)
-    for pane in window.frame.panes:
+    for pane in window.central.panes:
         assert min(boxes(pane)["C"][2:]) >= least
-    tiled = boxes(window.frame.panes[1])
+    tiled = boxes(window.central.panes[1])
     assert tiled["tile_a"][2] >= 0.6 * tiled["C"][2]  # enlarged, and not what is left over
-    timeline = window.frame.timelines[1]
+    timeline = window.central.timelines[1]
     assert timeline.isVisible() and timeline.height() >= timeline.minimumSizeHint().height()
 
 
 def test_at_the_largest_text_there_are_still_matrices_and_a_timeline(window):
     wear(window, 1280, 800, 2.0)
     assert (window.width(), window.height()) == (1280, 800)
-    assert min(boxes(window.frame.panes[1])["C"][2:]) >= 64
-    assert window.frame.timelines[1].isVisible()
+    assert min(boxes(window.central.panes[1])["C"][2:]) >= 64
+    assert window.central.timelines[1].isVisible()
 
 
 @pytest.mark.parametrize(("width", "height", "scale"), SIZES)
 def test_the_transport_keeps_to_one_row(window, width, height, scale):
     wear(window, width, height, scale)
-    transport = window.frame.transport
+    transport = window.central.transport
     shown = [w for w in (*transport.steps, transport.position, transport.legend) if w.isVisible()]
     middles = {widget.geometry().center().y() for widget in shown}
     assert max(middles) - min(middles) <= 1
@@ -128,20 +128,20 @@ def labels(pane):
 def test_wavefronts_are_counted_in_both_panes_where_they_are_the_lesson(window):
     with opened(("transpose-tile", "transpose-padded")) as shown:
         wear(shown, 1600, 900, 1.0)
-        left, right = shown.frame.panes
+        left, right = shown.central.panes
         assert "shared wavefronts" in labels(left) and labels(left) == labels(right)
         texts = [
             next(t.text(p.session.end) for t in p.counters.tiles if t.label == "shared wavefronts")
             for p in (left, right)
         ]
         assert texts == ["4,224", "256"]
-    assert "shared wavefronts" not in labels(window.frame.panes[1])  # where each request takes one
+    assert "shared wavefronts" not in labels(window.central.panes[1])  # where each request takes one
 
 
 def test_numbers_that_differ_come_first():
     with opened(("sum-interleaved:count=256", "sum-sequential:count=256")) as shown:
         wear(shown, 1600, 900, 1.0)
-        left, right = shown.frame.panes
+        left, right = shown.central.panes
         assert "shared requests" in labels(left) and labels(left) == labels(right)
         assert left.counters.ends["shared requests"] != right.counters.ends["shared requests"]
         assert left.counters.ends["global sectors"] == right.counters.ends["global sectors"]
@@ -152,12 +152,12 @@ def test_numbers_that_differ_come_first():
 def test_a_plain_python_program_is_told_in_words_of_the_cpu():
     with opened(("python-loops:m=4,k=8,n=4", "python-threads:m=4,k=8,n=4")) as shown:
         wear(shown, 1600, 900, 1.0)
-        for pane in shown.frame.panes:
+        for pane in shown.central.panes:
             told = " ".join([pane.memory.accessibleDescription(), pane.counters.accessibleDescription()])
             assert not [word for word in ("arp", "sector", "request", "global memory") if word in told]
             assert labels(pane)[:3] == ["accesses", "reads", "writes"]
             assert not [f for f in pane.session.findings if f.severity != "error"]
-        left = shown.frame.panes[0]
+        left = shown.central.panes[0]
         assert left.counters.tiles[0].text(left.session.end) == f"{len(left.session.trace):,}"
         assert "Python of block 0: reads A[0, 0]." in left.memory.accessibleDescription()
-        assert "Threads 0 to 31 of block 0" in shown.frame.panes[1].memory.accessibleDescription()
+        assert "Threads 0 to 31 of block 0" in shown.central.panes[1].memory.accessibleDescription()

@@ -103,14 +103,14 @@ def test_schedules_that_differ_are_both_named():
 )
 def test_two_panes_of_one_kernel_are_told_apart_in_their_titles_and_timelines(other, said):
     with opened((f"matmul-tiled:{SMALL}", f"matmul-tiled:{other}")) as window:
-        assert [pane.heading.apart.text() for pane in window.frame.panes] == said
-        assert all(pane.heading.apart.isVisible() for pane in window.frame.panes)
-        assert [timeline.apart for timeline in window.frame.timelines] == said
+        assert [pane.heading.apart.text() for pane in window.central.panes] == said
+        assert all(pane.heading.apart.isVisible() for pane in window.central.panes)
+        assert [timeline.apart for timeline in window.central.timelines] == said
 
 
 def test_panes_that_do_not_differ_say_nothing_more():
     with opened(PAIR) as window:
-        assert [pane.heading.apart.isVisible() for pane in window.frame.panes] == [False, False]
+        assert [pane.heading.apart.isVisible() for pane in window.central.panes] == [False, False]
         assert notes(window) == {}
 
 
@@ -118,7 +118,7 @@ def test_typing_goes_on_while_a_picture_comes():
     with opened() as window:
         entry = field(window, "m")
         enter(window, "m", "2")
-        window.frame.show_setups()  # as when the session of an earlier wish comes
+        window.central.show_setups()  # as when the session of an earlier wish comes
         QTest.keyClicks(entry, "4")
         until(lambda: values(window, "m") == [24, 24])
         settle(window)

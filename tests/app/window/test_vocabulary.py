@@ -80,7 +80,7 @@ def test_no_word_of_cuda_is_left_anywhere(specs, monkeypatch):
         for moment in (1, window.playhead.end // 2, window.playhead.end):
             window.stage.seek(0, moment)
             for tab in ("thread", "warp", "findings", "explain", "source"):
-                window.frame.show_tab(tab)
+                window.central.show_tab(tab)
                 found |= drawn_in(window, monkeypatch)
         assert cuda_words(found) == set()
         assert any("Work-item" in text for text in found)

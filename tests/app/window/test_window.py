@@ -100,7 +100,7 @@ def test_keys_work_from_every_control_but_a_text_field(window):
 
 
 def test_return_presses_the_button_in_focus(window):
-    window.frame.transport.play.setFocus()
+    window.central.transport.play.setFocus()
     press(window, "Return")
     assert window.playhead.playing
 
@@ -117,28 +117,28 @@ def test_links(window):
 
 def test_scrubbing_draws_the_last_moment_once(window):
     drawn = []
-    window.frame.draw, real = (lambda: drawn.append(window.playhead.moment)), window.frame.draw
+    window.central.draw, real = (lambda: drawn.append(window.playhead.moment)), window.central.draw
     try:
         for moment in range(50):
             window.playhead.seek(moment)
         QApplication.processEvents()
     finally:
-        window.frame.draw = real
+        window.central.draw = real
     assert drawn == [49]
 
 
 def test_a_hint_says_how_to_play_until_the_time_moves():
     with opened() as fresh:
-        assert fresh.frame.transport.position.quiet == "Space plays"
+        assert fresh.central.transport.position.quiet == "Space plays"
         press(fresh, "Right")
         press(fresh, "Left")
-        assert fresh.frame.transport.position.quiet == "block (0, 0) · phase 0"
+        assert fresh.central.transport.position.quiet == "block (0, 0) · phase 0"
 
 
 def test_the_place_is_said_in_words(window):
     window.stage.step_block(1)
     window.draw()
-    position = window.frame.transport.position
+    position = window.central.transport.position
     moment, end = int(window.stage.moments()[1]), window.stage.ends()[1]
     assert position.strong == f"moment {moment} of {end}"
     assert position.quiet == "block (1, 0) · phase 0"
@@ -158,13 +158,13 @@ def test_every_control_has_a_name_and_can_be_reached_by_tab(window):
         c for c in shown if not (c.accessibleName() or (hasattr(c, "text") and c.text())) and _is_ours(c)
     ]
     assert nameless == []
-    start = window.frame.transport.play
+    start = window.central.transport.play
     reached, widget = set(), start.nextInFocusChain()
     while widget is not start:
         reached.add(widget)
         widget = widget.nextInFocusChain()
     assert all(c in reached or c is start for c in shown)
-    ours = [c for c in shown if window.toolbar.isAncestorOf(c) or window.frame.transport.isAncestorOf(c)]
+    ours = [c for c in shown if window.toolbar.isAncestorOf(c) or window.central.transport.isAncestorOf(c)]
     assert all(c.focusPolicy() & Qt.FocusPolicy.TabFocus for c in ours)
 
 
@@ -173,17 +173,17 @@ def _is_ours(control):
 
 
 def test_text_size_scales_everything_within_bounds(window):
-    before = window.frame.transport.play.height(), field(window, "m").width()
+    before = window.central.transport.play.height(), field(window, "m").width()
     press(window, "Ctrl+Plus", "Ctrl+Plus", "Ctrl+Plus", "Ctrl+Plus")
     assert window.theme.scale == pytest.approx(1.4)
-    assert window.frame.transport.play.height() > before[0]
+    assert window.central.transport.play.height() > before[0]
     assert field(window, "m").width() > before[1]
     for _ in range(20):
         press(window, "Ctrl+Minus")
     assert window.theme.scale == pytest.approx(0.8)
     press(window, "Ctrl+0")
     assert window.theme.scale == 1
-    assert (window.frame.transport.play.height(), field(window, "m").width()) == before
+    assert (window.central.transport.play.height(), field(window, "m").width()) == before
 
 
 def test_light_and_dark_change_every_pixel_region(window):
@@ -203,7 +203,7 @@ def test_nothing_is_cut_or_overlaps_at_any_size_and_text_scale(window):
             window.resize(*size)
             QApplication.processEvents()
             assert (window.width(), window.height()) == size
-            for bar in (window.toolbar, window.frame.transport):
+            for bar in (window.toolbar, window.central.transport):
                 placed = [
                     item.geometry()
                     for item in map(bar.flow.itemAt, range(bar.flow.count()))
@@ -236,7 +236,7 @@ def test_full_screen_and_escape(window):
 
 def test_a_click_in_a_pane_turns_to_it(window):
     assert window.stage.focus == 1
-    QTest.mouseClick(window.frame.panes[0], Qt.MouseButton.LeftButton, pos=QPoint(20, 12))
+    QTest.mouseClick(window.central.panes[0], Qt.MouseButton.LeftButton, pos=QPoint(20, 12))
     assert window.stage.focus == 0
     QApplication.processEvents()
     assert window.side.session is window.stage.sessions[0]

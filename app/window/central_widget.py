@@ -1,4 +1,4 @@
-"""The parts of the window in their places: bar, notice, panes, right column, timelines, transport."""
+"""The central widget of the window: bar, notice, panes, right column, timelines and transport, and who tells whom."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from .toolbar.toolbar import SIDES, Toolbar
 LOW, LOWER, LOWEST, NARROW = 860, 660, 390, 1000
 
 
-class Frame(QWidget):
-    """The middle of the window. It shows what it is told and asks the stage for what the user wants.
+class CentralWidget(QWidget):
+    """Everything that the window holds. It shows what it is told and asks the stage for what the user wants.
 
     cancelled: the tracing shall end.
     """
