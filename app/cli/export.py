@@ -116,6 +116,6 @@ def _sources(files: Sequence[str]) -> list[Source]:
 
 def _start_qt() -> None:
     draw_without_screen()
-    from ..window.event_loop import application
+    from ..window.start import application
 
     application()

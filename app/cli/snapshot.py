@@ -93,8 +93,8 @@ def _window(worker: Worker, mark: Bookmark, arrival: StartMoment, size: Size) ->
     from ...tracer.storage.trace_cache import TraceCache
     from ..control.session_jobs import SessionJobs
     from ..model.folders import cache_folder
-    from ..window.event_loop import application
     from ..window.main_window import MainWindow
+    from ..window.start import application
 
     application()
     window = MainWindow(SessionJobs(worker, TraceCache(cache_folder())))

@@ -10,9 +10,8 @@ from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from tilescope.app.window import event_loop
 from tilescope.app.window.main_window import MainWindow
-from tilescope.app.window.start import run_window
+from tilescope.app.window.start import application, run_window
 from windows import settle, until
 
 SEEN: dict[str, object] = {}
@@ -65,7 +64,7 @@ def begin() -> None:
 
 
 if __name__ == "__main__":
-    event_loop.application()
+    application()
     QTimer.singleShot(0, begin)
     SEEN["status"] = run_window(sys.argv[1:])
     print(json.dumps(SEEN))

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from tilescope.app.control.session_jobs import SessionJobs
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.first_bookmark import first_bookmark
-from tilescope.app.window.event_loop import application
 from tilescope.app.window.main_window import MainWindow
+from tilescope.app.window.start import application
 from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.storage.trace_cache import TraceCache
 

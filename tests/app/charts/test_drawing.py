@@ -17,7 +17,7 @@ from tilescope.app.timings.export import Page
 from tilescope.app.views.charts.ink import Ink
 from tilescope.app.views.charts.paint import draw_figure, wanted_height
 from tilescope.app.widgets.theme import Theme
-from tilescope.app.window.event_loop import application
+from tilescope.app.window.start import application
 
 LAPTOP = replace(
     H200,

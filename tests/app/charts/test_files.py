@@ -23,7 +23,7 @@ from tilescope.app.timings.export import Page, copy_figure, image_of, write_figu
 from tilescope.app.views.charts.paint import draw_figure
 from tilescope.app.views.charts.view import ChartView
 from tilescope.app.widgets.widget_picture import PictureError
-from tilescope.app.window.event_loop import application
+from tilescope.app.window.start import application
 from tilescope.tracer.measure.measurement import load, recorded
 
 SIZE = (960, 540)

@@ -23,7 +23,7 @@ from tilescope.app.charts.sources import own_folder
 from tilescope.app.timings.window import Timings, show_timings
 from tilescope.app.widgets.appearance import apply_theme
 from tilescope.app.widgets.theme import Theme
-from tilescope.app.window.event_loop import application
+from tilescope.app.window.start import application
 from tilescope.tracer.measure import client
 from tilescope.tracer.measure.client import MeasureClient
 from tilescope.tracer.measure.events import DeviceOpened

@@ -15,7 +15,7 @@ from tilescope.app.timings.window import Timings
 from tilescope.app.widgets.spoken_words import speak
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window import actions
-from tilescope.app.window.event_loop import application
+from tilescope.app.window.start import application
 from tilescope.kernels.scenarios.catalogue import find, groups, scenarios
 from tilescope.kernels.scenarios.scenario import WORK_ITEM_WORDS
 from windows import PAIR, SMALL, opened, settle
