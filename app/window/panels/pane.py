@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
@@ -10,13 +12,32 @@ from ...model.bookmark import PictureChoice
 from ...model.session import Selection, Session
 from ...views.common.view import View
 from ...views.counters.numbers import has_conflicts
-from ...views.counters.view import CountersView
+from ...views.counters.view import CountersView, Form
 from ...views.histogram.view import HistogramView
 from ...views.memory.view import MemoryView
 from ...widgets.theme import Theme
-from .pane_details import details_of
 from .pane_heading import PaneHeading
 from .progress_veil import ProgressVeil
+
+WIDE = 900  # pixels at the normal text size, from which on a lesson is one line
+
+
+class PaneDetail(NamedTuple):
+    """How much a pane shows beside its picture."""
+
+    lesson: int  # lines
+    legend: int  # rows of the legend of cells
+    counters: Form  # how the counters stand
+
+
+def detail_of(width: float, height: float) -> PaneDetail:
+    """Return what a pane of this size shows beside its picture, in pixels at the normal text size.
+
+    The lesson goes first (then the tip of the title), then the legend; the counters become a line, and go last.
+    """
+    lesson = 0 if height < 480 else 1 if width >= WIDE else 2
+    legend = 0 if height < 330 else 1 if height < 400 or width >= 560 else 2
+    return PaneDetail(lesson, legend, "tall" if height >= 360 else "line" if height >= 210 else "none")
 
 
 class Pane(QFrame):
@@ -104,10 +125,10 @@ class Pane(QFrame):
 
     def _leave_out(self) -> None:
         """Leave out what there is no room for."""
-        details = details_of(self.width() / self.theme.scale, self.height() / self.theme.scale)
-        self.heading.set_lines(details.lesson)
-        self.memory.legend = details.legend
-        self.counters.stand(details.counters)
+        detail = detail_of(self.width() / self.theme.scale, self.height() / self.theme.scale)
+        self.heading.set_lines(detail.lesson)
+        self.memory.legend = detail.legend
+        self.counters.stand(detail.counters)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the veil over everything, and leave out what there is no room for."""

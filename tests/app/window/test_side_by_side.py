@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from tilescope.app.views.common.wording import buffer_text
-from tilescope.app.window.panels.pane_details import details_of
+from tilescope.app.window.panels.pane import detail_of
 from windows import opened, press, settle
 
 SIZES = [
@@ -114,11 +114,11 @@ def test_the_picture_does_not_depend_on_how_one_came_there(window):
 
 
 def test_a_pane_leaves_out_the_lesson_then_the_legend_and_the_counters_last():
-    order = [details_of(560, height) for height in (700, 450, 345, 300, 150)]
+    order = [detail_of(560, height) for height in (700, 450, 345, 300, 150)]
     assert [d.lesson for d in order] == [2, 0, 0, 0, 0]
     assert [d.legend for d in order] == [1, 1, 1, 0, 0]
     assert [d.counters for d in order] == ["tall", "tall", "line", "line", "none"]
-    assert details_of(1200, 700).lesson == 1
+    assert detail_of(1200, 700).lesson == 1
 
 
 def labels(pane):
