@@ -225,7 +225,7 @@ class CentralWidget(QWidget):
     def load(self, i: int, session: Session | None) -> None:
         """Show a pane's session, or again the one before where there is no new one; `show_setups` comes next."""
         pane = self.panes[i]
-        pane.veil.lift()
+        pane.overlay.uncover()
         if pane.session is not session:
             pane.load(session)
             self.timelines[i].load(session)
@@ -250,7 +250,7 @@ class CentralWidget(QWidget):
         """Show how far a pane's next session is."""
         if i < len(self.panes):
             count = self.theme.say(f"{done:,} of {total:,} blocks") if total else "…"
-            self.panes[i].veil.show_progress(f"Tracing {self.toolbar.side_name(i)}: {count}", done, total)
+            self.panes[i].overlay.show_progress(f"Tracing {self.toolbar.side_name(i)}: {count}", done, total)
 
     def colour_by(self, choice: str) -> None:
         """Colour the cells of every pane by one of COLOUR_BY, and the lines of the source where that suits them."""

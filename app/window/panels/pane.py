@@ -17,7 +17,7 @@ from ...views.histogram.view import HistogramView
 from ...views.memory.view import MemoryView
 from ...widgets.theme import Theme
 from .pane_heading import PaneHeading
-from .progress_veil import ProgressVeil
+from .progress_overlay import ProgressOverlay
 
 WIDE = 900  # pixels at the normal text size, from which on a lesson is one line
 
@@ -64,8 +64,8 @@ class Pane(QFrame):
         self.memory, self.counters = MemoryView(theme), CountersView(theme)
         self.histogram = HistogramView(theme)
         self.views: tuple[View, ...] = (self.memory, self.histogram, self.counters)
-        self.veil = ProgressVeil(self)
-        self.veil.cancelled.connect(self.cancelled)
+        self.overlay = ProgressOverlay(self)
+        self.overlay.cancelled.connect(self.cancelled)
         self._build()
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
 
@@ -84,7 +84,7 @@ class Pane(QFrame):
     def load(self, session: Session | None) -> None:
         """Show another session in place of the one before."""
         self.session = session
-        self.veil.lift()
+        self.overlay.uncover()
         self.heading.load(session)
         for view in self.views:
             view.load(session)
@@ -113,7 +113,7 @@ class Pane(QFrame):
         """Take colours and text size."""
         self.theme = theme
         self.heading.set_theme(theme)
-        self.veil.set_theme(theme)
+        self.overlay.set_theme(theme)
         for view in self.views:
             view.set_theme(theme)
         self.edge.update()
@@ -131,9 +131,9 @@ class Pane(QFrame):
         self.counters.stand(detail.counters)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the veil over everything, and leave out what there is no room for."""
+        """Keep the overlay over everything, and leave out what there is no room for."""
         super().resizeEvent(event)
-        self.veil.setGeometry(self.rect())
+        self.overlay.setGeometry(self.rect())
         self.edge.setGeometry(self.rect())
         self._leave_out()
 

@@ -101,12 +101,13 @@ def test_escape_cancels_and_goes_back_to_what_is_shown():
         fresh.change_setups(long)
         until(
             lambda: (
-                fresh.central.panes[0].veil.bar.maximum() > 0 or fresh.central.panes[1].veil.bar.maximum() > 0
+                fresh.central.panes[0].overlay.bar.maximum() > 0
+                or fresh.central.panes[1].overlay.bar.maximum() > 0
             )
         )
-        until(fresh.central.panes[0].veil.isVisible)
+        until(fresh.central.panes[0].overlay.isVisible)
         press(fresh, "Escape")
-        assert [pane.veil.isVisible() for pane in fresh.central.panes] == [False, False]
+        assert [pane.overlay.isVisible() for pane in fresh.central.panes] == [False, False]
         assert (fresh.stage.setups, fresh.stage.sessions) == (before, shown)
         assert "cancelled" in fresh.notice.news.sentence.text()
         assert field(fresh, "m").text() == "16"
@@ -119,7 +120,7 @@ def test_a_worker_that_dies_is_told_and_the_next_run_works():
             for s in fresh.stage.setups[:1]
         )
         fresh.change_setups(long)
-        until(lambda: fresh.central.panes[0].veil.bar.maximum() > 0)
+        until(lambda: fresh.central.panes[0].overlay.bar.maximum() > 0)
         for process in fresh.stage.jobs.worker._alive:
             process.kill()
         until(lambda: fresh.notice.kind == "error")
@@ -134,7 +135,7 @@ def test_closing_while_tracing_is_quick_and_remembers_what_was_shown(tmp_path):
         before = fresh.stage.setups
         worker = fresh.stage.jobs.worker
         fresh.change_setups((Setup("matmul-tiled", {"m": 2048, "k": 2048, "n": 2048}),))
-        until(lambda: fresh.central.panes[0].veil.bar.maximum() > 0)
+        until(lambda: fresh.central.panes[0].overlay.bar.maximum() > 0)
         fresh.close()
         assert all(process.poll() is not None for process in worker._alive)
     assert b"2048" not in (tmp_path / "window.json").read_bytes()

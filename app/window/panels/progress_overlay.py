@@ -10,17 +10,17 @@ from ....tracer.run.time_estimate import Pace, left_text
 from ...widgets.controls import button, paint_icon
 from ...widgets.theme import Theme
 
-VEILED_AFTER = 200  # milliseconds: what comes sooner is not announced by a flicker
+COVERED_AFTER = 200  # milliseconds: what comes sooner is not announced by a flicker
 
 
-class ProgressVeil(QFrame):
+class ProgressOverlay(QFrame):
     """What lies over a pane while the next session is made: the old picture dimmed, progress, a way out."""
 
     cancelled = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setObjectName("veil")
+        self.setObjectName("overlay")
         self.text, self.bar, self.pace = QLabel(), QProgressBar(), Pace()
         self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.bar.setTextVisible(False)
@@ -33,8 +33,8 @@ class ProgressVeil(QFrame):
             inside.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
         box = QVBoxLayout(self)
         box.addWidget(card, 0, Qt.AlignmentFlag.AlignCenter)
-        self._soon = QTimer(self, singleShot=True, interval=VEILED_AFTER)
-        self._soon.timeout.connect(self._drop)
+        self._soon = QTimer(self, singleShot=True, interval=COVERED_AFTER)
+        self._soon.timeout.connect(self._cover)
         self.hide()
 
     def show_progress(self, text: str, done: int, total: int) -> None:
@@ -46,12 +46,12 @@ class ProgressVeil(QFrame):
         if self.isHidden() and not self._soon.isActive():
             self._soon.start()
 
-    def lift(self) -> None:
+    def uncover(self) -> None:
         """Show what lies below, now or where it was to be covered soon."""
         self._soon.stop()
         self.hide()
 
-    def _drop(self) -> None:
+    def _cover(self) -> None:
         self.raise_()
         self.show()
 
@@ -60,7 +60,7 @@ class ProgressVeil(QFrame):
         colour = QColor(theme.palette.panel)
         red, green, blue = colour.red(), colour.green(), colour.blue()
         self.setStyleSheet(
-            f"QFrame#veil {{ background: rgba({red}, {green}, {blue}, 165); border-radius: 8px; }}"
+            f"QFrame#overlay {{ background: rgba({red}, {green}, {blue}, 165); border-radius: 8px; }}"
         )
         self.bar.setFixedWidth(theme.px(260))
         self.text.setFont(theme.font(15, bold=True))
