@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from ...widgets.patterns import swatch
 from ...widgets.theme import Theme
 
-Spelling = Literal["all", "some", "none"]  # each kind's name; its verb, after its space; squares alone
+LabelLength = Literal["all", "some", "none"]  # each kind's name; its verb, after its space; squares alone
 TEXT = 12.0
 
 
-class Piece(NamedTuple):
+class LegendItem(NamedTuple):
     """A square of a kind with the words behind it; with no kind, words alone. x is its left edge, in pixels."""
 
     x: float
@@ -31,17 +31,17 @@ class Legend(QWidget):
         super().__init__(parent)
         self.theme = theme
         self.kinds: tuple[str, ...] = ()
-        self.words: Spelling = "all"
+        self.labels: LabelLength = "all"
 
     def show_kinds(self, kinds: Sequence[str]) -> None:
         """Say what these kinds look like."""
         self.kinds = tuple(kinds)
         self._changed()
 
-    def spell(self, words: Spelling) -> None:
+    def set_labels(self, labels: LabelLength) -> None:
         """Use so many words."""
-        if words != self.words:
-            self.words = words
+        if labels != self.labels:
+            self.labels = labels
             self._changed()
 
     def set_theme(self, theme: Theme) -> None:
@@ -54,29 +54,29 @@ class Legend(QWidget):
         self.updateGeometry()
         self.update()
 
-    def width_with(self, words: Spelling) -> int:
+    def width_with(self, labels: LabelLength) -> int:
         """Return the width with so many words."""
-        return round(self.pieces(words)[1])
+        return round(self.items(labels)[1])
 
-    def pieces(self, words: Spelling) -> tuple[list[Piece], float]:
+    def items(self, labels: LabelLength) -> tuple[list[LegendItem], float]:
         """Return what is drawn with so many words, from left to right, and the width of it all."""
         found, x, before = [], 0.0, ""
         metrics = QFontMetrics(self.theme.font(TEXT))
         for kind in self.kinds:
             space, _, verb = self.theme.say(kind).rpartition(" ")
-            if words == "some" and space and space != before:
-                found.append(Piece(x, "", space))
+            if labels == "some" and space and space != before:
+                found.append(LegendItem(x, "", space))
                 x += metrics.horizontalAdvance(space) + self.theme.px(5)
             before = space
-            text = {"all": self.theme.say(kind), "some": verb, "none": ""}[words]
-            found.append(Piece(x, kind, text))
+            text = {"all": self.theme.say(kind), "some": verb, "none": ""}[labels]
+            found.append(LegendItem(x, kind, text))
             x += self.theme.px(18 if text else 14) + metrics.horizontalAdvance(text)
-            x += self.theme.px({"all": 12, "some": 8, "none": 5}[words])
+            x += self.theme.px({"all": 12, "some": 8, "none": 5}[labels])
         return found, x
 
     def sizeHint(self) -> QSize:
         """Return the room for squares and words."""
-        return QSize(self.width_with(self.words), self.theme.px(28))
+        return QSize(self.width_with(self.labels), self.theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
         """Return the same: a cut name says nothing."""
@@ -87,20 +87,20 @@ class Legend(QWidget):
         painter = QPainter(self)
         side, ratio = self.theme.px(14), painter.deviceTransform().m11()
         painter.setFont(self.theme.font(TEXT))
-        for x, kind, text in self.pieces(self.words)[0]:
+        for x, kind, text in self.items(self.labels)[0]:
             painter.setPen(self.theme.colour("text" if kind else "muted"))
             if kind:
                 painter.drawPixmap(
                     QPointF(x, (self.height() - side) / 2), swatch(kind, side, self.theme, ratio)
                 )
-            words = QRectF(self.rect()).adjusted(x + (self.theme.px(18) if kind else 0), 0, 0, 0)
-            painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter), text)
+            box = QRectF(self.rect()).adjusted(x + (self.theme.px(18) if kind else 0), 0, 0, 0)
+            painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
         painter.end()
 
     def event(self, event: QEvent) -> bool:
         """Name the kind under a resting pointer; everything else as usual."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            here = [p.kind for p in self.pieces(self.words)[0] if p.kind and p.x <= event.pos().x()]
+            here = [p.kind for p in self.items(self.labels)[0] if p.kind and p.x <= event.pos().x()]
             QToolTip.showText(event.globalPos(), self.theme.say(here[-1]) if here else "", self)
             return True
         return super().event(event)

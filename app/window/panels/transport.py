@@ -18,7 +18,7 @@ from ...views.common.wording import place_text
 from ...widgets.controls import Chip, Combo, Themed, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.theme import Theme
-from .legend import Legend, Spelling
+from .legend import LabelLength, Legend
 from .position_label import PositionLabel
 
 # name, icon, tip, and the command that the window carries out
@@ -32,10 +32,10 @@ STEPS = (
 )
 
 
-class Detail(NamedTuple):
+class TransportDetail(NamedTuple):
     """How much the row shows where it is so wide."""
 
-    words: Spelling = "all"  # of the legend
+    labels: LabelLength = "all"  # of the legend
     captions: bool = True  # of the speed and the link
     where: bool = True  # the block and the phase, beside the moment
     link: bool = True  # how the panes are linked
@@ -44,14 +44,14 @@ class Detail(NamedTuple):
 
 
 DETAILS = (  # from a wide row to a narrow one
-    Detail(),
-    Detail("some"),
-    Detail("some", captions=False),
-    Detail("some", captions=False, where=False),
-    Detail("none", captions=False, where=False),
-    Detail("none", captions=False, where=False, link=False),
-    Detail("none", captions=False, where=False, link=False, legend=False),
-    Detail("none", captions=False, where=False, link=False, legend=False, ends=False),
+    TransportDetail(),
+    TransportDetail("some"),
+    TransportDetail("some", captions=False),
+    TransportDetail("some", captions=False, where=False),
+    TransportDetail("none", captions=False, where=False),
+    TransportDetail("none", captions=False, where=False, link=False),
+    TransportDetail("none", captions=False, where=False, link=False, legend=False),
+    TransportDetail("none", captions=False, where=False, link=False, legend=False, ends=False),
 )
 
 
@@ -97,7 +97,7 @@ class Transport(QFrame):
         self.loop.clicked.connect(self.playhead.set_loop)
         self.link_chip = Chip("Link", [self.link])
         self.linked = True
-        self._shown: tuple[Detail, bool] | None = None
+        self._shown: tuple[TransportDetail, bool] | None = None
         self.speed_chip = Chip("Speed", [self.speed])
         for widget in (self.speed_chip, self.loop, self.link_chip):
             self.flow.add(widget)
@@ -154,18 +154,18 @@ class Transport(QFrame):
             self._shown = detail, self.linked
             self._show_detail(detail)
 
-    def _needed(self, detail: Detail) -> int:
+    def _needed(self, detail: TransportDetail) -> int:
         """Return the width of everything in one row."""
         chips = [self.speed_chip, self.link_chip] if self.linked and detail.link else [self.speed_chip]
         buttons = (*self.steps, self.loop) if detail.ends else self.steps[1:-1]
         widths = [widget.sizeHint().width() for widget in buttons]
         widths += [chip.width_with(detail.captions) for chip in chips]
         widths += [self.position.width_with(detail.where)]
-        widths += [self.legend.width_with(detail.words)] if detail.legend else []
+        widths += [self.legend.width_with(detail.labels)] if detail.legend else []
         return sum(widths) + self.flow.spacing() * len(widths) + margins_of(self.flow)
 
-    def _show_detail(self, detail: Detail) -> None:
-        self.legend.spell(detail.words)
+    def _show_detail(self, detail: TransportDetail) -> None:
+        self.legend.set_labels(detail.labels)
         self.legend.setVisible(detail.legend)
         for chip in (self.speed_chip, self.link_chip):
             chip.caption.setVisible(detail.captions)
