@@ -25,7 +25,7 @@ from ..widgets.notice import News, Notice
 from ..widgets.theme import Theme
 from .pane_alignment import share_ranks, share_room, share_scales, share_words
 from .panels.pane import Pane
-from .panels.side import Side
+from .panels.side import SidePanel
 from .panels.transport import Transport
 from .toolbar.toolbar import SIDES, Toolbar
 
@@ -49,7 +49,7 @@ class CentralWidget(QWidget):
         self.panes: list[Pane] = []
         self.timelines: list[TimelineView] = []
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
-        self.side, self.transport = Side(theme), Transport(playhead, theme)
+        self.side, self.transport = SidePanel(theme), Transport(playhead, theme)
         self.spreads, self.types = SeedJobs(stage.jobs, self), TypeInferenceJob(self)
         self.spreads.moved.connect(self._show_spread)
         self.types.found.connect(self.side.show_findings)

@@ -24,7 +24,7 @@ TAB_SIZES = ((15, 10), (15, 7), (14, 5), (13, 5), (12, 3), (11, 2), (10, 1), (9,
 TABS = ("source", "thread", "warp", "findings", "explain")
 
 
-class Side(QFrame):
+class SidePanel(QFrame):
     """Views of one session, of which the one on top is loaded and drawn; `tab_changed` names it."""
 
     tab_changed = Signal(str)

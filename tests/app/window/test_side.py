@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 
 from tilescope.app.widgets.theme import Theme
-from tilescope.app.window.panels.side import TABS, Side
+from tilescope.app.window.panels.side import TABS, SidePanel
 from windows import SMALL, opened
 
 FAULTY = (f"matmul-naive-row-on-x:{SMALL}", "matmul-tiled-early-return:m=20,k=16,n=12,tile=8")
@@ -97,7 +97,7 @@ def test_the_tabs_stand_beside_each_other(window, size):
 
 @pytest.mark.parametrize("scale", [1.0, 1.4, 2.0])
 def test_every_tab_is_whole_at_any_width(window, scale):
-    side = Side(Theme.named("light", scale))
+    side = SidePanel(Theme.named("light", scale))
     side.set_theme(side.theme)
     side.show_tab("findings")
     side.bar.setTabText(TABS.index("findings"), "Findings 12")
