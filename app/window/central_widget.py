@@ -27,7 +27,7 @@ from .pane_alignment import share_ranks, share_room, share_scales, share_words
 from .panels.pane import Pane
 from .panels.side import SidePanel
 from .panels.transport import Transport
-from .toolbar.toolbar import SIDES, Toolbar
+from .toolbar.toolbar import PANE_NAMES, Toolbar
 
 # Pixels at the normal text size below which there is too little room for everything.
 LOW, LOWER, LOWEST, NARROW = 860, 660, 390, 1000
@@ -181,7 +181,7 @@ class CentralWidget(QWidget):
             self._add_pane(len(self.panes))
 
     def _add_pane(self, i: int) -> None:
-        pane, timeline, stage = Pane(SIDES[i], self.theme), TimelineView(self.theme), self.stage
+        pane, timeline, stage = Pane(PANE_NAMES[i], self.theme), TimelineView(self.theme), self.stage
         for view in (*pane.views, timeline):
             view.moment_asked.connect(lambda moment: stage.seek(i, moment))
             view.selection_asked.connect(lambda selection: stage.select(i, selection))
@@ -250,7 +250,7 @@ class CentralWidget(QWidget):
         """Show how far a pane's next session is."""
         if i < len(self.panes):
             count = self.theme.say(f"{done:,} of {total:,} blocks") if total else "…"
-            self.panes[i].overlay.show_progress(f"Tracing {self.toolbar.side_name(i)}: {count}", done, total)
+            self.panes[i].overlay.show_progress(f"Tracing {self.toolbar.pane_title(i)}: {count}", done, total)
 
     def colour_by(self, choice: str) -> None:
         """Colour the cells of every pane by one of COLOUR_BY, and the lines of the source where that suits them."""

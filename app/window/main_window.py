@@ -37,7 +37,7 @@ from .colouring import Colouring
 from .dialogs import show_about, show_keys
 from .launch_questions import LaunchQuestions
 from .open_save import Files, dropped
-from .toolbar.toolbar import SIDES
+from .toolbar.toolbar import PANE_NAMES
 
 FRAME = 16  # milliseconds between two frames
 USUAL = QSize(1600, 900)
@@ -187,7 +187,7 @@ class MainWindow(QMainWindow):
 
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
         """Look as the bookmark says; return False, with the reason told, where a setup in it cannot be run."""
-        stage, moment, setups = self.stage, mark.moment, mark.panes[: len(SIDES)]
+        stage, moment, setups = self.stage, mark.moment, mark.panes[: len(PANE_NAMES)]
         self._take_over(mark)
         self.colouring.keep()
         self.central.make_panes(len(setups))

@@ -118,7 +118,7 @@ def chips(
 ) -> list[Chip]:
     """Return the parameters' fields in frames: neighbouring numbers with short names, as M K N, share one.
 
-    owners: by name, the side that alone has the parameter, which is then said.
+    owners: by name, the pane that alone has the parameter, which is then said.
     """
     made = []
     for (alone, owner), group in groupby(parameters, lambda p: (_alone(p), owners.get(p.name, ""))):

@@ -24,7 +24,7 @@ from .options import LaunchOptions
 
 TYPING = 150  # milliseconds without a key after which what was typed counts
 Groups = Mapping[str, tuple[Scenario, ...]]  # scenarios under their headings
-SIDES = ("Left", "Right")
+PANE_NAMES = ("Left", "Right")
 
 
 class Toolbar(QFrame):
@@ -50,7 +50,7 @@ class Toolbar(QFrame):
         self._touched: set[str] = set()  # fields whose text is the user's, not the setup's
         self._filled: dict[str, str] = {}  # what the setup put into each field
         self._chips: list[Chip] = []
-        self._side_chips: list[Chip] = []
+        self._scenario_chips: list[Chip] = []
         self._parameters: list[Parameter] = []
         self._owners: dict[str, str] = {}
         self._wait = QTimer(self, singleShot=True, interval=TYPING)
@@ -63,11 +63,11 @@ class Toolbar(QFrame):
         self.brand = QLabel("Tilescope")
         self.brand.setObjectName("brand")
         self.flow.add(self.brand)
-        self.sides = [Combo(f"{side} scenario") for side in SIDES]
-        for i, (side, combo) in enumerate(zip(SIDES, self.sides, strict=True)):
+        self.scenario_combos = [Combo(f"{pane} scenario") for pane in PANE_NAMES]
+        for i, (pane, combo) in enumerate(zip(PANE_NAMES, self.scenario_combos, strict=True)):
             combo.picked.connect(partial(self.pick, i))
-            self._side_chips.append(Chip(side, [combo]))
-            self.flow.add(self._side_chips[-1])
+            self._scenario_chips.append(Chip(pane, [combo]))
+            self.flow.add(self._scenario_chips[-1])
         self.panel = LaunchOptions(self._touch, self._finish, self)
         self.schedule, self.same, self.form = self.panel.schedule, self.panel.same, self.panel.form
         self.options = self.panel.numbers
@@ -87,7 +87,7 @@ class Toolbar(QFrame):
     def _order_tabs(self) -> None:
         """Let the Tab key go from left to right, also through fields that were made later than their neighbours."""
         fields = [field for chip in self._chips for field in chip.notes]
-        order = [*self.sides, *fields, self.more, self.timings, self.menu]
+        order = [*self.scenario_combos, *fields, self.more, self.timings, self.menu]
         for one, next_one in pairwise(order):
             QWidget.setTabOrder(one, next_one)
 
@@ -100,9 +100,9 @@ class Toolbar(QFrame):
         self._field(name).put(text)
         self._touch(name, True)
 
-    def side_name(self, i: int) -> str:
-        """Return what a side is called in a sentence: its scenario's title, or its file."""
-        return self.sides[i].currentText()
+    def pane_title(self, i: int) -> str:
+        """Return what a pane is called in a sentence: its scenario's title, or its file."""
+        return self.scenario_combos[i].currentText()
 
     def _share(self, shared: bool) -> None:
         self.shared = shared
@@ -115,10 +115,10 @@ class Toolbar(QFrame):
 
     def fit(self, width: int) -> None:
         """Leave the program's name to the window's title, and the sides to their order, where one row is too short."""
-        captions = [chip.width_with(True) - chip.width_with(False) for chip in self._side_chips]
+        captions = [chip.width_with(True) - chip.width_with(False) for chip in self._scenario_chips]
         more = sum(captions) + self.brand.sizeHint().width() + self.flow.spacing()
         shown = self.flow.sizeHint().width() + more * self.brand.isHidden() <= width
-        for widget in (self.brand, *(chip.caption for chip in self._side_chips)):
+        for widget in (self.brand, *(chip.caption for chip in self._scenario_chips)):
             widget.setVisible(shown)
         self.updateGeometry()
 
@@ -147,8 +147,8 @@ class Toolbar(QFrame):
         if (setups, focus) != (self.setups, self.focus):
             self._forget()
         self.setups, self.focus, self.shared, self.names = setups, focus, shared, tuple(names)
-        for i, combo in enumerate(self.sides):
-            self._show_side(i, combo)
+        for i, combo in enumerate(self.scenario_combos):
+            self._show_scenario(i, combo)
         self._make_fields()
         self._fill()
         self.panel.show_shared(shared, len(setups) > 1)
@@ -164,7 +164,7 @@ class Toolbar(QFrame):
         self._touched.clear()
         self._filled.clear()
 
-    def _show_side(self, i: int, combo: Combo) -> None:
+    def _show_scenario(self, i: int, combo: Combo) -> None:
         setup = self.setups[i] if i < len(self.setups) else None
         items: list[tuple[str, object]] = []
         for heading, group in self.groups.items():
@@ -185,11 +185,11 @@ class Toolbar(QFrame):
         return [values_of(setup, self.scenarios.get(setup.scenario)) for setup in self.setups]
 
     def _owners_of(self) -> dict[str, str]:
-        """Return the side that alone has a parameter, by its name, where one of two has it."""
+        """Return the pane that alone has a parameter, by its name, where one of two has it."""
         values = self._values()
         names = [set(of_pane) for of_pane in values]
         return {
-            n: SIDES[i].lower()
+            n: PANE_NAMES[i].lower()
             for i, own in enumerate(names)
             for n in own
             if len(values) > 1 and n not in names[1 - i]
@@ -240,9 +240,9 @@ class Toolbar(QFrame):
         for p in self._parameters:
             theirs = others.get(p.name, "") if p.name in values[self.focus] else ""
             differs = p.name in others and theirs != values[self.focus].get(p.name, theirs)
-            side = SIDES[1 - self.focus].lower()
+            pane = PANE_NAMES[1 - self.focus].lower()
             reach = "both panes" if self.shared else "the other pane alone"
-            tip = f"The {side} pane has {theirs}; what is chosen here goes to {reach}." if differs else ""
+            tip = f"The {pane} pane has {theirs}; what is chosen here goes to {reach}." if differs else ""
             for chip in self._chips:
                 if self.fields[p.name] in chip.notes:
                     chip.note(self.fields[p.name], f"≠ {theirs}" if differs else "", tip)
@@ -252,16 +252,16 @@ class Toolbar(QFrame):
             return self.schedule
         return self.options[name] if name in self.options else cast(Field, self.fields[name])
 
-    def pick(self, side: int, name: object) -> None:
-        """Take another scenario for a side, None for one pane; parameters of the same name are kept."""
+    def pick(self, pane: int, name: object) -> None:
+        """Take another scenario for a pane, None for one pane; parameters of the same name are kept."""
         if name == "":
             return
         setups = list(self.setups)
         if name is None:
             setups = setups[:1]
         else:
-            like, scenario = setups[min(side, len(setups) - 1)], self.scenarios[str(name)]
-            setups[side : side + 1] = [turned_to(scenario, like)]
+            like, scenario = setups[min(pane, len(setups) - 1)], self.scenarios[str(name)]
+            setups[pane : pane + 1] = [turned_to(scenario, like)]
         self.setups_asked.emit(tuple(setups))
 
     def _touch(self, name: str, at_once: bool) -> None:
@@ -282,7 +282,7 @@ class Toolbar(QFrame):
     def _targets(self, name: str) -> list[int]:
         """Return the panes that a field is written into: both, or that in focus, or the one that alone has it."""
         panes = list(range(len(self.setups)))
-        alone = [i for i in panes if SIDES[i].lower() == self._owners.get(name)]
+        alone = [i for i in panes if PANE_NAMES[i].lower() == self._owners.get(name)]
         return alone or (panes if self.shared else [self.focus])
 
     def ask(self) -> None:

@@ -35,7 +35,7 @@ def test_a_trace_is_saved_and_opened_again(window, tmp_path):
     pane = window.central.panes[1]
     assert pane.heading.title.text() == "mine"
     assert pane.session.end == window.stage.ends()[1] > 0
-    assert window.toolbar.sides[1].currentText() == "mine.npz"
+    assert window.toolbar.scenario_combos[1].currentText() == "mine.npz"
     window.travel(-1)
     settle(window)
     assert pane.heading.title.text() == "Tiled, shared memory"

@@ -56,7 +56,7 @@ def test_the_slider_in_the_menu_says_what_it_changes(window):
 
 
 def test_a_list_shows_as_much_as_the_screen_allows_and_that_there_is_more(window):
-    combo = window.toolbar.sides[0]
+    combo = window.toolbar.scenario_combos[0]
     combo.showPopup()
     shown = combo.view().height() / combo.view().sizeHintForRow(0)
     bar = combo.view().verticalScrollBar()
@@ -68,7 +68,7 @@ def test_a_list_shows_as_much_as_the_screen_allows_and_that_there_is_more(window
 
 
 def test_a_list_tells_the_lessons(window):
-    combo = window.toolbar.sides[0]
+    combo = window.toolbar.scenario_combos[0]
     for i in range(combo.count()):
         scenario = window.toolbar.scenarios.get(combo.itemData(i))
         assert scenario is None or combo.itemData(i, 3) == scenario.lesson  # Qt.ToolTipRole

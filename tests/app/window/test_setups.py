@@ -156,7 +156,7 @@ def test_another_scenario_keeps_the_parameters_that_it_knows_and_drops_the_other
 
 
 def test_every_scenario_is_offered_once_and_headings_cannot_be_chosen(window):
-    combo = window.toolbar.sides[0]
+    combo = window.toolbar.scenario_combos[0]
     flags = [combo.model().flags(combo.model().index(i, 0)) for i in range(combo.count())]
     choosable = [combo.itemData(i) for i in range(combo.count()) if flags[i] & Qt.ItemFlag.ItemIsEnabled]
     assert sorted(choosable) == sorted(scenario.name for scenario in scenarios())
@@ -164,6 +164,6 @@ def test_every_scenario_is_offered_once_and_headings_cannot_be_chosen(window):
 
 
 def test_every_control_of_the_bar_has_the_size_of_its_text(window):
-    for combo in window.toolbar.sides:
+    for combo in window.toolbar.scenario_combos:
         text = combo.fontMetrics().horizontalAdvance(combo.currentText())
         assert text < combo.width() < text + 60

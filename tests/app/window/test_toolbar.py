@@ -141,7 +141,7 @@ def test_a_file_that_cannot_be_opened_leaves_the_bar_as_the_picture_is(tmp_path)
         window.files.open_path(str(path))
         settle(window)
         assert window.notice.kind == "error"
-        assert window.toolbar.sides[1].currentText() == "Tiled, shared memory"
+        assert window.toolbar.scenario_combos[1].currentText() == "Tiled, shared memory"
         assert window.stage.setups == before
         assert window.settings.recent == ()
         enter(window, "m", "24")
@@ -161,7 +161,7 @@ def test_what_was_told_goes_with_the_launch_that_it_is_of():
 
 def test_the_tab_key_goes_through_the_bar_from_left_to_right():
     with opened() as window:
-        window.toolbar.sides[0].setFocus()
+        window.toolbar.scenario_combos[0].setFocus()
         places = []
         for _ in range(9):
             widget = QApplication.focusWidget()

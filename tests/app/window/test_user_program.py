@@ -106,7 +106,7 @@ def test_launches_are_called_by_kernel_program_and_number(window, tmp_path):
     until(lambda: launches(window) == [("copy", 32), ("copy", 8)] and window.stage.is_settled())
     names = ["copy · mine.py · launch 1", "copy · mine.py · launch 2"]
     assert [session.title for session in window.stage.sessions] == names
-    assert [combo.currentText() for combo in window.toolbar.sides] == names
+    assert [combo.currentText() for combo in window.toolbar.scenario_combos] == names
     assert [answer.text() for answer in window.notice.answers] == [f"copy · launch {n}" for n in (1, 2, 3, 4)]
 
 
