@@ -10,7 +10,7 @@ from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from .findings_output import Checked, print_findings
+from .findings_output import FindingCollector, print_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,9 @@ class Verdict:
     not, since an annotation is shown beside the file that it names.
     """
 
-    def __init__(self, checked: Checked, children: Children, name: str, form: str, output: TextIO) -> None:
+    def __init__(
+        self, checked: FindingCollector, children: Children, name: str, form: str, output: TextIO
+    ) -> None:
         self.checked, self.children = checked, children
         self._form, self._output = form, output
         self._folder = None if Path(name).is_absolute() else Path.cwd()

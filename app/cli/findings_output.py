@@ -76,7 +76,7 @@ def in_order(findings: list[Described]) -> list[Described]:
     return sorted(findings, key=lambda f: rank(f["severity"], f["kind"], f["moment"]))
 
 
-class Arithmetic:
+class Float64Findings:
     """The float64 arithmetic of a program's kernels, asked for once, at its end, so that nothing holds it up."""
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ def _place(finding: Described) -> tuple[Any, ...]:
     return tuple(finding[name] for name in ("file", "line", "kind", "severity"))
 
 
-class Checked:
+class FindingCollector:
     """What `tilescope check` has found: what several launches do alike is told once."""
 
     def __init__(self) -> None:
@@ -142,13 +142,13 @@ class Checked:
         self._kernels: list[str] = []
         self._also: list[int] = []  # blocks of the launch to come that were examined by themselves
         self._last: list[Described] = []  # what was found there
-        self._arithmetic = Arithmetic()
+        self._float64 = Float64Findings()
 
     def take(self, trace: Trace, seconds: float) -> None:
         from ...tracer.analysis.requests import requests_of
 
         requests = requests_of(trace)
-        self._arithmetic.note(len(self._kernels), trace, requests)
+        self._float64.note(len(self._kernels), trace, requests)
         self._kernels.append(trace.kernel)
         self._add(summary(0, trace, seconds, requests, self._also)["findings"], trace.kernel)
         told = {_place(finding) for finding in self._found.values()}
@@ -176,7 +176,7 @@ class Checked:
 
     def findings(self) -> list[Described]:
         """Return everything, worst first, once the program has ended."""
-        for number, found in self._arithmetic.findings().items():
+        for number, found in self._float64.findings().items():
             self._add(found, self._kernels[number])
         return in_order(list(self._found.values()))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from .arguments import Parser, UsageError, block_numbers, positive_number
 from .check_verdict import Children, Verdict, leaving
-from .findings_output import Arithmetic, Checked, in_order, summary
+from .findings_output import FindingCollector, Float64Findings, in_order, summary
 from .run_as_main import ProgramToRun
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Keeper:
         self.folder = folder
         self.saved: list[Path] = []
         self.count = 0
-        self._arithmetic = Arithmetic()
+        self._float64 = Float64Findings()
         try:
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -158,7 +158,7 @@ class Keeper:
         from ...tracer.analysis.requests import requests_of
 
         requests = requests_of(trace)
-        self._arithmetic.note(self.count, trace, requests)
+        self._float64.note(self.count, trace, requests)
         with lines.open("a", encoding="utf-8") as file:
             file.write(json.dumps(summary(self.count, trace, seconds, requests)) + "\n")
 
@@ -166,7 +166,7 @@ class Keeper:
         """Add to the lines what is asked for once the program has ended."""
         from ...tracer.storage.atomic_write import write_atomically
 
-        late = self._arithmetic.findings()
+        late = self._float64.findings()
         if late:
             told = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
             for number, found in late.items():
@@ -195,7 +195,7 @@ def execute_check(chosen: Namespace) -> int:
     """
     program: ProgramToRun = chosen.program
     program.find()
-    checked, own = Checked(), os.getpid()
+    checked, own = FindingCollector(), os.getpid()
     # A GPU goes on after an access outside an array, so later launches are checked too.
     options_of_check = replace(_options(chosen), raise_outside=False, take_last=checked.take_last)
     children = _record(options_of_check, checked.take)
