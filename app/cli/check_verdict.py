@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 UNRECORDED = "tilescope: kernels were launched in child processes too; those launches are not recorded."
 
 
-class Children:
+class ForkedLaunches:
     """Whether processes that the program forked launched a kernel: they and their parent share a byte."""
 
     def __init__(self) -> None:
@@ -42,9 +42,9 @@ class Verdict:
     """
 
     def __init__(
-        self, checked: FindingCollector, children: Children, name: str, form: str, output: TextIO
+        self, checked: FindingCollector, forked: ForkedLaunches, name: str, form: str, output: TextIO
     ) -> None:
-        self.checked, self.children = checked, children
+        self.checked, self.forked = checked, forked
         self._form, self._output = form, output
         self._folder = None if Path(name).is_absolute() else Path.cwd()
 
@@ -55,7 +55,7 @@ class Verdict:
         none = "" if not launched else "nothing found before it ended" if status else "no findings"
         with suppress(BrokenPipeError), self._output:  # who reads a part of the findings gets the same status
             print_findings(found, self._form, self._output, none)
-        self.children.tell()
+        self.forked.tell()
         if any(finding["severity"] == "error" for finding in found):
             return 1
         if not launched and not status:
@@ -72,7 +72,7 @@ class Verdict:
 
 
 @contextmanager
-def leaving(tell: Callable[[int], int]) -> Iterator[None]:
+def reporting_at_os_exit(tell: Callable[[int], int]) -> Iterator[None]:
     """Tell what was found also where the program ends by os._exit, which leaves nobody time for it."""
     leave = os._exit
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from .arguments import Parser, UsageError, block_numbers, positive_number
-from .check_verdict import Children, Verdict, leaving
+from .check_verdict import ForkedLaunches, Verdict, reporting_at_os_exit
 from .findings_output import FindingCollector, Float64Findings, in_order, summary
 from .run_as_main import ProgramToRun
 
@@ -89,32 +89,32 @@ def execute_run(chosen: Namespace) -> int:
     """Run a program under the tracer and save the trace of every launch; return the program's exit status."""
     program: ProgramToRun = chosen.program
     program.find()
-    keeper = Keeper(None if chosen.quiet else Path(chosen.out), chosen.json)
-    children = _record(_options(chosen), keeper.keep)
+    saver = LaunchSaver(None if chosen.quiet else Path(chosen.out), chosen.json)
+    forked = _record(_options(chosen), saver.save_launch)
     own = os.getpid()
     try:
         return program.run()
     finally:
         if os.getpid() == own:  # else a child that the program forked
-            keeper.close()
-            children.tell()
-            if chosen.open and keeper.saved:
-                _open_window(keeper.saved[0])
+            saver.close()
+            forked.tell()
+            if chosen.open and saver.saved:
+                _open_window(saver.saved[0])
 
 
-def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None]) -> Children:
+def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None]) -> ForkedLaunches:
     from ...tracer.run.program_hook import record_launches
 
-    own, children = os.getpid(), Children()
+    own, forked = os.getpid(), ForkedLaunches()
 
     def take(trace: Trace, seconds: float) -> None:
         if os.getpid() == own:
             recorded(trace, seconds)
         else:
-            children.launched()
+            forked.launched()
 
     record_launches(options, take)
-    return children
+    return forked
 
 
 def _open_window(trace: Path) -> None:
@@ -124,7 +124,7 @@ def _open_window(trace: Path) -> None:
     subprocess.Popen([sys.executable, "-m", "tilescope", str(trace)])
 
 
-class Keeper:
+class LaunchSaver:
     """Saves each launch as it ends: its trace in a folder, its line in a file of JSON."""
 
     def __init__(self, folder: Path | None, lines: str | None) -> None:
@@ -143,7 +143,7 @@ class Keeper:
                 f"can't write {error.filename}: {error.strerror}; choose another place."
             ) from error
 
-    def keep(self, trace: Trace, seconds: float) -> None:
+    def save_launch(self, trace: Trace, seconds: float) -> None:
         if self.folder is not None:
             from ...tracer.storage.trace_file import save
 
@@ -198,10 +198,10 @@ def execute_check(chosen: Namespace) -> int:
     checked, own = FindingCollector(), os.getpid()
     # A GPU goes on after an access outside an array, so later launches are checked too.
     options_of_check = replace(_options(chosen), raise_outside=False, take_last=checked.take_last)
-    children = _record(options_of_check, checked.take)
+    forked = _record(options_of_check, checked.take)
     with _output_to_stderr() as output:
-        verdict = Verdict(checked, children, program.name, chosen.format, output)
-        with leaving(lambda status: verdict.tell(status) if os.getpid() == own else status):
+        verdict = Verdict(checked, forked, program.name, chosen.format, output)
+        with reporting_at_os_exit(lambda status: verdict.tell(status) if os.getpid() == own else status):
             status = program.run()
         return verdict.tell(status) if os.getpid() == own else status  # of a forked child its parent tells
 
