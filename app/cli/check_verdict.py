@@ -28,7 +28,7 @@ class ForkedLaunches:
         """Note, in a child, that it launched a kernel."""
         self._shared[0] = 1
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Say that there were launches which were not recorded, if there were."""
         if self._shared[0]:
             print(UNRECORDED, file=sys.stderr)
@@ -42,20 +42,20 @@ class Verdict:
     """
 
     def __init__(
-        self, checked: FindingCollector, forked: ForkedLaunches, name: str, form: str, output: TextIO
+        self, collector: FindingCollector, forked: ForkedLaunches, name: str, form: str, output: TextIO
     ) -> None:
-        self.checked, self.forked = checked, forked
+        self.collector, self.forked = collector, forked
         self._form, self._output = form, output
         self._folder = None if Path(name).is_absolute() else Path.cwd()
 
-    def tell(self, status: int) -> int:
+    def report(self, status: int) -> int:
         """Print what was found in a program that ended with this status; return the exit status of `check`."""
-        found = [f | {"file": self._named(f["file"])} for f in self.checked.findings()]
-        launched = self.checked.launches > 0
+        found = [f | {"file": self._named(f["file"])} for f in self.collector.findings()]
+        launched = self.collector.launches > 0
         none = "" if not launched else "nothing found before it ended" if status else "no findings"
         with suppress(BrokenPipeError), self._output:  # who reads a part of the findings gets the same status
             print_findings(found, self._form, self._output, none)
-        self.forked.tell()
+        self.forked.report()
         if any(finding["severity"] == "error" for finding in found):
             return 1
         if not launched and not status:
@@ -72,15 +72,15 @@ class Verdict:
 
 
 @contextmanager
-def reporting_at_os_exit(tell: Callable[[int], int]) -> Iterator[None]:
-    """Tell what was found also where the program ends by os._exit, which leaves nobody time for it."""
+def reporting_at_os_exit(report: Callable[[int], int]) -> Iterator[None]:
+    """Report what was found also where the program ends by os._exit, which leaves nobody time for it."""
     leave = os._exit
 
-    def told(status: int) -> NoReturn:
+    def report_and_leave(status: int) -> NoReturn:
         os._exit = leave
-        leave(tell(status))
+        leave(report(status))
 
-    os._exit = told
+    os._exit = report_and_leave
     try:
         yield
     finally:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...tracer.model.trace import Trace
     from ...tracer.type_inference.client import Operation
 
-Described = dict[str, Any]  # a finding as plain data
+FindingData = dict[str, Any]  # a finding as plain data
 Moments = dict[tuple[str, int], int]  # when each (file, line) makes its first request
 NUMBER = re.compile(r"(?<!line )\b\d[\d,.]*")
 
@@ -39,7 +39,7 @@ def summary(
     return {
         "launch": number, "kernel": trace.kernel, "grid": list(trace.grid), "block": list(trace.block_dim),
         "seconds": seconds, "accesses": trace.accesses, "counters": counters_of(trace, requests).total,
-        "findings": [described(finding, trace, caller) for finding in found],
+        "findings": [finding_data(finding, trace, caller) for finding in found],
     }  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def _caller(trace: Trace) -> tuple[str, int] | None:
     return None if mine.owns(file) else mine.calling_line(sys._getframe())
 
 
-def described(finding: Finding, trace: Trace, caller: tuple[str, int] | None = None) -> Described:
+def finding_data(finding: Finding, trace: Trace, caller: tuple[str, int] | None = None) -> FindingData:
     """Return a finding as plain data; it is told at the line of the caller, where a library's kernel has one."""
     from ...tracer.model.finding import place_of
 
@@ -69,7 +69,7 @@ def described(finding: Finding, trace: Trace, caller: tuple[str, int] | None = N
     }  # fmt: skip
 
 
-def in_order(findings: list[Described]) -> list[Described]:
+def in_order(findings: list[FindingData]) -> list[FindingData]:
     """Return findings as `findings_of` orders them: errors first, then by kind and moment."""
     from ...tracer.model.finding import rank
 
@@ -91,7 +91,7 @@ class Float64Findings:
         if may_have_operations(launch) and _caller(trace) is None:
             self._asked.append((number, question_of(launch), _moments(trace, requests)))
 
-    def findings(self) -> dict[int, list[Described]]:
+    def findings(self) -> dict[int, list[FindingData]]:
         """Return the findings of each launch that has some, by its number; takes a second if any could have."""
         from ...tracer.type_inference.client import TypeInference
 
@@ -99,7 +99,7 @@ class Float64Findings:
         answers = TypeInference().operations_of(questions)
         known = dict(zip((q.key() for q in questions), answers, strict=True))
         return {
-            number: _described(known[launch.key()], moments)
+            number: _float64_data(known[launch.key()], moments)
             for number, launch, moments in self._asked
             if known[launch.key()]
         }
@@ -116,20 +116,20 @@ def _moments(trace: Trace, requests: Requests) -> Moments:
     return found
 
 
-def _described(operations: tuple[Operation, ...], moments: Moments) -> list[Described]:
+def _float64_data(operations: tuple[Operation, ...], moments: Moments) -> list[FindingData]:
     from ...tracer.findings.float64 import KIND, SEVERITY, float64_lines
 
     return [
         {
-            "kind": KIND, "severity": SEVERITY, "file": told.file, "line": told.line, "count": told.number,
-            "message": told.message, "remedy": told.remedy, "moment": moments.get((told.file, told.line), 0),
+            "kind": KIND, "severity": SEVERITY, "file": found.file, "line": found.line, "count": found.number,
+            "message": found.message, "remedy": found.remedy, "moment": moments.get((found.file, found.line), 0),
             "threads": [],
         }
-        for told in float64_lines(operations)
+        for found in float64_lines(operations)
     ]  # fmt: skip
 
 
-def _place(finding: Described) -> tuple[Any, ...]:
+def _mistake_of(finding: FindingData) -> tuple[Any, ...]:
     """Return what findings of the same mistake have in common."""
     return tuple(finding[name] for name in ("file", "line", "kind", "severity"))
 
@@ -138,10 +138,10 @@ class FindingCollector:
     """What `tilescope check` has found: what several launches do alike is told once."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[Any, ...], Described] = {}
+        self._found: dict[tuple[Any, ...], FindingData] = {}
         self._kernels: list[str] = []
         self._also: list[int] = []  # blocks of the launch to come that were examined by themselves
-        self._last: list[Described] = []  # what was found there
+        self._last: list[FindingData] = []  # what was found there
         self._float64 = Float64Findings()
 
     def take(self, trace: Trace, seconds: float) -> None:
@@ -151,8 +151,8 @@ class FindingCollector:
         self._float64.note(len(self._kernels), trace, requests)
         self._kernels.append(trace.kernel)
         self._add(summary(0, trace, seconds, requests, self._also)["findings"], trace.kernel)
-        told = {_place(finding) for finding in self._found.values()}
-        self._add([finding for finding in self._last if _place(finding) not in told], trace.kernel)
+        known = {_mistake_of(finding) for finding in self._found.values()}
+        self._add([finding for finding in self._last if _mistake_of(finding) not in known], trace.kernel)
         self._also, self._last = [], []
 
     def take_last(self, trace: Trace) -> None:
@@ -163,10 +163,10 @@ class FindingCollector:
         found = summary(0, trace, 0.0, requests_of(trace))["findings"]
         self._last = [finding for finding in found if finding["kind"] != "part"]
 
-    def _add(self, findings: list[Described], kernel: str) -> None:
+    def _add(self, findings: list[FindingData], kernel: str) -> None:
         for finding in findings:
             alike = NUMBER.sub("#", finding["message"])
-            key = (*_place(finding), alike)
+            key = (*_mistake_of(finding), alike)
             self._found.setdefault(key, finding | {"kernel": kernel})
 
     @property
@@ -174,14 +174,14 @@ class FindingCollector:
         """How many launches were taken in."""
         return len(self._kernels)
 
-    def findings(self) -> list[Described]:
+    def findings(self) -> list[FindingData]:
         """Return everything, worst first, once the program has ended."""
         for number, found in self._float64.findings().items():
             self._add(found, self._kernels[number])
         return in_order(list(self._found.values()))
 
 
-def print_findings(findings: list[Described], form: str, output: TextIO, none: str = "no findings") -> None:
+def print_findings(findings: list[FindingData], form: str, output: TextIO, none: str = "no findings") -> None:
     """Print findings as `file:line: severity: kind: message`, as JSON, or as GitHub's annotations.
 
     none: what is said as text where there are no findings, "" for nothing.
@@ -196,13 +196,13 @@ def print_findings(findings: list[Described], form: str, output: TextIO, none: s
         print(none, file=output)
 
 
-def _text_line(finding: Described) -> str:
+def _text_line(finding: FindingData) -> str:
     label = finding["severity"]
     kind = f"{finding['kind']}: " if label == "error" else ""
     return f"{finding['file']}:{finding['line']}: {label}: {kind}{finding['message']}"
 
 
-def _github_line(finding: Described) -> str:
+def _github_line(finding: FindingData) -> str:
     """Return an annotation, as "Workflow commands for GitHub Actions" describes them."""
     level = {"error": "error", "warning": "warning"}.get(finding["severity"], "notice")
     file = _escaped(finding["file"], ":,")

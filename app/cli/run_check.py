@@ -97,7 +97,7 @@ def execute_run(chosen: Namespace) -> int:
     finally:
         if os.getpid() == own:  # else a child that the program forked
             saver.close()
-            forked.tell()
+            forked.report()
             if chosen.open and saver.saved:
                 _open_window(saver.saved[0])
 
@@ -168,10 +168,10 @@ class LaunchSaver:
 
         late = self._float64.findings()
         if late:
-            told = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
+            launches = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
             for number, found in late.items():
-                told[number]["findings"] = in_order(told[number]["findings"] + found)
-            write_atomically(lines, "".join(json.dumps(line) + "\n" for line in told).encode())
+                launches[number]["findings"] = in_order(launches[number]["findings"] + found)
+            write_atomically(lines, "".join(json.dumps(line) + "\n" for line in launches).encode())
 
     def close(self) -> None:
         """Complete the lines, and say what was saved."""
@@ -195,15 +195,15 @@ def execute_check(chosen: Namespace) -> int:
     """
     program: ProgramToRun = chosen.program
     program.find()
-    checked, own = FindingCollector(), os.getpid()
+    collector, own = FindingCollector(), os.getpid()
     # A GPU goes on after an access outside an array, so later launches are checked too.
-    options_of_check = replace(_options(chosen), raise_outside=False, take_last=checked.take_last)
-    forked = _record(options_of_check, checked.take)
+    options_of_check = replace(_options(chosen), raise_outside=False, take_last=collector.take_last)
+    forked = _record(options_of_check, collector.take)
     with _output_to_stderr() as output:
-        verdict = Verdict(checked, forked, program.name, chosen.format, output)
-        with reporting_at_os_exit(lambda status: verdict.tell(status) if os.getpid() == own else status):
+        verdict = Verdict(collector, forked, program.name, chosen.format, output)
+        with reporting_at_os_exit(lambda status: verdict.report(status) if os.getpid() == own else status):
             status = program.run()
-        return verdict.tell(status) if os.getpid() == own else status  # of a forked child its parent tells
+        return verdict.report(status) if os.getpid() == own else status  # of a forked child its parent tells
 
 
 @contextmanager
