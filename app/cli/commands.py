@@ -26,7 +26,7 @@ class Implementation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Command:
+class Subcommand:
     name: str  # a word, or two as in `export timings`; "" where the window is opened
     help: str  # what it is for, on one line
     load: Callable[[], Implementation]  # imports its file
@@ -90,7 +90,7 @@ def _completion() -> Implementation:
     from . import completion
 
     def execute(chosen: Namespace) -> int:
-        commands = [completion.Completed(c.name, c.help, parser_of(c)) for c in (WINDOW, *COMMANDS)]
+        commands = [completion.CompletedCommand(c.name, c.help, parser_of(c)) for c in (WINDOW, *SUBCOMMANDS)]
         print(completion.script(chosen.shell, commands))
         return 0
 
@@ -103,19 +103,19 @@ def _window() -> Implementation:
     return Implementation(open_window.add_window_arguments, open_window.show_window)
 
 
-COMMANDS = (
-    Command("list", "the scenarios, one a line", _list),
-    Command("counters", "what they ask of memory, as a table", _counters),
-    Command("snapshot", "the window as a picture, without a screen", _snapshot),
-    Command("open", "the launches of a program of yours, in the window", _open),
-    Command("run", "a program of yours, every launch recorded", _run),
-    Command("check", "what its kernels do wrong; for a course's CI", _check),
-    Command("frames", "telling moments as pictures, and the counters", _frames),
-    Command("measure", "their times on a GPU, beside programs on the CPU", _measure),
-    Command("export timings", "measured times as a chart, or its numbers", _export),
-    Command("completion", "a script with which a shell completes all this", _completion),
+SUBCOMMANDS = (
+    Subcommand("list", "the scenarios, one a line", _list),
+    Subcommand("counters", "what they ask of memory, as a table", _counters),
+    Subcommand("snapshot", "the window as a picture, without a screen", _snapshot),
+    Subcommand("open", "the launches of a program of yours, in the window", _open),
+    Subcommand("run", "a program of yours, every launch recorded", _run),
+    Subcommand("check", "what its kernels do wrong; for a course's CI", _check),
+    Subcommand("frames", "telling moments as pictures, and the counters", _frames),
+    Subcommand("measure", "their times on a GPU, beside programs on the CPU", _measure),
+    Subcommand("export timings", "measured times as a chart, or its numbers", _export),
+    Subcommand("completion", "a script with which a shell completes all this", _completion),
 )
-WINDOW = Command("", "", _window)
+WINDOW = Subcommand("", "", _window)
 
 USAGE = "tilescope [-h] [--version] [FILE | SCENARIO ...]\n       tilescope COMMAND [ARGUMENT ...]"
 DESCRIPTION = """See what a CUDA kernel does to memory. Without an argument the window shows what it showed last,
@@ -124,9 +124,9 @@ EPILOG = """SCENARIO is a name with parameters, options or neither: matmul-tiled
 or matmul-tiled:schedule=random,seed=3,resident=4,blocks=0+5. tilescope COMMAND --help says more."""
 
 
-def named(arguments: list[str]) -> tuple[Command, list[str]]:
+def subcommand_of(arguments: list[str]) -> tuple[Subcommand, list[str]]:
     """Return the command that a command line begins with and the words after it; with none, WINDOW and all words."""
-    for command in COMMANDS:
+    for command in SUBCOMMANDS:
         name = command.name.split()
         if arguments[: len(name)] == name:
             return command, arguments[len(name) :]
@@ -135,7 +135,7 @@ def named(arguments: list[str]) -> tuple[Command, list[str]]:
     return WINDOW, arguments
 
 
-def parser_of(command: Command) -> Parser:
+def parser_of(command: Subcommand) -> Parser:
     """Return the parser of a command, with its arguments, which imports its file.
 
     It is given the words after the command's name. The parser of the whole line is given none: where a command
@@ -164,4 +164,6 @@ def _command_line() -> tuple[Parser, dict[str, Parser]]:
     )
     _window().add_arguments(line)
     parsers = line.add_subparsers(prog="tilescope", title="commands", metavar="COMMAND [ARGUMENT ...]")
-    return line, {command.name: parsers.add_parser(command.name, help=command.help) for command in COMMANDS}
+    return line, {
+        command.name: parsers.add_parser(command.name, help=command.help) for command in SUBCOMMANDS
+    }

@@ -35,7 +35,7 @@ if [[ $funcstack[1] == _tilescope ]]; then _tilescope "$@"; else compdef _tilesc
 AFTER_SCRIPT = '*".py "*|*" -m "*'  # from where on words are a program's
 
 
-class Completed(NamedTuple):
+class CompletedCommand(NamedTuple):
     """A command as the scripts complete it."""
 
     name: str  # "" where the window is opened
@@ -52,7 +52,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("shell", choices=SHELLS)
 
 
-def script(shell: str, commands: Sequence[Completed]) -> str:
+def script(shell: str, commands: Sequence[CompletedCommand]) -> str:
     """Return the script for one of SHELLS."""
     from ...kernels.scenarios.catalogue import names
 
@@ -82,11 +82,11 @@ def _choices(action: Action) -> str:
     return " ".join(map(str, action.choices or ()))
 
 
-def _first_words(commands: Sequence[Completed]) -> str:
+def _first_words(commands: Sequence[CompletedCommand]) -> str:
     return " ".join(dict.fromkeys(name.split()[0] for name, _, _ in commands if name))
 
 
-def _cases(commands: Sequence[Completed]) -> Iterator[str]:
+def _cases(commands: Sequence[CompletedCommand]) -> Iterator[str]:
     """Yield the `case` that bash and zsh share."""
     yield 'case "$line" in'
     yield '    *[:=]" ") ;;  # bash takes a scenario apart there'
@@ -120,7 +120,7 @@ def _strings(parser: Parser) -> str:
     return " ".join(string for option in _options(parser) for string in option.option_strings)
 
 
-def _fish_lines(commands: Sequence[Completed], scenarios: str) -> Iterator[str]:
+def _fish_lines(commands: Sequence[CompletedCommand], scenarios: str) -> Iterator[str]:
     """Yield a line for each word that fish completes, with the condition under which it does, and what it means."""
     for name, text, parser in commands:
         first, _, second = name.partition(" ")

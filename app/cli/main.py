@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from .arguments import UsageError
-from .commands import named, parser_of
+from .commands import parser_of, subcommand_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    command, words = named(arguments)
+    command, words = subcommand_of(arguments)
     implementation = command.load()
     return implementation.execute(implementation.parse(parser_of(command), words))
 

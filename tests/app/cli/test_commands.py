@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from folders import ROOT
-from tilescope.app.cli.commands import COMMANDS, WINDOW, named, parser_of
+from tilescope.app.cli.commands import SUBCOMMANDS, WINDOW, parser_of, subcommand_of
 from tilescope.app.cli.completion import SHELLS
 from tilescope.app.cli.main import main
 from tilescope.app.cli.run_check import VALUED
@@ -33,19 +33,19 @@ def options_of(command):
 def test_readme_names_exactly_the_commands_in_the_words_of_the_table():
     said = {}
     for line, text in LINE.findall(SECTION):
-        said.setdefault(named(shlex.split(line))[0].name, text)
-    assert list(said) == [WINDOW.name, *(command.name for command in COMMANDS)]
-    assert [said[command.name] for command in COMMANDS] == [command.help for command in COMMANDS]
+        said.setdefault(subcommand_of(shlex.split(line))[0].name, text)
+    assert list(said) == [WINDOW.name, *(command.name for command in SUBCOMMANDS)]
+    assert [said[command.name] for command in SUBCOMMANDS] == [command.help for command in SUBCOMMANDS]
 
 
 @pytest.mark.parametrize("line", sorted({line for line, _ in LINE.findall(README)}))
 def test_every_command_line_in_readme_is_one(line):
-    command, words = named(shlex.split(line))
+    command, words = subcommand_of(shlex.split(line))
     assert command.load().parse(parser_of(command), words)
 
 
 def test_every_option_in_readme_is_one():
-    known = {option for command in (WINDOW, *COMMANDS) for option in options_of(command)}
+    known = {option for command in (WINDOW, *SUBCOMMANDS) for option in options_of(command)}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) <= known
 
 
@@ -53,7 +53,7 @@ def test_every_option_in_readme_is_one():
 
 
 def test_options_before_a_script_take_a_value_where_their_parsers_say_so():
-    run, check = (options_of(named([name])[0]) for name in ("run", "check"))
+    run, check = (options_of(subcommand_of([name])[0]) for name in ("run", "check"))
     assert {option for option, action in {**run, **check}.items() if action.nargs != 0} == set(VALUED)
 
 
@@ -75,7 +75,7 @@ def script(capsys):
 def test_a_script_has_every_command_option_choice_and_scenario(shell, script):
     found = set(re.findall(r"[\w-]+", script(shell)))
     bare = len("--") if shell == "fish" else 0  # which has options without their dashes
-    for command in (WINDOW, *COMMANDS):
+    for command in (WINDOW, *SUBCOMMANDS):
         assert {*command.name.split(), *names()} <= found
         for option, action in options_of(command).items():
             assert option[bare:] in found or option[1:] in found
@@ -84,7 +84,7 @@ def test_a_script_has_every_command_option_choice_and_scenario(shell, script):
 
 def test_fish_says_what_commands_are_for(script):
     text = script("fish").replace("\\'", "'")
-    assert all(f"-a {c.name.split()[0]} -d '{c.help}'\n" in text for c in COMMANDS)
+    assert all(f"-a {c.name.split()[0]} -d '{c.help}'\n" in text for c in SUBCOMMANDS)
 
 
 @pytest.mark.parametrize("shell", [shell for shell in SHELLS if shutil.which(shell)])

@@ -15,7 +15,7 @@ import pytest
 
 from folders import ROOT
 from tilescope import __version__
-from tilescope.app.cli.commands import COMMANDS
+from tilescope.app.cli.commands import SUBCOMMANDS
 from tilescope.app.cli.main import main
 from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer.model.plan import launch_of, parse_spec
@@ -56,7 +56,7 @@ def loaded_by(arguments):
     return loaded
 
 
-HELPS = [[*command.name.split(), "--help"] for command in COMMANDS]
+HELPS = [[*command.name.split(), "--help"] for command in SUBCOMMANDS]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_words_that_need_no_catalogue_load_nothing_slow(arguments):
 
 def test_help_names_every_command_and_version_is_the_packages():
     text = tilescope("--help", env=os.environ | {"COLUMNS": "100"}).stdout
-    for command in COMMANDS:
+    for command in SUBCOMMANDS:
         assert re.search(rf"^ +{command.name} +{re.escape(command.help)}$", text, re.MULTILINE)
     assert tilescope("--version").stdout == f"tilescope {__version__}\n"
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from measured import DEVICE, case, measurement
-from tilescope.app.cli.commands import named, parser_of
+from tilescope.app.cli.commands import parser_of, subcommand_of
 from tilescope.app.cli.measure import table
 from tilescope.kernels.scenarios.catalogue import CatalogueError, find, names, settle
 from tilescope.tracer.measure.cases import cases_of, groups_of_equal_size, launch_of_case, row_of
@@ -267,7 +267,7 @@ def test_a_cancelled_measurement_says_so():
 
 
 def measure(words):
-    command, rest = named(["measure", *words])
+    command, rest = subcommand_of(["measure", *words])
     return command.load().execute(parser_of(command).parse_args(rest))
 
 
