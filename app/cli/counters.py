@@ -155,7 +155,7 @@ def _mean_reads(session: Session, buffer: int) -> str:
     return f"{times_text(session.counters.mean_reads(buffer, session.end))} {mark}"
 
 
-def parts_of(session: Session, by: str) -> tuple[list[str], Ints]:
+def groups_of(session: Session, by: str) -> tuple[list[str], Ints]:
     """Return the names of the lines, buffers or blocks of a launch, and of each request which of them it is of."""
     trace, requests = session.trace, session.requests
     if by == "buffer":
@@ -171,14 +171,16 @@ def parts_of(session: Session, by: str) -> tuple[list[str], Ints]:
 
 def table_by(session: Session, by: str) -> str:
     """Return the counters of each line, buffer or block that are not 0, one a line, under the title and the mark."""
-    names, part = parts_of(session, by)
-    found = totals_by(session.trace, session.requests, part, len(names))
-    told = [[(c, int(found[c][number])) for c in NAMES if found[c][number]] for number in range(len(names))]
+    names, group = groups_of(session, by)
+    found = totals_by(session.trace, session.requests, group, len(names))
+    counted = [
+        [(c, int(found[c][number])) for c in NAMES if found[c][number]] for number in range(len(names))
+    ]
     if by == "buffer":
-        told = [[*rows, *_elements(session, number)] for number, rows in enumerate(told)]
+        counted = [[*rows, *_elements(session, number)] for number, rows in enumerate(counted)]
     rows = [
         [name if not row else "", counter.replace("_", " "), count_text(amount)]
-        for name, counters in zip(names, told, strict=True)
+        for name, counters in zip(names, counted, strict=True)
         for row, (counter, amount) in enumerate(counters)
     ]
     widths = (max(map(len, names), default=0), 26, 13)
