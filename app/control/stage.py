@@ -12,7 +12,7 @@ from ...tracer.model.launch import Launch
 from ...tracer.model.plan import kernel_source, launch_of
 from ..model import phase_steps
 from ..model.bookmark import Link, Setup
-from ..model.playhead import Playhead, clock_of, link
+from ..model.playhead import Playhead, pane_moments, playhead_moment
 from ..model.session import Selection, Session, scenario_of
 from .session_jobs import SessionJobs
 from .start_moment import StartMoment, at_first_load
@@ -66,10 +66,10 @@ class Stage(QObject):
 
     def moments(self) -> tuple[float, ...]:
         """Return the moment of each pane."""
-        return link(self.playhead.moment, self.ends(), self.link_mode)
+        return pane_moments(self.playhead.moment, self.ends(), self.link_mode)
 
     def show(self, setups: tuple[Setup, ...], selections: tuple[Selection, ...], start: StartMoment) -> bool:
-        """Run these setups; when all are there, look at `selections` at the clock that `start` returns.
+        """Run these setups; when all are there, look at `selections` at the moment that `start` returns.
 
         Return False, with a problem told and nothing changed, when a setup cannot be launched.
         """
@@ -221,7 +221,7 @@ class Stage(QObject):
     def seek(self, pane: int, moment: float) -> None:
         """Go to a moment of a pane; the others follow as linked."""
         if pane < len(self.sessions):
-            self.playhead.seek(clock_of(moment, pane, self.ends(), self.link_mode))
+            self.playhead.seek(playhead_moment(moment, pane, self.ends(), self.link_mode))
 
     def select(self, pane: int, selection: Selection) -> None:
         """Look at a block and thread; a block that does not run now is visited at its first moment."""
@@ -249,7 +249,8 @@ class Stage(QObject):
         if session is not None:
             selection = self.selections[self.focus]
             self.select(
-                self.focus, Selection(phase_steps.next_block(session, selection.block, way), selection.thread)
+                self.focus,
+                Selection(phase_steps.next_block(session, selection.block, way), selection.thread),
             )
 
     def _go(self, target: Callable[[Session, float, int], float]) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ..model import phase_steps
 from ..model.bookmark import Link
-from ..model.playhead import Playhead, clock_of, link
+from ..model.playhead import Playhead, pane_moments, playhead_moment
 from ..model.session import Selection, Session
 
 
@@ -32,12 +32,12 @@ StartMoment = Callable[[Panes], float]  # the playhead's moment, once the sessio
 def at_first_load(panes: Panes) -> float:
     """Start where every pane has made its first load: a picture that shows something at once."""
     ends = panes.ends()
-    clocks = [
-        clock_of(phase_steps.first_load(session), pane, ends, panes.link_mode)
+    starts = [
+        playhead_moment(phase_steps.first_load(session), pane, ends, panes.link_mode)
         for pane, session in enumerate(panes.sessions)
         if session is not None
     ]
-    return max(clocks, default=0.0)
+    return max(starts, default=0.0)
 
 
 def at_phase(phase: int) -> StartMoment:
@@ -60,7 +60,7 @@ def at_moment(moment: float) -> StartMoment:
         ends = panes.ends()
         if moment >= ends[-1]:
             return float(max(ends))
-        return clock_of(moment, len(ends) - 1, ends, panes.link_mode)
+        return playhead_moment(moment, len(ends) - 1, ends, panes.link_mode)
 
     return start
 
@@ -78,18 +78,18 @@ def as_before(panes: Panes) -> StartMoment:
     def start(later: Panes) -> float:
         if not end or kernels(later.sessions) - known:
             return at_first_load(later)
-        return _whole(later, moment if by_moment else share * later.playhead.end)
+        return _at_whole_moment(later, moment if by_moment else share * later.playhead.end)
 
     return start
 
 
-def _whole(panes: Panes, clock: float) -> float:
-    """Return the clock at which the pane in focus is at the whole moment nearest to a clock, the end for the end."""
+def _at_whole_moment(panes: Panes, position: float) -> float:
+    """Return the playhead's moment nearest to a position at which the pane in focus is at a whole one."""
     ends, mode, pane = panes.ends(), panes.link_mode, panes.focus
-    if clock >= max(ends) or clock <= 0:
-        return clock
-    here = link(clock, ends, mode)[pane]
-    return clock_of(max(1.0, float(round(here))), pane, ends, mode)
+    if position >= max(ends) or position <= 0:
+        return position
+    here = pane_moments(position, ends, mode)[pane]
+    return playhead_moment(max(1.0, float(round(here))), pane, ends, mode)
 
 
 def kernels(sessions: Iterable[Session | None]) -> frozenset[tuple[str, str]]:

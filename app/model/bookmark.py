@@ -38,7 +38,7 @@ class Bookmark(msgspec.Struct, frozen=True):
 
     panes: tuple[Setup, ...]  # from left to right
     selections: tuple[Selection, ...] = msgspec.field(default=(), name="places")  # one a pane
-    moment: float | None = None  # of the clock of all panes (see playhead.link); None is the first load
+    moment: float | None = None  # of the playhead (see `pane_moments`); None is the first load
     focus: int = 0  # index of the pane that the right column follows
     link: Link = "progress"
     speed: float = 8.0  # moments a second

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tilescope.app.model import phase_steps
-from tilescope.app.model.playhead import Playhead, clock_of, link
+from tilescope.app.model.playhead import Playhead, pane_moments, playhead_moment
 from tilescope.app.model.session import Selection
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
 
@@ -112,20 +112,20 @@ def test_every_change_is_told():
 
 
 def test_by_moment_every_pane_shows_the_moment_or_its_end():
-    assert link(7.5, (5, 10), "moment") == (5, 7.5)
+    assert pane_moments(7.5, (5, 10), "moment") == (5, 7.5)
 
 
 def test_by_progress_blocks_of_the_same_share_begin_together():
     # 4 blocks of 130 moments beside 4 of 153
     for block in range(4):
-        assert link(153 * block + 1, (520, 612), "progress") == (130 * block + 1, 153 * block + 1)
-    assert link(612, (520, 612), "progress") == (520, 612)
-    assert link(0, (520, 612), "progress") == (0, 0)
+        assert pane_moments(153 * block + 1, (520, 612), "progress") == (130 * block + 1, 153 * block + 1)
+    assert pane_moments(612, (520, 612), "progress") == (520, 612)
+    assert pane_moments(0, (520, 612), "progress") == (0, 0)
 
 
 def test_a_pane_without_a_session_stays_at_zero():
-    assert link(3, (0, 10), "progress") == (0, 3)
-    assert link(3, (0, 0), "progress") == (0, 0)
+    assert pane_moments(3, (0, 10), "progress") == (0, 3)
+    assert pane_moments(3, (0, 0), "progress") == (0, 0)
 
 
 @given(st.lists(st.integers(1, 100_000), min_size=1, max_size=2), st.data())
@@ -133,15 +133,15 @@ def test_a_step_to_a_moment_arrives_at_that_moment(ends, data):
     pane = data.draw(st.integers(0, len(ends) - 1))
     mode = data.draw(st.sampled_from(["moment", "progress"]))
     moment = data.draw(st.integers(0, ends[pane]))
-    clock = clock_of(moment, pane, ends, mode)
-    assert 0 <= clock <= max(ends)
-    assert link(clock, ends, mode)[pane] == moment
+    position = playhead_moment(moment, pane, ends, mode)
+    assert 0 <= position <= max(ends)
+    assert pane_moments(position, ends, mode)[pane] == moment
 
 
 @given(st.tuples(st.integers(1, 5000), st.integers(1, 5000)), st.floats(0, 5000), st.floats(0, 5000))
 def test_time_never_runs_back_in_any_pane(ends, one, other):
     earlier, later = sorted((one, other))
-    pairs = zip(link(earlier, ends, "progress"), link(later, ends, "progress"), strict=True)
+    pairs = zip(pane_moments(earlier, ends, "progress"), pane_moments(later, ends, "progress"), strict=True)
     assert all(before <= after + 1e-6 for before, after in pairs)
 
 
