@@ -235,22 +235,22 @@ class Stage(QObject):
         moment = self.moments()[pane]
         self.seek(pane, moment if start < max(moment, 1) < end + 1 else start + 1)
 
-    def step(self, way: int) -> None:
+    def step(self, direction: int) -> None:
         """Go one moment of the pane in focus forward (1) or back (-1)."""
-        self._go(lambda session, moment, block: (moment // 1 + 1) if way > 0 else -(-moment // 1) - 1)
+        self._go(lambda session, moment, block: (moment // 1 + 1) if direction > 0 else -(-moment // 1) - 1)
 
-    def step_phase(self, way: int) -> None:
+    def step_phase(self, direction: int) -> None:
         """Go to the next phase (1), or to the start of this one or the one before (-1)."""
-        self._go(lambda session, moment, block: phase_steps.next_phase(session, block, moment, way))
+        self._go(lambda session, moment, block: phase_steps.next_phase(session, block, moment, direction))
 
-    def step_block(self, way: int) -> None:
+    def step_block(self, direction: int) -> None:
         """Look at the next block (1) or the one before (-1)."""
         session = self.focused()
         if session is not None:
             selection = self.selections[self.focus]
             self.select(
                 self.focus,
-                Selection(phase_steps.next_block(session, selection.block, way), selection.thread),
+                Selection(phase_steps.next_block(session, selection.block, direction), selection.thread),
             )
 
     def _go(self, target: Callable[[Session, float, int], float]) -> None:

@@ -50,8 +50,8 @@ def phase_span(session: Session, block: int, phase: int) -> tuple[int, int]:
     return int(requests.span_start[row, phase]), int(requests.span_end[row, phase])
 
 
-def next_phase(session: Session, block: int, moment: float, way: int) -> int:
-    """Return the first moment of the phase after this one (way 1), or of this one or the one before (way -1).
+def next_phase(session: Session, block: int, moment: float, direction: int) -> int:
+    """Return the first moment of the phase after this one (1), or of this one or the one before (-1).
 
     Phases of the block come first, then those of the other blocks, then the start or the end of all.
     """
@@ -59,25 +59,25 @@ def next_phase(session: Session, block: int, moment: float, way: int) -> int:
     real = requests.span_start < requests.span_end
     row = row_of(session, block)
     for chosen in (slice(row, row + 1), slice(None)):
-        found = _beyond(requests.span_start[chosen][real[chosen]] + 1, moment, way)
+        found = _beyond(requests.span_start[chosen][real[chosen]] + 1, moment, direction)
         if found is not None:
             return found
-    return session.end if way > 0 else 0
+    return session.end if direction > 0 else 0
 
 
-def _beyond(moments: NDArray[np.int64], moment: float, way: int) -> int | None:
+def _beyond(moments: NDArray[np.int64], moment: float, direction: int) -> int | None:
     """Return the nearest of these moments after (1) or before (-1) `moment`, or None."""
-    here = math.floor(moment) if way > 0 else math.ceil(moment)
-    left = moments[moments > here] if way > 0 else moments[moments < here]
+    here = math.floor(moment) if direction > 0 else math.ceil(moment)
+    left = moments[moments > here] if direction > 0 else moments[moments < here]
     if len(left) == 0:
         return None
-    return int(left.min()) if way > 0 else int(left.max())
+    return int(left.min()) if direction > 0 else int(left.max())
 
 
-def next_block(session: Session, block: int, way: int) -> int:
+def next_block(session: Session, block: int, direction: int) -> int:
     """Return the number of the block that ran after (1) or before (-1) this one, or this one at either end."""
     blocks = session.trace.blocks
-    row = min(max(row_of(session, block) + way, 0), len(blocks) - 1)
+    row = min(max(row_of(session, block) + direction, 0), len(blocks) - 1)
     return int(blocks[row]) if len(blocks) else block
 
 

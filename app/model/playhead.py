@@ -44,11 +44,11 @@ class Playhead(QObject):
         self.speed = max(float(speed), 0.01)
         self.seek(self.moment)
 
-    def change_speed(self, way: int) -> None:
+    def change_speed(self, direction: int) -> None:
         """Take the next speed of SPEEDS that is faster (1) or slower (-1)."""
-        speeds = [speed for speed in SPEEDS if (speed - self.speed) * way > 0]
+        speeds = [speed for speed in SPEEDS if (speed - self.speed) * direction > 0]
         if speeds:
-            self.set_speed(min(speeds) if way > 0 else max(speeds))
+            self.set_speed(min(speeds) if direction > 0 else max(speeds))
 
     def set_loop(self, loop: bool) -> None:
         """Choose whether the end is followed by the start."""

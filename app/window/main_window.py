@@ -225,10 +225,10 @@ class MainWindow(QMainWindow):
         self.history.leave(here)
         self.central.show_setups()
 
-    def travel(self, way: int) -> None:
+    def travel(self, direction: int) -> None:
         """Go back (-1) or forward (1) in what was shown."""
         here = self.bookmark()
-        mark = self.history.back(here) if way < 0 else self.history.forward(here)
+        mark = self.history.back(here) if direction < 0 else self.history.forward(here)
         if mark is not None:
             self.questions.forget()
             self.show_bookmark(msgspec.structs.replace(mark, **self.look.bookmark_fields()))
