@@ -67,11 +67,11 @@ def snapshot(
     from ..model.first_bookmark import first_bookmark
 
     mark = msgspec.structs.replace(first_bookmark(specs, None), theme=theme, text_scale=text_size)
-    arrival = (
+    start = (
         at_moment(moment) if moment is not None else at_phase(phase) if phase is not None else at_first_load
     )
     try:
-        _draw(_window(worker, mark, arrival, size), Path(output), size, scale)
+        _draw(_window(worker, mark, start, size), Path(output), size, scale)
     finally:
         worker.close()
 
@@ -86,7 +86,7 @@ def _prepare(scale: float) -> None:
     os.environ["QT_SCALE_FACTOR"] = str(scale)
 
 
-def _window(worker: Worker, mark: Bookmark, arrival: StartMoment, size: Size) -> MainWindow:
+def _window(worker: Worker, mark: Bookmark, start: StartMoment, size: Size) -> MainWindow:
     """Return a window that shows a bookmark, with its traces there; raises PictureError where there is none."""
     from PySide6.QtCore import QEventLoop, Qt
 
@@ -105,7 +105,7 @@ def _window(worker: Worker, mark: Bookmark, arrival: StartMoment, size: Size) ->
     window.stage.problem.connect(problems.append)
     loop = QEventLoop()
     window.stage.settled.connect(loop.quit)
-    if window.show_bookmark(mark, arrival) and not window.stage.is_settled():
+    if window.show_bookmark(mark, start) and not window.stage.is_settled():
         loop.exec()
     window.stage.jobs.rested.connect(loop.quit)
     while not window.stage.jobs.is_idle():

@@ -71,12 +71,12 @@ def as_before(panes: Panes) -> StartMoment:
     It is a whole moment of the pane in focus. Where a kernel has come that was not there before, or nothing was,
     it is the first load: the same share of another kernel may be where nothing happens.
     """
-    known, end = kernels(panes.sessions), panes.playhead.end
+    known, end = kernels_of(panes.sessions), panes.playhead.end
     moment, share = panes.playhead.moment, (panes.playhead.moment / end if end else 0.0)
     by_moment = panes.link_mode == "moment"
 
     def start(later: Panes) -> float:
-        if not end or kernels(later.sessions) - known:
+        if not end or kernels_of(later.sessions) - known:
             return at_first_load(later)
         return _at_whole_moment(later, moment if by_moment else share * later.playhead.end)
 
@@ -92,6 +92,6 @@ def _at_whole_moment(panes: Panes, position: float) -> float:
     return playhead_moment(max(1.0, float(round(here))), pane, ends, mode)
 
 
-def kernels(sessions: Iterable[Session | None]) -> frozenset[tuple[str, str]]:
+def kernels_of(sessions: Iterable[Session | None]) -> frozenset[tuple[str, str]]:
     """Return the (scenario, kernel) of what panes show."""
     return frozenset((s.launch.scenario, s.launch.kernel) for s in sessions if s is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..control.stage import Stage
-from ..control.start_moment import kernels
+from ..control.start_moment import kernels_of
 from ..views.common.heat import HEATS, heat_of
 from ..views.memory.scene import COLOUR_BY
 from .central_widget import CentralWidget
@@ -41,12 +41,12 @@ class Colouring:
 
     def leave(self) -> None:
         """Take note that the user turns to something else."""
-        self._before = kernels(self.stage.sessions)
+        self._before = kernels_of(self.stage.sessions)
 
     def _reconsider(self) -> None:
         central, shown = self.central, self.stage.sessions
         sessions = [session for session in shown if session is not None]
-        new = self._before is not None and bool(kernels(shown) - self._before)
+        new = self._before is not None and bool(kernels_of(shown) - self._before)
         known = central.colour != "races" or all(session.is_examined for session in sessions)
         if not (new and known and central.colour in HEATS):
             return
