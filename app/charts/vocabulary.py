@@ -9,7 +9,7 @@ from functools import cache, partial
 
 from ...kernels.scenarios.catalogue import find, scenarios
 from ...kernels.scenarios.scenario import WORK_ITEM_WORDS
-from ..model.vocabulary import resolved, spoken
+from ..model.vocabulary import resolved_choice, text_in_words
 from .choice import Subject
 from .figure import Bars, Figure, Plane
 
@@ -21,7 +21,9 @@ def words_of(choice: str, subjects: Sequence[Subject]) -> str:
 
     Where the choice leaves it to the scenarios it is work-items if all of them speak so.
     """
-    told_in = {resolved(choice, find(subject.scenario)) for subject in subjects} or {resolved(choice, None)}
+    told_in = {resolved_choice(choice, find(subject.scenario)) for subject in subjects} or {
+        resolved_choice(choice, None)
+    }
     return "work-item" if told_in == {"work-item"} else "cuda"
 
 
@@ -29,7 +31,7 @@ def in_words(figure: Figure, words: str) -> Figure:
     """Return a figure that speaks "cuda" or "work-item" words."""
     if words == "cuda":
         return figure
-    say = partial(_said, say=partial(spoken, words=WORK_ITEM_WORDS))
+    say = partial(_said, say=partial(text_in_words, words=WORK_ITEM_WORDS))
     return replace(
         figure,
         subtitle=say(figure.subtitle),

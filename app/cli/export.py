@@ -12,7 +12,7 @@ from ..charts.build import build
 from ..charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, Subject
 from ..charts.sources import Source, sources
 from ..charts.vocabulary import in_words, words_of
-from ..model.vocabulary import WORDS
+from ..model.vocabulary import WORD_CHOICES
 from ..timings.export import SUFFIXES, Page, write_figure
 from ..widgets.widget_picture import draw_without_screen
 from .arguments import Parser, UsageError, number_between, picture_size
@@ -43,7 +43,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--all-blocks", action="store_true", help="every block shape that was measured")
     parser.add_argument("--no-published", action="store_true", help="without the figures of the documents")
     parser.add_argument(
-        "--words", choices=WORDS, default="own", help="for blocks and threads (the kernels' own)"
+        "--words", choices=WORD_CHOICES, default="own", help="for blocks and threads (the kernels' own)"
     )
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument(

@@ -8,22 +8,22 @@ from functools import cache
 
 from ...kernels.scenarios.scenario import WORK_ITEM_WORDS, Scenario
 
-WORDS = ("own", "cuda", "work-item")  # what a scenario speaks itself, or one model's for all
+WORD_CHOICES = ("own", "cuda", "work-item")  # what a scenario speaks itself, or one model's for all
 
 
 def vocabulary(choice: str, scenario: Scenario | None) -> Mapping[str, str]:
-    """Return the words to put in the place of CUDA's; `choice` is one of WORDS."""
+    """Return the words to put in the place of CUDA's; `choice` is one of WORD_CHOICES."""
     if choice == "own":
         return scenario.words if scenario else {}
     return WORK_ITEM_WORDS if choice == "work-item" else {}
 
 
-def resolved(choice: str, scenario: Scenario | None) -> str:
+def resolved_choice(choice: str, scenario: Scenario | None) -> str:
     """Return whose words a choice means for a scenario: "cuda" or "work-item"."""
     return "work-item" if vocabulary(choice, scenario) else "cuda"
 
 
-def spoken(text: str, words: Mapping[str, str]) -> str:
+def text_in_words(text: str, words: Mapping[str, str]) -> str:
     """Return a text in other words, also in the plural and at the beginning of a sentence.
 
     Names in code and paths stay as they are: threadIdx, block.py, a/grid/b.

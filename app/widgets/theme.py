@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 
 from ...kernels.scenarios.catalogue import Scenario
-from ..model.vocabulary import resolved, spoken, vocabulary
+from ..model.vocabulary import resolved_choice, text_in_words, vocabulary
 
 # Okabe and Ito, "Color Universal Design", 2008: one colour means one thing everywhere.
 KIND_COLOURS = {
@@ -111,12 +111,12 @@ class Theme:
 
     def speaking(self, scenario: Scenario | None) -> Theme:
         """Return this theme with the words that a scenario is told in."""
-        words = resolved(self.words, scenario)
+        words = resolved_choice(self.words, scenario)
         return self if words == self.words else replace(self, words=words)
 
     def say(self, text: str) -> str:
         """Return a text of CUDA's words in those of the theme."""
-        return spoken(text, vocabulary(self.words, None))
+        return text_in_words(text, vocabulary(self.words, None))
 
     def px(self, size: float) -> int:
         """Return a length of the normal text size in pixels of this theme's."""

@@ -9,7 +9,7 @@ import pytest
 
 from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection
-from tilescope.app.model.vocabulary import spoken, vocabulary
+from tilescope.app.model.vocabulary import text_in_words, vocabulary
 from tilescope.app.views.common.wording import pitfall_text
 from tilescope.app.views.inspect.explain import ExplainView
 from tilescope.app.views.inspect.thread import ThreadView
@@ -46,8 +46,8 @@ def shown(kind, session, theme=LIGHT):
     ],
 )
 def test_texts_are_spoken_in_the_words_of_work_items(text, other):
-    assert spoken(text, WORK_ITEM_WORDS) == other
-    assert spoken(text, {}) == text
+    assert text_in_words(text, WORK_ITEM_WORDS) == other
+    assert text_in_words(text, {}) == text
 
 
 def test_a_scenario_speaks_its_own_words_unless_others_are_chosen():

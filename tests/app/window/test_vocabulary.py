@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QPainter
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget, QTabBar, QWidget
 
 from tilescope.app.charts.choice import CHARTS, Choice, subject_named
-from tilescope.app.model.vocabulary import spoken
+from tilescope.app.model.vocabulary import text_in_words
 from tilescope.app.timings.window import Timings
 from tilescope.app.widgets.spoken_words import speak
 from tilescope.app.widgets.theme import Theme
@@ -151,9 +151,9 @@ def test_a_text_that_is_set_anew_is_spoken_anew():
     ],
 )
 def test_words_that_mean_something_else_there_are_told_apart(text, other):
-    assert spoken(text, WORK_ITEM_WORDS) == (text if other is None else other)
+    assert text_in_words(text, WORK_ITEM_WORDS) == (text if other is None else other)
 
 
 def test_no_lesson_has_python_threads_called_work_items():
-    lesson = spoken(find("python-threads").lesson, WORK_ITEM_WORDS)
+    lesson = text_in_words(find("python-threads").lesson, WORK_ITEM_WORDS)
     assert "Python thread" in lesson
