@@ -22,24 +22,24 @@ class Settings(msgspec.Struct, frozen=True):
     recent: tuple[str, ...] = ()  # paths of the traces opened lately, the last one first, at most RECENT
 
 
-class SettingsFile:
+class StoredSettings:
     """The settings as they are now, and the file in which they outlive the window, None for nowhere.
 
-    complaint: one sentence that says why they could not be read, or "".
+    problem: one sentence that says why they could not be read, or "".
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.now, self.complaint = load(path) if path else (Settings(), "")
+        self.current, self.problem = load(path) if path else (Settings(), "")
 
     def note_recent(self, file: str) -> None:
         """Take note of a file as the one opened last."""
-        self.now = with_recent(self.now, file)
+        self.current = with_recent(self.current, file)
 
     def write(self, **changes: Any) -> str:
         """Write the settings with these changes; return "" or one sentence that says what went wrong."""
-        self.now = msgspec.structs.replace(self.now, **changes)
-        return save(self.path, self.now) if self.path else ""
+        self.current = msgspec.structs.replace(self.current, **changes)
+        return save(self.path, self.current) if self.path else ""
 
 
 def load(path: Path) -> tuple[Settings, str]:

@@ -17,7 +17,7 @@ from ..control.start_moment import StartMoment, as_before, at_first_load
 from ..model.bookmark import Bookmark, History, Setup
 from ..model.playhead import Playhead
 from ..model.session import Session
-from ..model.settings import Settings, SettingsFile
+from ..model.settings import Settings, StoredSettings
 from ..widgets.appearance import Look
 from ..widgets.theme import Theme
 from .actions import (
@@ -51,13 +51,13 @@ class MainWindow(QMainWindow):
 
     def __init__(self, jobs: SessionJobs, settings_file: Path | None = None) -> None:
         super().__init__()
-        self.settings_file = SettingsFile(settings_file)
+        self.stored_settings = StoredSettings(settings_file)
         self.look, self.history, self.playhead = Look(self), History(), Playhead(self)
         self.stage = Stage(self.playhead, jobs, self)
         self.central = CentralWidget(self.playhead, self.stage, self.look.theme)
         self.notice, self.toolbar, self.side = self.central.notice, self.central.toolbar, self.central.side
         self.files = Files(
-            self, self.stage, self.toolbar, self.notice, self.settings_file, self.change_setups
+            self, self.stage, self.toolbar, self.notice, self.stored_settings, self.change_setups
         )
         self.questions = LaunchQuestions(
             self.stage, self.notice, self.change_setups, lambda: self.central.show_tab("source")
@@ -73,8 +73,8 @@ class MainWindow(QMainWindow):
         self._draw_soon.timeout.connect(self.draw)
         self._connect()
         self.central.transport.play.setFocus()
-        if self.settings_file.complaint:
-            self.notice.error(self.settings_file.complaint)
+        if self.stored_settings.problem:
+            self.notice.error(self.stored_settings.problem)
 
     def all_commands(self) -> Commands:
         """Return every command of the window."""
@@ -129,7 +129,7 @@ class MainWindow(QMainWindow):
     @property
     def settings(self) -> Settings:
         """What is remembered from one run to the next."""
-        return self.settings_file.now
+        return self.stored_settings.current
 
     def focused_session(self) -> Session | None:
         """Return the session of the pane in focus."""
@@ -289,15 +289,15 @@ class MainWindow(QMainWindow):
 
     def _remember(self) -> None:
         """Write what the window shows and its place into its settings file, if it has one."""
-        if self.settings_file.path is None:
+        if self.stored_settings.path is None:
             return
-        complaint = self.settings_file.write(
+        problem = self.stored_settings.write(
             bookmark=self._lasting(),
             geometry=bytes(self.saveGeometry().data()),
             splitters=self.central.splitter_states(),
         )
-        if complaint:
-            print(complaint, file=sys.stderr)
+        if problem:
+            print(problem, file=sys.stderr)
 
     def _lasting(self) -> Bookmark:
         """Return the bookmark, without panes where they show traces that cannot be opened again."""

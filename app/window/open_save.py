@@ -15,7 +15,7 @@ from ..control.program_job import UserProgram
 from ..control.stage import Stage
 from ..model.bookmark import Setup
 from ..model.session import launch_name
-from ..model.settings import SettingsFile
+from ..model.settings import StoredSettings
 from ..widgets.notice import Notice
 from ..widgets.widget_picture import PictureError, picture_of, write_png
 from .toolbar.toolbar import Toolbar
@@ -38,7 +38,7 @@ class Files:
         stage: Stage,
         toolbar: Toolbar,
         notice: Notice,
-        settings: SettingsFile,
+        settings: StoredSettings,
         change_setups: Callable[[tuple[Setup, ...]], None],
     ) -> None:
         self.window, self.stage, self.toolbar, self.notice = window, stage, toolbar, notice
@@ -49,7 +49,7 @@ class Files:
 
     def recent(self) -> Sequence[str]:
         """Return the paths of the traces that were opened or saved lately, the last one first."""
-        return self.settings.now.recent
+        return self.settings.current.recent
 
     def open_trace(self) -> None:
         """Ask for a trace file and open it."""
