@@ -12,7 +12,7 @@ import msgspec
 from ...kernels.scenarios.catalogue import CatalogueError, Parameter, Scenario, settle
 from ...tracer.model.launch import Schedule, ScheduleKind
 from .bookmark import Setup
-from .setup_text import option_texts, parse_blocks, parse_resident, parse_seed, summary
+from .setup_text import option_texts, options_summary, parse_blocks, parse_resident, parse_seed
 
 Texts = Mapping[str, str]  # of fields, by the name of their parameter or option
 
@@ -27,7 +27,7 @@ def values_of(setup: Setup, scenario: Scenario | None) -> dict[str, str]:
     return {p.name: str(setup.values.get(p.name, p.default)) for p in parameters_of(scenario, setup)}
 
 
-def changed(setup: Setup, scenario: Scenario | None, texts: Texts) -> Setup:
+def with_texts(setup: Setup, scenario: Scenario | None, texts: Texts) -> Setup:
     """Return a setup with what these fields say; those that are not its own change nothing.
 
     Where the first block alone was shown, since all of the old launch take long, all of the new one are wanted.
@@ -43,27 +43,27 @@ def changed(setup: Setup, scenario: Scenario | None, texts: Texts) -> Setup:
     return _with_options(setup, options) if options else setup
 
 
-def turned_to(scenario: Scenario, setup: Setup) -> Setup:
+def with_scenario(scenario: Scenario, setup: Setup) -> Setup:
     """Return a setup with another scenario; parameters of the same name are kept where it can take them."""
     values = {p.name: setup.values[p.name] for p in scenario.parameters if p.name in setup.values}
-    kept = {k: v for k, v in values.items() if not refusal(partial(settle, scenario, {k: v}))}
+    kept = {k: v for k, v in values.items() if not problem_of(partial(settle, scenario, {k: v}))}
     return msgspec.structs.replace(
         setup, scenario=scenario.name, values=kept, blocks=None, cut=False, file="", rerun=False
     )
 
 
 def _with_options(setup: Setup, options: Texts) -> Setup:
-    said = {**option_texts(setup), **options}
+    texts = {**option_texts(setup), **options}
     return msgspec.structs.replace(
         setup,
         rerun=bool(setup.file),
-        schedule=Schedule(cast(ScheduleKind, said["schedule"]), parse_seed(said["seed"])),
-        resident=parse_resident(said["resident"]) if "resident" in options else setup.resident,
-        blocks=parse_blocks(said["blocks"]) if "blocks" in options else setup.blocks,
+        schedule=Schedule(cast(ScheduleKind, texts["schedule"]), parse_seed(texts["seed"])),
+        resident=parse_resident(texts["resident"]) if "resident" in options else setup.resident,
+        blocks=parse_blocks(texts["blocks"]) if "blocks" in options else setup.blocks,
     )
 
 
-def refusal(attempt: Callable[[], object]) -> str:
+def problem_of(attempt: Callable[[], object]) -> str:
     """Return "" when the call succeeds, else the sentence that it is refused with."""
     try:
         attempt()
@@ -72,31 +72,31 @@ def refusal(attempt: Callable[[], object]) -> str:
     return ""
 
 
-def refusal_of(name: str, text: str, setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> str:
+def text_problem(name: str, text: str, setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> str:
     """Return the sentence with which one of these setups refuses a field's text, or ""."""
-    attempts = [partial(changed, setup, scenarios.get(setup.scenario), {name: text}) for setup in setups]
-    return next(filter(None, map(refusal, attempts)), "")
+    attempts = [partial(with_texts, setup, scenarios.get(setup.scenario), {name: text}) for setup in setups]
+    return next(filter(None, map(problem_of, attempts)), "")
 
 
-def apart(setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> list[str]:
+def differences(setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> list[str]:
     """Return for each setup what tells it from the other one: "tile 16 · type float64 · sequential", or "".
 
-    Told are parameters, schedule and blocks of two panes of one kernel; others have titles of their own.
+    They are parameters, schedule and blocks of two panes of one kernel; others have titles of their own.
     """
     if len({setup.scenario for setup in setups}) > 1 or not all(setup.scenario for setup in setups):
         return [""] * len(setups)
-    said = [_said(setup, scenarios.get(setup.scenario)) for setup in setups]
-    told = [name for name in said[0] if len({of_setup[name][0] for of_setup in said}) > 1]
-    return [" · ".join(of_setup[name][1] for name in told) for of_setup in said]
+    entries = [_entries(setup, scenarios.get(setup.scenario)) for setup in setups]
+    differing = [name for name in entries[0] if len({of_setup[name][0] for of_setup in entries}) > 1]
+    return [" · ".join(of_setup[name][1] for name in differing) for of_setup in entries]
 
 
-def _said(setup: Setup, scenario: Scenario | None) -> dict[str, tuple[str, str]]:
-    """Return (value, how it is told) of everything that may differ."""
+def _entries(setup: Setup, scenario: Scenario | None) -> dict[str, tuple[str, str]]:
+    """Return (value, its text) of everything that may differ."""
     values = values_of(setup, scenario)
-    said = {p.name: (values[p.name], _named(p, values[p.name])) for p in parameters_of(scenario, setup)}
+    parameters = {p.name: (values[p.name], _named(p, values[p.name])) for p in parameters_of(scenario, setup)}
     seed = f", seed {setup.schedule.seed}" if setup.schedule.kind == "random" else ""
-    options = summary(setup) + seed
-    return {**said, "schedule": (f"{options} {setup.blocks}", options)}
+    options = options_summary(setup) + seed
+    return {**parameters, "schedule": (f"{options} {setup.blocks}", options)}
 
 
 def _named(parameter: Parameter, text: str) -> str:

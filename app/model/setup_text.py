@@ -19,7 +19,7 @@ def option_texts(setup: Setup) -> dict[str, str]:
     }
 
 
-def summary(setup: Setup) -> str:
+def options_summary(setup: Setup) -> str:
     """Return the options of a setup in a few words: "lockstep, 2 blocks"."""
     count = 0 if setup.blocks is None else len(setup.blocks)
     return setup.schedule.kind + (f", {count:,} block{'s' * (count != 1)}" if count else "")

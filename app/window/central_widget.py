@@ -17,7 +17,7 @@ from ..control.type_inference_job import TypeInferenceJob
 from ..model.bookmark import PictureChoice, SideChoice
 from ..model.playhead import Playhead
 from ..model.session import Session, launch_name
-from ..model.setup_edits import apart
+from ..model.setup_edits import differences
 from ..views.memory.scene import COLOUR_BY
 from ..views.timeline.view import TimelineView
 from ..widgets.controls import Themed
@@ -293,7 +293,7 @@ class CentralWidget(QWidget):
         if stage.setups:
             self.toolbar.show_setups(stage.setups, stage.focus, self.toolbar.shared, self._file_names())
             self.toolbar.speak(self.theme)
-            self._tell_apart()
+            self._show_differences()
         self.transport.show_link(stage.link_mode, len(self.panes) > 1)
         self.arrange()
 
@@ -309,9 +309,9 @@ class CentralWidget(QWidget):
             launch_name(Path(s.file), kernel) for s, kernel in zip(self.stage.setups, kernels, strict=True)
         ]
 
-    def _tell_apart(self) -> None:
+    def _show_differences(self) -> None:
         """Say in titles and timelines what the launches of the panes differ in, beside their kernels."""
-        texts = apart(self.stage.setups, self.toolbar.scenarios)
+        texts = differences(self.stage.setups, self.toolbar.scenarios)
         for pane, timeline, text in zip(self.panes, self.timelines, texts, strict=False):
             pane.heading.set_apart(text)
             timeline.set_apart(self.theme.say(text))

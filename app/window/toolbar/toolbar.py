@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter, Scenario
 from ...model.bookmark import Setup
-from ...model.setup_edits import changed, parameters_of, refusal_of, turned_to, values_of
-from ...model.setup_text import option_texts, summary
+from ...model.setup_edits import parameters_of, text_problem, values_of, with_scenario, with_texts
+from ...model.setup_text import option_texts, options_summary
 from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.spoken_words import speak
@@ -230,7 +230,7 @@ class Toolbar(QFrame):
                 self._field(name).put(text)
                 self._field(name).mark("")
                 self._filled[name] = text
-        self.more.setText(" | ".join(dict.fromkeys(map(summary, self.setups))))
+        self.more.setText(" | ".join(dict.fromkeys(map(options_summary, self.setups))))
         self._note_differences()
 
     def _note_differences(self) -> None:
@@ -261,7 +261,7 @@ class Toolbar(QFrame):
             setups = setups[:1]
         else:
             like, scenario = setups[min(pane, len(setups) - 1)], self.scenarios[str(name)]
-            setups[pane : pane + 1] = [turned_to(scenario, like)]
+            setups[pane : pane + 1] = [with_scenario(scenario, like)]
         self.setups_asked.emit(tuple(setups))
 
     def _touch(self, name: str, at_once: bool) -> None:
@@ -292,15 +292,15 @@ class Toolbar(QFrame):
         problems = list(filter(None, [self._check(name, text) for name, text in edits.items()]))
         self.problem.emit(problems[0] if problems else "")
         if not problems:
-            self.setups_asked.emit(tuple(self._changed(i, edits) for i in range(len(self.setups))))
+            self.setups_asked.emit(tuple(self._with_edits(i, edits) for i in range(len(self.setups))))
 
     def _check(self, name: str, text: str) -> str:
         """Mark a field as right or wrong; return why it is wrong, or ""."""
-        sentence = refusal_of(name, text, [self.setups[i] for i in self._targets(name)], self.scenarios)
+        sentence = text_problem(name, text, [self.setups[i] for i in self._targets(name)], self.scenarios)
         self._field(name).mark(sentence)
         return sentence
 
-    def _changed(self, i: int, edits: Mapping[str, str]) -> Setup:
+    def _with_edits(self, i: int, edits: Mapping[str, str]) -> Setup:
         setup = self.setups[i]
         texts = {name: text for name, text in edits.items() if i in self._targets(name)}
-        return changed(setup, self.scenarios.get(setup.scenario), texts)
+        return with_texts(setup, self.scenarios.get(setup.scenario), texts)
