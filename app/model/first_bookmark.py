@@ -21,7 +21,7 @@ def first_bookmark(specs: Sequence[str], last: Bookmark | None) -> Bookmark:
     if last is not None and last.panes and not specs:
         return last
     setups = setups_of(specs or DEFAULT_PAIR)
-    alike = len({_options(setup, setups) for setup in setups}) == 1
+    alike = len({_comparable(setup, setups) for setup in setups}) == 1
     plain = {"panes": setups, "selections": (), "moment": None, "focus": len(setups) - 1, "shared": alike}
     return msgspec.structs.replace(last or Bookmark(()), **plain)
 
@@ -38,7 +38,7 @@ def setups_of(specs: Sequence[str]) -> tuple[Setup, ...]:
     return tuple(setups)
 
 
-def _options(setup: Setup, setups: Sequence[Setup]) -> str:
+def _comparable(setup: Setup, setups: Sequence[Setup]) -> str:
     """Return what may differ between panes that are changed alike: the parameters that all have, the schedule."""
     common = [name for name in setup.values if all(name in other.values for other in setups)]
     values = {name: setup.values[name] for name in common}

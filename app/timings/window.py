@@ -34,8 +34,8 @@ from ..widgets.notice import Notice
 from ..widgets.theme import Theme
 from ..widgets.widget_picture import PictureError
 from . import export
+from .chart_fields import ChartFields
 from .lists import KernelList, SourceList
-from .options import ChartFields
 
 TABS = {
     "bars": "Time",
