@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg", ".pdf", ".csv", ".json")
 DPI = 300  # of a PNG file
 DOTS = 96  # pixels an inch in SVG and PDF: what a length in CSS means
-SMALLER = 0.95  # steps in which text is made smaller until all fits
-LEAST = 0.7  # the smallest text, as a share of the normal one
+SHRINK = 0.95  # steps in which text is made smaller until all fits
+MINIMUM_SCALE = 0.7  # the smallest text, as a share of the normal one
 NORMAL = (960, 540)  # the size at which a figure has the window's own text size
 
 
@@ -42,11 +42,11 @@ class Page:
 
         shares = self.size[0] / NORMAL[0], self.size[1] / NORMAL[1]
         scale = self.text_size * sqrt(shares[0] * shares[1])
-        least = LEAST * min(self.text_size, 1.0) * min(shares)
-        while scale * SMALLER >= least:
+        minimum = MINIMUM_SCALE * min(self.text_size, 1.0) * min(shares)
+        while scale * SHRINK >= minimum:
             if wanted_height(figure, self.size[0], Theme.named(self.theme, scale)) <= self.size[1]:
                 break
-            scale *= SMALLER
+            scale *= SHRINK
         return Theme.named(self.theme, scale)
 
 

@@ -49,7 +49,7 @@ TABS = {
 FILES = "Pictures and numbers (*.png *.svg *.pdf *.csv *.json)"
 
 
-class Timings(QWidget):
+class TimingsWindow(QWidget):
     """Draws the recorded measurements at once, and measures the same rows here."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -328,11 +328,11 @@ class Timings(QWidget):
         event.accept()
 
 
-def show_timings(window: QWidget, look: Look) -> Timings:
+def show_timings(window: QWidget, look: Look) -> TimingsWindow:
     """Show the timings beside a window, in its look; return them."""
-    timings = window.findChild(Timings)
+    timings = window.findChild(TimingsWindow)
     if timings is None:
-        timings = Timings(look.theme, window)
+        timings = TimingsWindow(look.theme, window)
         look.changed.connect(timings.set_theme)
         room = window.screen().availableSize() * 0.95
         timings.resize(timings.sizeHint().expandedTo(window.size() * 0.9).boundedTo(room))

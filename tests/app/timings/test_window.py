@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from recorded_charts import of
 from tilescope.app.charts.choice import CHARTS, Subject
 from tilescope.app.charts.sources import own_folder
-from tilescope.app.timings.window import Timings, show_timings
+from tilescope.app.timings.window import TimingsWindow, show_timings
 from tilescope.app.widgets.appearance import apply_theme
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.start import application
@@ -37,7 +37,7 @@ LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 def timings():
     application()
     apply_theme(Theme())
-    window = Timings(Theme())
+    window = TimingsWindow(Theme())
     window.resize(1280, 800)
     window.show()
     QTest.qWaitForWindowActive(window)
@@ -71,7 +71,7 @@ def test_two_clicks_from_the_main_window_to_a_chart_as_a_file(tmp_path, monkeypa
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "times.svg"), ""))
     with opened(wait=False) as window:
         QTest.mouseClick(window.toolbar.timings, LEFT)
-        timings = window.findChild(Timings)
+        timings = window.findChild(TimingsWindow)
         assert timings.isVisible()
         assert list(bars(timings)) == ["matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled"]
         QTest.mouseClick(timings.save_button, LEFT)
@@ -85,12 +85,12 @@ def test_two_clicks_from_the_main_window_to_a_chart_as_a_file(tmp_path, monkeypa
 def test_the_key_opens_the_same_window_again():
     with opened(wait=False) as window:
         press(window, "Ctrl+6")
-        first = window.findChild(Timings)
+        first = window.findChild(TimingsWindow)
         assert first.isVisible()
         first.close()
         window.activateWindow()
         window.commands["Timings"].trigger()
-        assert window.findChildren(Timings) == [first]
+        assert window.findChildren(TimingsWindow) == [first]
         assert first.isVisible()
         first.close()
 
@@ -117,7 +117,7 @@ def test_a_click_on_a_tab_draws_that_chart(timings):
 def test_the_ladder_is_two_clicks_away_and_leaves_the_choice_as_it_was():
     with opened(wait=False) as window:
         QTest.mouseClick(window.toolbar.timings, LEFT)
-        timings = window.findChild(Timings)
+        timings = window.findChild(TimingsWindow)
         QTest.mouseClick(timings.tabs, LEFT, NONE, timings.tabs.tabRect(CHARTS.index("ladder")).center())
         assert {"python-threads", "matmul-naive-col-on-x/numpy", "matmul-tiled"} <= bars(timings).keys()
         assert timings.figure.panels[0].axis.log
@@ -295,7 +295,7 @@ def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings,
         assert timings.measure_button.text() == "Measure here"
         same = msgspec.structs.replace(made.host, processor=theirs)
         save(msgspec.structs.replace(made, host=same), path)
-        again = Timings(Theme())
+        again = TimingsWindow(Theme())
         assert [str(source.path) for source in again.sources.chosen()][1:] == [str(path)]
         again.show_choice(timings.choice)
         assert [bar.part.split()[0] for bar in again.figure.panels[0].bars] == ["recorded", "here"]

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget
 
 from tilescope.app.charts.choice import CHARTS, Choice, subject_named
 from tilescope.app.model.vocabulary import text_in_words
-from tilescope.app.timings.window import Timings
+from tilescope.app.timings.window import TimingsWindow
 from tilescope.app.widgets.spoken_words import speak
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window import actions
@@ -99,7 +99,7 @@ def offered(timings):
 @pytest.mark.parametrize("chart", CHARTS)
 def test_no_word_of_cuda_is_left_in_the_timings(chart, monkeypatch):
     application()
-    timings = Timings(Theme())
+    timings = TimingsWindow(Theme())
     timings.draw = timings.redraw
     timings.show()
     keys = ("matmul-tiled", "histogram-global", "count-atomic", "transpose-naive", "python-loops")
