@@ -107,7 +107,7 @@ def _window(worker: Worker, mark: Bookmark, start: StartMoment, size: Size) -> M
     window.stage.settled.connect(loop.quit)
     if window.show_bookmark(mark, start) and not window.stage.is_settled():
         loop.exec()
-    window.stage.jobs.rested.connect(loop.quit)
+    window.stage.jobs.became_idle.connect(loop.quit)
     while not window.stage.jobs.is_idle():
         loop.exec()
     window.central.spreads.ended.connect(loop.quit)

@@ -18,10 +18,10 @@ from .session_jobs import LEAVING, FunctionRunnable, SessionJobs
 class SeedJobs(QObject):
     """Makes the spreads that are wanted.
 
-    moved: (key of the launch, see `key_of`, Spread) with each seed that is done. ended: no more comes for this key.
+    progressed: (key of the launch, see `key_of`, Spread) with each seed done. ended: no more comes for this key.
     """
 
-    moved = Signal(str, object)
+    progressed = Signal(str, object)
     ended = Signal(str)
 
     def __init__(self, jobs: SessionJobs, parent: QObject | None = None) -> None:
@@ -32,16 +32,16 @@ class SeedJobs(QObject):
         self._wanted: frozenset[str] = frozenset()  # replaced as a whole: the thread reads it
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
-        self.moved.connect(self._keep)
+        self.progressed.connect(self._keep)
         self.ended.connect(self._under_way.discard)
 
     def want(self, sessions: Iterable[Session]) -> None:
-        """Make the spreads of these sessions, and of no others any more; what is known of them is told at once."""
+        """Make the spreads of these sessions, and of no others any more; what is known of them is sent at once."""
         keys = {key_of(session.launch): session for session in sessions}
         self._wanted = frozenset(keys)
         for key, session in keys.items():
             if key in self._known:
-                self.moved.emit(key, self._known[key])
+                self.progressed.emit(key, self._known[key])
             if key not in self._under_way and not self.is_done(key):
                 self._under_way.add(key)
                 self._pool.start(FunctionRunnable(partial(self._make, key, session)))
@@ -64,21 +64,23 @@ class SeedJobs(QObject):
         self._known[key] = spread
 
     def _make(self, key: str, session: Session) -> None:
-        """In the thread: trace seed after seed, and tell what is known so far."""
+        """In the thread: trace seed after seed, and send what is known so far."""
         counting = session.counting
         assert counting is not None
         spread = Spread((), seeds_for(session.trace), recorded_outcomes_of(session.launch))
         try:
-            self.moved.emit(key, spread)
+            self.progressed.emit(key, spread)
             for seed in range(spread.wanted):
                 if key not in self._wanted:
                     return
-                total = counted_total(self.jobs.aside(seeded(session.launch, seed)), counting.result.buffer)
+                total = counted_total(
+                    self.jobs.trace_unshown(seeded(session.launch, seed)), counting.result.buffer
+                )
                 spread = Spread((*spread.totals, total), spread.wanted, spread.measured)
-                self.moved.emit(key, spread)
+                self.progressed.emit(key, spread)
         except (Cancelled, WorkerError) as error:
             why = str(error) or "The random schedules were not all traced."
-            self.moved.emit(key, Spread(spread.totals, spread.wanted, spread.measured, why))
+            self.progressed.emit(key, Spread(spread.totals, spread.wanted, spread.measured, why))
         finally:
             self.ended.emit(key)
 

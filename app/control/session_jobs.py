@@ -29,23 +29,23 @@ class SessionJobs(QObject):
     """Makes the sessions that the panes ask for; a pane's newer wish replaces its older one.
 
     ready: (pane, Session). progress: (pane, blocks done, blocks in all), 0 of 0 while nobody knows.
-    failed: (pane, one sentence). slow: (pane, Launch, seconds, blocks): all of them would take so long.
+    failed: (pane, one sentence). takes_long: (pane, Launch, seconds, blocks): all of them would take so long.
     examined: a Session that some pane got has its findings now; they come once no pane waits for a picture.
-    unfit: one sentence, why there are none. rested: nothing is being made or examined any more.
+    examining_failed: one sentence, why there are none. became_idle: nothing is being made or examined any more.
     """
 
     ready = Signal(int, object)
     progress = Signal(int, int, int)
     failed = Signal(int, str)
-    slow = Signal(int, object, float, int)
+    takes_long = Signal(int, object, float, int)
     examined = Signal(object)
-    unfit = Signal(str)
-    rested = Signal()
-    _told = Signal(object, str)
-    _made = Signal(str, object)
-    _lost = Signal(str, str)
-    _late = Signal(str, object)
-    _moved = Signal(str, int, int)
+    examining_failed = Signal(str)
+    became_idle = Signal()
+    _examination_ended = Signal(object, str)
+    _session_made = Signal(str, object)
+    _session_failed = Signal(str, str)
+    _session_takes_long = Signal(str, object)
+    _blocks_done = Signal(str, int, int)
 
     def __init__(self, worker: Worker, cache: TraceCache | None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -61,14 +61,14 @@ class SessionJobs(QObject):
         self.calm.timeout.connect(self._start_later)
         self._tracing = ""
         self._one_at_a_time = threading.Lock()
-        self._pool, self._aside = QThreadPool(self), QThreadPool(self)
+        self._pool, self._background_pool = QThreadPool(self), QThreadPool(self)
         self._pool.setMaxThreadCount(2)
-        self._aside.setMaxThreadCount(1)
-        self._made.connect(self._finish)
-        self._lost.connect(self._fail)
-        self._late.connect(self._postpone)
-        self._moved.connect(self._tell)
-        self._told.connect(self._end_examining)
+        self._background_pool.setMaxThreadCount(1)
+        self._session_made.connect(self._finish)
+        self._session_failed.connect(self._fail)
+        self._session_takes_long.connect(self._postpone)
+        self._blocks_done.connect(self._report_blocks)
+        self._examination_ended.connect(self._end_examining)
 
     def trace(self, pane: int, launch: Launch, scenario: Scenario | None, *, patient: bool = False) -> None:
         """Make the session of a launch for a pane; unless `patient`, one that takes long is left to be asked about."""
@@ -91,9 +91,9 @@ class SessionJobs(QObject):
         self._update()
         self.calm.stop()
         self.worker.close()
-        for pool in (self._pool, self._aside):
+        for pool in (self._pool, self._background_pool):
             pool.clear()
-        return all(pool.waitForDone(LEAVING) for pool in (self._pool, self._aside))
+        return all(pool.waitForDone(LEAVING) for pool in (self._pool, self._background_pool))
 
     def _ask(self, pane: int, key: str, make: Callable[[], Session]) -> None:
         self._wishes[pane] = key
@@ -117,11 +117,11 @@ class SessionJobs(QObject):
         """In a thread: make a session and send it to the window's thread."""
         why = "The trace could not be prepared for drawing; the terminal says why. Choose another size or kernel."
         try:
-            self._made.emit(key, make().prepared())
+            self._session_made.emit(key, make().prepared())
             why = ""
         except TakesLong as long:
             why = ""
-            self._late.emit(key, long)
+            self._session_takes_long.emit(key, long)
         except Cancelled:
             why = "The tracing was cancelled."
         except (WorkerError, TraceFileError) as error:
@@ -130,7 +130,7 @@ class SessionJobs(QObject):
             why = "There is not enough memory to draw this trace; choose a smaller size or fewer blocks."
         finally:
             if why:
-                self._lost.emit(key, why)
+                self._session_failed.emit(key, why)
 
     def _traced(self, key: str, launch: Launch, scenario: Scenario | None, patience: float | None) -> Session:
         trace = self.cache.get(launch) if self.cache else None
@@ -141,7 +141,9 @@ class SessionJobs(QObject):
                 self._tracing = key
                 try:
                     trace = self.worker.run(
-                        launch, lambda done, total: self._moved.emit(key, done, total), patience=patience
+                        launch,
+                        lambda done, total: self._blocks_done.emit(key, done, total),
+                        patience=patience,
                     )
                 finally:
                     self._tracing = ""
@@ -149,7 +151,7 @@ class SessionJobs(QObject):
                 self._later.append(partial(self.cache.put, launch, trace))
         return build_session(launch, trace, scenario)
 
-    def aside(self, launch: Launch) -> Trace:
+    def trace_unshown(self, launch: Launch) -> Trace:
         """In a thread: return the trace of a launch that no pane shows, made between those that panes wait for.
 
         Raises Cancelled and WorkerError.
@@ -184,7 +186,7 @@ class SessionJobs(QObject):
     def _start_later(self) -> None:
         """Do now what could wait, unless another session is being made: the end of that one comes back here."""
         while self._later and not self._under_way:
-            self._aside.start(FunctionRunnable(self._later.pop(0)))
+            self._background_pool.start(FunctionRunnable(self._later.pop(0)))
 
     def _examine(self, session: Session) -> None:
         """In a thread: find out what is worth telling about a session that is still shown."""
@@ -196,16 +198,16 @@ class SessionJobs(QObject):
         except MemoryError:
             why = "There is not enough memory to look for findings in this trace; choose a smaller size."
         finally:
-            self._told.emit(session, why)
+            self._examination_ended.emit(session, why)
 
     def _end_examining(self, session: Session, why: str) -> None:
         self._examining.discard(session)
         if session.is_examined:
             self.examined.emit(session)
         if why:
-            self.unfit.emit(why)
+            self.examining_failed.emit(why)
         if self.is_idle():
-            self.rested.emit()
+            self.became_idle.emit()
 
     def is_idle(self) -> bool:
         """Return whether no session is being made or examined."""
@@ -220,7 +222,7 @@ class SessionJobs(QObject):
     def _postpone(self, key: str, long: TakesLong) -> None:
         self._under_way.discard(key)
         for pane in self._served(key):
-            self.slow.emit(pane, long.launch, long.seconds, long.blocks)
+            self.takes_long.emit(pane, long.launch, long.seconds, long.blocks)
         self._rest()
 
     def _served(self, key: str) -> list[int]:
@@ -231,7 +233,7 @@ class SessionJobs(QObject):
         self._update()
         return panes
 
-    def _tell(self, key: str, done: int, total: int) -> None:
+    def _report_blocks(self, key: str, done: int, total: int) -> None:
         if key not in self._wanted:
             self._update()  # it was dropped just before it began
         for pane, wish in self._wishes.items():

@@ -24,8 +24,8 @@ class Stage(QObject):
     changed: draw again. loaded: this pane has another session. waiting: (pane, blocks done, blocks in all).
     positioned: after `loaded`, time and selections are where the sessions shall be looked at first.
     settled: nothing is being made any more. problem: one sentence. consent: (pane, launch) whose source
-    came with a file and is run after `trust`. slow: (pane, launch, seconds, blocks) that takes long: its first block
-    is shown, and all of it is run after `insist`. turned: another pane is in focus.
+    came with a file and is run after `trust`. takes_long: (pane, launch, seconds, blocks) of which the first block
+    is shown, and all of which is run after `run_however_long`. focus_changed: another pane is in focus.
 
     `setups` are those of the pictures, but while others are being made.
     """
@@ -36,9 +36,9 @@ class Stage(QObject):
     positioned = Signal()
     settled = Signal()
     problem = Signal(str)
-    slow = Signal(int, object, float, int)
+    takes_long = Signal(int, object, float, int)
     consent = Signal(int, object)
-    turned = Signal()
+    focus_changed = Signal()
 
     def __init__(self, playhead: Playhead, jobs: SessionJobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -57,8 +57,8 @@ class Stage(QObject):
         jobs.ready.connect(self._take)
         jobs.progress.connect(self.waiting)
         jobs.failed.connect(self._miss)
-        jobs.slow.connect(self._postpone)
-        jobs.unfit.connect(self.problem)
+        jobs.takes_long.connect(self._postpone)
+        jobs.examining_failed.connect(self.problem)
 
     def ends(self) -> list[int]:
         """Return the last moment of each pane, 0 for one that has no session yet."""
@@ -129,9 +129,9 @@ class Stage(QObject):
 
     def _miss(self, pane: int, sentence: str) -> None:
         self.problem.emit(sentence)
-        self._turn_back([pane])
+        self._restore_setups([pane])
 
-    def _turn_back(self, panes: Iterable[int]) -> None:
+    def _restore_setups(self, panes: Iterable[int]) -> None:
         """Return to the setups of the pictures of these panes, of which no others will come."""
         for pane in panes:
             self._set(pane, self._shown.get(pane, self.setups[pane]))
@@ -144,9 +144,9 @@ class Stage(QObject):
     def _postpone(self, pane: int, launch: Launch, seconds: float, blocks: int) -> None:
         first = 0 if launch.blocks is None else launch.blocks[0]
         self._run_blocks(pane, launch, (first,), cut=True)
-        self.slow.emit(pane, launch, seconds, blocks)
+        self.takes_long.emit(pane, launch, seconds, blocks)
 
-    def insist(self, pane: int, launch: Launch) -> None:
+    def run_however_long(self, pane: int, launch: Launch) -> None:
         """Run a launch however long it takes."""
         self._run_blocks(pane, launch, launch.blocks, cut=False)
 
@@ -161,7 +161,7 @@ class Stage(QObject):
     def cancel(self) -> bool:
         """Stop making sessions, go back to the setups of what is shown; return whether any was being made."""
         waiting = [pane for pane in range(len(self.sessions)) if self.jobs.cancel(pane)]
-        self._turn_back(waiting)
+        self._restore_setups(waiting)
         return bool(waiting)
 
     def _reruns(self, pane: int, session: Session) -> bool:
@@ -205,7 +205,7 @@ class Stage(QObject):
         """Turn to a pane: steps and the right column follow it."""
         if pane != self.focus and 0 <= pane < len(self.sessions):
             self.focus = pane
-            self.turned.emit()
+            self.focus_changed.emit()
             self.changed.emit()
 
     def focus_next(self) -> None:

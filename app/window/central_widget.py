@@ -51,7 +51,7 @@ class CentralWidget(QWidget):
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
         self.side, self.transport = SidePanel(theme), Transport(playhead, theme)
         self.spreads, self.types = SeedJobs(stage.jobs, self), TypeInferenceJob(self)
-        self.spreads.moved.connect(self._show_spread)
+        self.spreads.progressed.connect(self._show_spread)
         self.types.found.connect(self.side.show_findings)
         stage.jobs.examined.connect(self._show_findings)
         self._build()

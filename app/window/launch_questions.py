@@ -34,7 +34,7 @@ class LaunchQuestions:
         self.stage, self.notice = stage, notice
         self.change_setups, self.show_source = change_setups, show_source
         self._slow: dict[int, tuple[Launch, float]] = {}  # by pane, with the seconds that it takes
-        stage.slow.connect(self.ask_patience)
+        stage.takes_long.connect(self.ask_patience)
         stage.consent.connect(self.ask_consent)
 
     def forget(self) -> None:
@@ -55,7 +55,7 @@ class LaunchQuestions:
 
     def _count_all(self) -> None:
         for pane, (launch, _) in self._slow.items():
-            self.stage.insist(pane, launch)
+            self.stage.run_however_long(pane, launch)
         self._slow.clear()
 
     def offer_all(self, pane: int, trace: Trace) -> None:

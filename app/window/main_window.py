@@ -108,7 +108,7 @@ class MainWindow(QMainWindow):
         stage.positioned.connect(self.draw)  # before Qt paints what was loaded, so that it is painted once
         stage.waiting.connect(self.central.show_progress)
         stage.problem.connect(self.notice.error)
-        stage.turned.connect(self.central.show_setups)
+        stage.focus_changed.connect(self.central.show_setups)
         self.central.cancelled.connect(self.escape)
         self.playhead.changed.connect(self._tick)
         self.look.changed.connect(self._set_theme)
