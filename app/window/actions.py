@@ -16,7 +16,7 @@ from ..widgets.appearance import Look
 from ..widgets.spoken_words import Say, speak_actions
 from .central_widget import CentralWidget
 from .colouring import Colouring
-from .open_save import Files
+from .open_save import FileOperations
 
 # The names of the vocabularies themselves, which are the same in all words.
 CUDA, WORK_ITEM = "Thread, block, warp", "Work-item, work-group, wavefront"
@@ -36,7 +36,7 @@ LINE = Command()
 Commands = Mapping[str, Sequence[Command]]  # by the title of their menu
 
 
-def file_commands(files: Files, leave: Callable[[], object]) -> list[Command]:
+def file_commands(files: FileOperations, leave: Callable[[], object]) -> list[Command]:
     """Return what opens and saves."""
     return [
         Command("Open trace…", "Ctrl+O", files.open_trace),
@@ -169,14 +169,14 @@ def _action(window: QWidget, command: Command) -> QAction:
     return action
 
 
-def offer_recent(part: QMenu, files: Files) -> None:
+def offer_recent(part: QMenu, files: FileOperations) -> None:
     """Put the traces opened lately into a menu, after its first line."""
     recent = QMenu("Recent traces", part)
     recent.aboutToShow.connect(lambda: _fill_recent(recent, files))
     part.insertMenu(part.actions()[1], recent)
 
 
-def _fill_recent(recent: QMenu, files: Files) -> None:
+def _fill_recent(recent: QMenu, files: FileOperations) -> None:
     recent.clear()
     for path in files.recent():
         recent.addAction(path, partial(files.open_path, path))

@@ -36,7 +36,7 @@ from .central_widget import CentralWidget
 from .colouring import Colouring
 from .dialogs import show_about, show_keys
 from .launch_questions import LaunchQuestions
-from .open_save import Files, dropped
+from .open_save import FileOperations, usable_paths
 from .toolbar.toolbar import PANE_NAMES
 
 FRAME = 16  # milliseconds between two frames
@@ -56,7 +56,7 @@ class MainWindow(QMainWindow):
         self.stage = Stage(self.playhead, jobs, self)
         self.central = CentralWidget(self.playhead, self.stage, self.look.theme)
         self.notice, self.toolbar, self.side = self.central.notice, self.central.toolbar, self.central.side
-        self.files = Files(
+        self.files = FileOperations(
             self, self.stage, self.toolbar, self.notice, self.stored_settings, self.change_setups
         )
         self.questions = LaunchQuestions(
@@ -258,12 +258,12 @@ class MainWindow(QMainWindow):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take traces and NumPy arrays."""
-        if dropped(event.mimeData()):
+        if usable_paths(event.mimeData()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Open what was dropped."""
-        for path in dropped(event.mimeData())[:1]:
+        for path in usable_paths(event.mimeData())[:1]:
             event.acceptProposedAction()
             self.files.take_dropped(path)
 
@@ -303,6 +303,6 @@ class MainWindow(QMainWindow):
         """Return the bookmark, without panes where they show traces that cannot be opened again."""
         mark, sessions = self.bookmark(), self.stage.sessions
         files = [(setup.file, s) for setup, s in zip(mark.panes, sessions, strict=True) if setup.file]
-        if any(session is None or self.files.goes(file) for file, session in files):
+        if any(session is None or self.files.is_temporary(file) for file, session in files):
             return msgspec.structs.replace(mark, panes=(), selections=(), moment=None, focus=0)
         return mark

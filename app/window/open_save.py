@@ -22,10 +22,10 @@ from .toolbar.toolbar import Toolbar
 
 TRACES = "Traces (*.npz)"
 ANSWERS = 6  # launches that a question offers
-DROPPED = (".npz", ".npy", ".py")
+DROP_SUFFIXES = (".npz", ".npy", ".py")
 
 
-class Files:
+class FileOperations:
     """Opens files in the pane in focus, and saves what is shown.
 
     window: the parent of the dialogs, and what is in pictures. change_setups: runs other setups. program: of the
@@ -65,10 +65,10 @@ class Files:
 
     def note_opened(self, path: str) -> None:
         """Remember a trace file that could be opened, unless it goes when the window closes."""
-        if path and not self.goes(path):
+        if path and not self.is_temporary(path):
             self.settings.note_recent(path)
 
-    def goes(self, path: str) -> bool:
+    def is_temporary(self, path: str) -> bool:
         """Return whether a trace is one that is removed when the window closes."""
         return self.program is not None and self.program.owns(path)
 
@@ -196,7 +196,7 @@ class Files:
         return str(Path(recent[0]).parent) if recent else str(Path.home())
 
 
-def dropped(data: QMimeData) -> list[str]:
+def usable_paths(data: QMimeData) -> list[str]:
     """Return the paths of dropped files that can be used here: traces, NumPy arrays, programs."""
     paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
-    return [path for path in paths if path.lower().endswith(DROPPED)]
+    return [path for path in paths if path.lower().endswith(DROP_SUFFIXES)]

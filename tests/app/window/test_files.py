@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
-from tilescope.app.window.open_save import dropped
+from tilescope.app.window.open_save import usable_paths
 from tilescope.tracer.model.launch import decode, encode
 from tilescope.tracer.storage.trace_file import save
 from windows import SMALL, opened, reset, settle, until
@@ -118,4 +118,4 @@ def test_a_dropped_trace_is_opened_and_other_files_are_not_taken(tmp_path):
         assert fresh.central.panes[1].heading.title.text() == "mine"
         other = QMimeData()
         other.setUrls([QUrl.fromLocalFile(str(tmp_path / "notes.txt"))])
-        assert dropped(other) == []
+        assert usable_paths(other) == []
