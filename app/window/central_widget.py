@@ -23,7 +23,7 @@ from ..views.timeline.view import TimelineView
 from ..widgets.controls import Themed
 from ..widgets.notice import News, Notice
 from ..widgets.theme import Theme
-from .pane_alignment import share_ranks, share_room, share_scales, share_words
+from .pane_alignment import align_colour_scales, align_counters, align_headings, align_matrices
 from .panels.pane import Pane
 from .panels.side import SidePanel
 from .panels.transport import Transport
@@ -188,14 +188,14 @@ class CentralWidget(QWidget):
         timeline.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         timeline.x_range_changed.connect(lambda first, last: self._link_ranges(i, first, last))
         pane.cancelled.connect(self.cancelled)
-        pane.heading.fitted.connect(lambda: share_words(self.panes))
+        pane.heading.fitted.connect(lambda: align_headings(self.panes))
         pane.picture_asked.connect(self.show_picture)
         pane.show_picture(self.picture)
         pane.set_theme(self.theme)
         pane.memory.colour_by = self.colour
         self.panes.append(pane)
         self.timelines.append(timeline)
-        share_words(self.panes)
+        align_headings(self.panes)
         self.across.insertWidget(i, pane)
         self.foot_column.insertWidget(i, timeline, 1)  # what is left over is theirs
         self.share_width()
@@ -319,9 +319,9 @@ class CentralWidget(QWidget):
     def draw(self) -> None:
         """Draw the moment in every view that can be seen."""
         stage = self.stage
-        share_scales(self.panes, stage.selections)
-        share_room(self.panes)
-        share_ranks(self.panes)
+        align_colour_scales(self.panes, stage.selections)
+        align_matrices(self.panes)
+        align_counters(self.panes)
         for i, moment in enumerate(stage.moments()[: len(self.panes)]):
             self.panes[i].render_moment(moment, stage.selections[i])
             self.panes[i].set_focused(i == stage.focus and len(self.panes) > 1)

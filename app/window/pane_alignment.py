@@ -9,7 +9,7 @@ from ..views.memory.picture import Needs
 from .panels.pane import Pane
 
 
-def share_scales(panes: Sequence[Pane], selections: Sequence[Selection]) -> None:
+def align_colour_scales(panes: Sequence[Pane], selections: Sequence[Selection]) -> None:
     """Let a colour mean the same count in every pane."""
     tops: dict[tuple[str, str], int] = {}
     for pane, selection in zip(panes, selections, strict=False):
@@ -19,7 +19,7 @@ def share_scales(panes: Sequence[Pane], selections: Sequence[Selection]) -> None
         pane.memory.tops = tuple(sorted(tops.items()))
 
 
-def share_room(panes: Sequence[Pane]) -> None:
+def align_matrices(panes: Sequence[Pane]) -> None:
     """Let matrices of the same shapes stand at the same place in the same size."""
     needs = [pane.memory.needs for pane in panes]
     known = [need for need in needs if need is not None]
@@ -28,7 +28,7 @@ def share_room(panes: Sequence[Pane]) -> None:
         pane.memory.stand_beside(_together(like) if len(like) > 1 else None)
 
 
-def share_ranks(panes: Sequence[Pane]) -> None:
+def align_counters(panes: Sequence[Pane]) -> None:
     """Let every pane count wavefronts where they are the lesson in one, and first show the numbers that differ."""
     for pane in panes:
         pane.counters.count_wavefronts(any(other.conflicts for other in panes))
@@ -38,7 +38,7 @@ def share_ranks(panes: Sequence[Pane]) -> None:
         pane.counters.leave_last(same)
 
 
-def share_words(panes: Sequence[Pane]) -> None:
+def align_headings(panes: Sequence[Pane]) -> None:
     """Let the heads of the panes be as brief as the briefest has to be."""
     brevity = max((pane.heading.needed for pane in panes), default=0)
     for pane in panes:
