@@ -77,5 +77,5 @@ class TypeInferenceJob(QObject):
             self._tell(session, operations)
 
     def _tell(self, session: Session, operations: Operations) -> None:
-        if session.learn(operations):
+        if session.add_operations(operations):
             self.found.emit(session)

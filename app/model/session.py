@@ -78,7 +78,7 @@ class Session:
         wanted = column.dtype.type(block)  # of another type, NumPy would convert the whole column
         return np.arange(np.searchsorted(column, wanted), np.searchsorted(column, wanted, "right"))
 
-    def learn(self, operations: tuple[Operation, ...]) -> bool:
+    def add_operations(self, operations: tuple[Operation, ...]) -> bool:
         """Take in what type inference found of the kernel; return whether there are more findings now."""
         late = float64_findings(self.trace, self.requests, operations)
         if not late or any(finding.kind == late[0].kind for finding in self.findings):
