@@ -251,7 +251,7 @@ class TimingsWindow(QWidget):
         except PictureError as error:
             self.notice.error(str(error))
             return
-        self.notice.tell(f"The chart is saved as {path}.")
+        self.notice.inform(f"The chart is saved as {path}.")
 
     def copy(self) -> None:
         """Put the chart on the clipboard."""
@@ -259,7 +259,7 @@ class TimingsWindow(QWidget):
             self.notice.error("There is nothing to copy: choose a kernel that was measured like this.")
             return
         export.copy_figure(self.figure, self._page())
-        self.notice.tell(
+        self.notice.inform(
             "The chart is on the clipboard as a picture; Save writes its numbers as CSV or JSON."
         )
 
@@ -304,14 +304,14 @@ class TimingsWindow(QWidget):
     def _take_measurement(self, path: str) -> None:
         self.show_running(self.job.is_running)
         self.load(also=path)
-        self.notice.tell(f"Measured; all samples are saved as {path}.")
+        self.notice.inform(f"Measured; all samples are saved as {path}.")
 
     def _miss_measurement(self, sentence: str) -> None:
         self.show_running(self.job.is_running)
         if sentence:
             self.notice.error(sentence)
         else:
-            self.notice.tell("The measurement was cancelled; nothing is saved.")
+            self.notice.inform("The measurement was cancelled; nothing is saved.")
 
     def escape(self) -> None:
         """Cancel the measurement, else close the message, else the window."""

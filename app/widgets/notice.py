@@ -67,7 +67,7 @@ class News(QFrame):
 class Notice(QFrame):
     """One sentence, perhaps with buttons to answer it; it stays until it is answered, closed or replaced.
 
-    What is no error and no question is told by `news`; without any, here, and goes by itself after a while.
+    What is no error and no question is shown by `news`; without any, here, and goes by itself after a while.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -75,7 +75,7 @@ class Notice(QFrame):
         self.setObjectName("notice")
         self.theme = theme
         self.news: News | None = None
-        self.kind = ""
+        self.message_type = ""  # error, information or question; "" for none
         self.sign, self.sentence = QLabel(), QLabel()
         self.sentence.setWordWrap(True)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -88,31 +88,31 @@ class Notice(QFrame):
         self.row.setStretch(1, 1)
         self.answers: list[QPushButton] = []
         self._read = QTimer(self, singleShot=True, interval=READING)
-        self._read.timeout.connect(lambda: self.clear("told"))
+        self._read.timeout.connect(lambda: self.clear("information"))
         self.hide()
 
     def error(self, sentence: str) -> None:
         """Say what went wrong, where, and what to do."""
         self._show("error", sentence, [])
 
-    def tell(self, sentence: str) -> None:
+    def inform(self, sentence: str) -> None:
         """Say something that is no error."""
         if self.news:
             self.news.tell(sentence)
             return
-        self._show("told", sentence, [])
+        self._show("information", sentence, [])
         self._read.start()
 
     def ask(self, sentence: str, answers: Answers) -> None:
         """Ask something: a button for each (text, what it does); closing does nothing."""
         self._show("question", sentence, answers)
 
-    def clear(self, kind: str = "") -> None:
-        """Take the sentence away; with a kind, only one of that kind."""
-        if not kind or kind == self.kind:
-            self.kind = ""
+    def clear(self, message_type: str = "") -> None:
+        """Take the sentence away; with a type, only one of that type."""
+        if not message_type or message_type == self.message_type:
+            self.message_type = ""
             self.hide()
-        if self.news and kind in ("", "told"):
+        if self.news and message_type in ("", "information"):
             self.news.hide()
 
     def is_shown(self) -> bool:
@@ -128,23 +128,23 @@ class Notice(QFrame):
         self._show_sign()
 
     def _show_sign(self) -> None:
-        wrong = self.kind == "error"
+        wrong = self.message_type == "error"
         picture = icon("warning" if wrong else "info", self.theme.colour("bad" if wrong else "accent"))
         self.sign.setPixmap(picture.pixmap(self.theme.px(18), self.theme.px(18)))
 
-    def _show(self, kind: str, sentence: str, answers: Answers) -> None:
+    def _show(self, message_type: str, sentence: str, answers: Answers) -> None:
         for old in self.answers:
             old.hide()  # it goes later, and is not to be seen beside the new ones
             self.row.removeWidget(old)
             old.deleteLater()
-        self.kind = kind
+        self.message_type = message_type
         self._read.stop()
         if self.news:
             self.news.hide()  # what comes now is newer
         self.answers = [button(text, text, text=text, run=self._answer(run)) for text, run in answers]
         for i, new in enumerate(self.answers):
             self.row.insertWidget(2 + i, new)
-        mark(self, "kind", kind)
+        mark(self, "kind", message_type)
         self._show_sign()
         self.show()
         _say(self.sentence, self.theme.say(sentence))

@@ -283,7 +283,9 @@ class CentralWidget(QWidget):
     def toggle_picture(self) -> None:
         """Turn from the histogram to the memory, or back; say why where there is none."""
         if not any(session and session.counting for session in self.stage.sessions):
-            self.notice.tell("There is no histogram: no kernel shown here counts with atomics or into bins.")
+            self.notice.inform(
+                "There is no histogram: no kernel shown here counts with atomics or into bins."
+            )
             return
         self.show_picture("memory" if any(pane.shows_histogram() for pane in self.panes) else "histogram")
 

@@ -32,7 +32,7 @@ class Colouring:
         central.colour_by(COLOUR_BY[(COLOUR_BY.index(central.colour) + 1) % len(COLOUR_BY)])
         heat = HEATS.get(central.colour, "")
         told = f"Cells and lines show {heat} so far." if heat else ""
-        central.notice.tell(told or f"Cells are coloured by {NAMES[central.colour]}.")
+        central.notice.inform(told or f"Cells are coloured by {NAMES[central.colour]}.")
         self.draw()
 
     def keep(self) -> None:

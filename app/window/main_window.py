@@ -236,10 +236,10 @@ class MainWindow(QMainWindow):
     def escape(self) -> None:
         """Cancel the tracing, else close the message, else leave the full screen."""
         if self.files.end_program():
-            self.notice.tell("The program was ended.")
+            self.notice.inform("The program was ended.")
         elif self.stage.cancel():
             self.questions.forget()
-            self.notice.tell("The tracing was cancelled; the picture is that of the launch before.")
+            self.notice.inform("The tracing was cancelled; the picture is that of the launch before.")
         elif self.notice.is_shown():
             self.toolbar.restore()
             self.notice.clear()

@@ -129,7 +129,7 @@ class FileOperations:
         self.change_setups(tuple(Setup(file=str(path)) for path in traces[:2]))
         name = Path(self.program.path).name if self.program else ""
         if len(traces) <= 2:
-            self.notice.tell(f"The program {name} ran; it runs again whenever it is saved.")
+            self.notice.inform(f"The program {name} ran; it runs again whenever it is saved.")
             return
         answers = [(launch_name(path), partial(self._show_launch, path)) for path in traces[:ANSWERS]]
         self.notice.ask(
@@ -153,7 +153,7 @@ class FileOperations:
 
     def store_picture(self, path: Path) -> None:
         """Save the window as a picture of twice its size."""
-        self.notice.clear("told")
+        self.notice.clear("information")
         try:
             write_png(picture_of(self.window, 2), path)
         except PictureError as error:
@@ -163,7 +163,7 @@ class FileOperations:
 
     def copy_picture(self) -> None:
         """Put a picture of the window on the clipboard."""
-        self.notice.clear("told")
+        self.notice.clear("information")
         QGuiApplication.clipboard().setImage(picture_of(self.window, 2))
         self._tell("The picture is on the clipboard.")
 
@@ -188,7 +188,7 @@ class FileOperations:
     def _tell(self, sentence: str) -> None:
         """Tell what went well, in place of what went wrong before."""
         self.notice.clear("error")
-        self.notice.tell(sentence)
+        self.notice.inform(sentence)
 
     def _folder(self) -> str:
         """Return the folder in which dialogs begin."""

@@ -91,7 +91,7 @@ def test_the_windows_own_picture_has_twice_its_size(tmp_path):
         assert QImage(str(tmp_path / "mine.png")).size() == window.size() * 2
         assert "mine.png" in window.central.notice.news.sentence.text()
         window.files.store_picture(tmp_path / "no" / "mine.png")
-        assert window.notice.kind == "error"
+        assert window.notice.message_type == "error"
 
 
 def test_it_needs_no_display(tmp_path):

@@ -269,7 +269,7 @@ def test_a_name_without_an_ending_becomes_a_png(timings, tmp_path, monkeypatch):
 
 def test_what_cannot_be_saved_is_told(timings, tmp_path):
     timings.save(tmp_path / "no" / "times.csv")
-    assert timings.notice.kind == "error"
+    assert timings.notice.message_type == "error"
     assert "could not be written" in timings.notice.sentence.text()
 
 

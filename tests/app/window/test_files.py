@@ -48,7 +48,7 @@ def test_a_damaged_or_foreign_file_is_told_and_the_picture_stays(window, tmp_pat
     path.write_bytes(content)
     window.files.open_path(str(path))
     settle(window)
-    assert window.notice.kind == "error"
+    assert window.notice.message_type == "error"
     assert str(path) in window.notice.sentence.text()
     assert window.stage.sessions[1] is shown
     window.travel(-1)
@@ -57,13 +57,13 @@ def test_a_damaged_or_foreign_file_is_told_and_the_picture_stays(window, tmp_pat
 
 def test_a_file_that_never_opened_is_not_asked_for_at_the_next_start(tmp_path):
     with opened((str(tmp_path / "nope.npz"),), settings=tmp_path / "window.json") as fresh:
-        assert fresh.notice.kind == "error"
+        assert fresh.notice.message_type == "error"
     assert b"nope" not in (tmp_path / "window.json").read_bytes()
 
 
 def test_a_trace_cannot_be_saved_where_nothing_can_be_written(window, tmp_path):
     window.files.store_trace(tmp_path / "missing" / "mine.npz")
-    assert window.notice.kind == "error"
+    assert window.notice.message_type == "error"
     assert not list(tmp_path.iterdir())
 
 
@@ -79,7 +79,7 @@ def test_a_files_kernel_runs_only_after_the_user_agrees(tmp_path):
         opened_session = fresh.stage.sessions[0]
         fresh.toolbar.schedule.put("sequential")
         fresh.toolbar.ask()
-        until(lambda: fresh.notice.kind == "question")
+        until(lambda: fresh.notice.message_type == "question")
         assert fresh.stage.sessions[0] is opened_session
         assert fresh.toolbar.more.text() == "lockstep"  # as the picture is
         assert fresh.side.tab == "source"

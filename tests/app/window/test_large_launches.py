@@ -37,7 +37,7 @@ def enlarge(window, sides: int, rows: int) -> None:
     setups = window.stage.setups
     larger = [msgspec.structs.replace(s, values=s.values | {"m": rows}) for s in setups[-sides:]]
     window.change_setups((*setups[:-sides], *larger))
-    until(lambda: window.notice.kind == "question")
+    until(lambda: window.notice.message_type == "question")
     settle(window)
 
 
@@ -54,7 +54,7 @@ def test_the_first_block_is_shown_while_it_is_asked_whether_to_wait(slow):
         assert [s.blocks for s in window.stage.setups] == [None, (0,)]
         trace = window.stage.sessions[1].trace
         assert (trace.buffers[0].shape, trace.blocks.tolist()) == ((24, 16), [0])
-        assert window.notice.kind == "question"
+        assert window.notice.message_type == "question"
 
 
 def test_the_bar_says_what_the_picture_is_of_once_the_question_is_closed(slow):
@@ -81,7 +81,7 @@ def test_a_smaller_size_after_the_question_is_run_whole(slow):
 def test_a_window_that_opens_on_a_long_launch_shows_its_first_block(slow):
     spec = "matmul-tiled:m=24,k=16,n=16,tile=8"
     with opened((spec,)) as window:
-        until(lambda: window.notice.kind == "question")
+        until(lambda: window.notice.message_type == "question")
         settle(window)
         assert window.stage.sessions[0].trace.blocks.tolist() == [0]
         assert window.bookmark().panes[0].blocks == (0,)

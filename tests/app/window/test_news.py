@@ -38,7 +38,7 @@ def test_small_news_lie_over_the_panes_and_move_nothing(window):
 
 
 def test_news_stay_in_their_place_when_the_window_is_made_smaller(window):
-    window.notice.tell("A sentence. " * 30)
+    window.notice.inform("A sentence. " * 30)
     window.resize(1024, 700)
     settle(window)
     assert window.central.rect().contains(window.notice.news.geometry())
@@ -48,24 +48,24 @@ def test_news_stay_in_their_place_when_the_window_is_made_smaller(window):
 def test_news_leave_an_error_where_it_is(window):
     window.notice.error("Something is wrong.")
     press(window, "C")
-    assert window.notice.kind == "error" and window.notice.isVisible()
+    assert window.notice.message_type == "error" and window.notice.isVisible()
     press(window, "Escape")
     assert not window.notice.is_shown()
 
 
 def test_an_error_takes_the_place_of_older_news(window):
-    window.notice.tell("Running mine.py under the tracer; Esc ends it.")
+    window.notice.inform("Running mine.py under the tracer; Esc ends it.")
     window.notice.error("The program mine.py launches no kernel.")
     assert not window.notice.news.isVisible()
 
 
 def test_news_do_not_outlive_the_launches_that_they_are_of():
     with opened((f"matmul-tiled:{SMALL}",)) as fresh:
-        fresh.notice.tell("The tracing was cancelled; the picture is that of the launch before.")
+        fresh.notice.inform("The tracing was cancelled; the picture is that of the launch before.")
         fresh.toolbar.pick(0, "vector-increment")
         assert not fresh.notice.is_shown()
         settle(fresh)
-        fresh.notice.tell("Cells are coloured by value.")
+        fresh.notice.inform("Cells are coloured by value.")
         fresh.travel(-1)
         assert not fresh.notice.is_shown()
         settle(fresh)

@@ -42,7 +42,7 @@ def test_an_unusable_size_is_marked_and_told_and_nothing_is_lost(window, text):
     QTest.keyClick(entry, Qt.Key.Key_Delete)
     QTest.keyClicks(entry, text)
     until(lambda: bool(entry.property("invalid")))
-    assert window.notice.kind == "error"
+    assert window.notice.message_type == "error"
     assert "from 1 to 4096" in window.notice.sentence.text()
     assert (entry.text(), window.stage.sessions[0]) == (text, shown)
     assert entry.hasFocus()
@@ -123,7 +123,7 @@ def test_a_worker_that_dies_is_told_and_the_next_run_works():
         until(lambda: fresh.central.panes[0].overlay.bar.maximum() > 0)
         for process in fresh.stage.jobs.worker._alive:
             process.kill()
-        until(lambda: fresh.notice.kind == "error")
+        until(lambda: fresh.notice.message_type == "error")
         assert fresh.stage.sessions[0] is not None
         fresh.travel(-1)
         settle(fresh)

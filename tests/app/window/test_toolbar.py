@@ -127,7 +127,7 @@ def test_typing_goes_on_while_a_picture_comes():
 def test_escape_puts_back_what_was_typed_in_vain():
     with opened() as window:
         enter(window, "m", "99999")
-        until(lambda: window.notice.kind == "error")
+        until(lambda: window.notice.message_type == "error")
         press(window, "Escape")
         assert field(window, "m").text() == "16"
         assert not field(window, "m").property("invalid")
@@ -140,7 +140,7 @@ def test_a_file_that_cannot_be_opened_leaves_the_bar_as_the_picture_is(tmp_path)
         path = tmp_path / "nope.npz"
         window.files.open_path(str(path))
         settle(window)
-        assert window.notice.kind == "error"
+        assert window.notice.message_type == "error"
         assert window.toolbar.scenario_combos[1].currentText() == "Tiled, shared memory"
         assert window.stage.setups == before
         assert window.settings.recent == ()
@@ -152,7 +152,7 @@ def test_a_file_that_cannot_be_opened_leaves_the_bar_as_the_picture_is(tmp_path)
 
 def test_what_was_told_goes_with_the_launch_that_it_is_of():
     with opened() as window:
-        window.notice.tell("The tracing was cancelled; the picture is that of the launch before.")
+        window.notice.inform("The tracing was cancelled; the picture is that of the launch before.")
         enter(window, "m", "24")
         until(lambda: values(window, "m") == [24, 24])
         assert not window.notice.is_shown()

@@ -92,7 +92,7 @@ def test_an_access_outside_is_told_in_the_words_of_the_window(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(OUTSIDE)
     window.files.run_program(str(path))
-    until(lambda: window.notice.kind == "error")
+    until(lambda: window.notice.message_type == "error")
     said = window.notice.sentence.text()
     assert "thread (4, 0, 0) of block (0, 0, 0): out[8] is outside its array" in said
     assert "(line 10)" in said
