@@ -23,12 +23,12 @@ class Setup(msgspec.Struct, frozen=True):
 
     scenario: str = ""  # its name in the catalogue
     values: dict[str, Value] = {}  # of parameters, by their names
-    schedule: Schedule = Schedule()
+    schedule: Schedule = Schedule()  # of its threads: lockstep, one after the other, or random with a seed
     resident: int | Literal["all"] | None = None  # blocks at once; None is the scenario's own number
     blocks: tuple[int, ...] | None = None  # linear numbers of those to run; None is all of them
     file: str = ""  # the path of a trace
     rerun: bool = False  # the file's kernel is run anew with this schedule, resident and blocks
-    engine: EngineName = "compiled"
+    engine: EngineName = "compiled"  # what runs the kernel
     keep: Keep = "some"  # whether all accesses are kept, also where they are many
     cut: bool = False  # `blocks` are the first one alone, since all take long
 
@@ -40,17 +40,17 @@ class Bookmark(msgspec.Struct, frozen=True):
     selections: tuple[Selection, ...] = msgspec.field(default=(), name="places")  # one a pane
     moment: float | None = None  # of the playhead (see `pane_moments`); None is the first load
     focus: int = 0  # index of the pane that the right column follows
-    link: Link = "progress"
+    link: Link = "progress"  # what panes have in common: the moment, or the share of their ticks
     speed: float = 8.0  # moments a second
-    loop: bool = False
+    loop: bool = False  # the end is followed by the start
     shared: bool = True  # a parameter is changed in both panes at once
     tab: str = "source"  # of the right column
     side: SideChoice = "auto"  # whether the right column is there
     colour_by: str = "auto"  # what colours the cells
     picture: PictureChoice = "auto"  # of a launch that counts; auto is its histogram
-    theme: ThemeChoice = "system"
+    theme: ThemeChoice = "system"  # light or dark colours, or what the system has
     text_scale: float = 1.0  # times the normal size
-    reduced_motion: bool = False
+    reduced_motion: bool = False  # nothing glides or fades
     words: WordChoice = "own"  # what labels call threads and blocks; own is as the scenario does
 
 

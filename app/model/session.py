@@ -37,13 +37,13 @@ class Selection:
 class Session:
     """One launch, its trace and its analyses."""
 
-    launch: Launch
-    trace: Trace
+    launch: Launch  # what was run
+    trace: Trace  # every access that was recorded
     requests: Requests  # the trace's accesses, grouped
     counters: Counters  # at every moment
     memory: Memory  # what the buffers hold at every moment
     scenario: Scenario | None = None  # None for a kernel outside the catalogue
-    title: str = ""
+    title: str = ""  # of a pane
 
     @property
     def end(self) -> int:

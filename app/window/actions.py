@@ -26,9 +26,9 @@ DARK, SYSTEM, OWN = "Dark colours", "Light and dark as the system", "Words as th
 class Command(NamedTuple):
     """What a key or a line of the menu does; without a text, a line between two groups."""
 
-    text: str = ""
+    text: str = ""  # in the menu; also its name
     keys: str = ""  # shortcuts separated by ", "
-    run: Callable[[], object] = lambda: None
+    run: Callable[[], object] = lambda: None  # what it does
     is_on: Callable[[], bool] | None = None  # of what is turned on and off: then the menu has a check mark
 
 

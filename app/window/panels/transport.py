@@ -39,7 +39,7 @@ class TransportDetail(NamedTuple):
     captions: bool = True  # of the speed and the link
     where: bool = True  # the block and the phase, beside the moment
     link: bool = True  # how the panes are linked
-    legend: bool = True
+    legend: bool = True  # of the colours
     ends: bool = True  # the buttons for start, end and loop; their keys always are there
 
 
