@@ -39,14 +39,14 @@ def split(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
 
     Raises UsageError where no program is named.
     """
-    place = 0
-    while place < len(words):
-        word = words[place]
-        if word == "-m" and place + 1 < len(words):
-            return list(words[:place]), ProgramToRun(words[place + 1], list(words[place + 2 :]), True)
+    index = 0
+    while index < len(words):
+        word = words[index]
+        if word == "-m" and index + 1 < len(words):
+            return list(words[:index]), ProgramToRun(words[index + 1], list(words[index + 2 :]), True)
         if not word.startswith("-"):
-            return list(words[:place]), ProgramToRun(word, list(words[place + 1 :]), False)
-        place += 2 if word in VALUED else 1
+            return list(words[:index]), ProgramToRun(word, list(words[index + 1 :]), False)
+        index += 2 if word in VALUED else 1
     if "-h" in words or "--help" in words:
         return ["--help"], ProgramToRun("", [], False)
     raise UsageError("no program is named; give a script, or -m and a module.")

@@ -21,6 +21,8 @@ def aligned(
     wide = [max(map(len, cells)) if width is None else width for cells, width in columns]
     justify = [_JUSTIFY[side] for side in sides.ljust(len(wide), sides[-1])]
     return [
-        gap.join(place(cell, width) for place, cell, width in zip(justify, row, wide, strict=False)).rstrip()
+        gap.join(
+            justified(cell, width) for justified, cell, width in zip(justify, row, wide, strict=False)
+        ).rstrip()
         for row in rows
     ]

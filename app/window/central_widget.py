@@ -147,13 +147,13 @@ class CentralWidget(QWidget):
         fixed = (
             self.transport.heightForWidth(inside) + gap * len(shown) + margins.top() + margins.bottom() + 2
         )
-        least = fixed + sum(timeline.minimumSizeHint().height() for timeline in shown)
+        minimum = fixed + sum(timeline.minimumSizeHint().height() for timeline in shown)
         usual = fixed + sum(timeline.sizeHint().height() for timeline in shown)
         for timeline in shown:  # of what there is, each gets its share of what all ask for
             self.foot_column.setStretchFactor(timeline, timeline.sizeHint().height())
-        self.foot.setMinimumHeight(least)
+        self.foot.setMinimumHeight(minimum)
         if not self.foot_moved:
-            foot = (least + usual) // 2 if low else usual
+            foot = (minimum + usual) // 2 if low else usual
             self.down.setSizes([max(self.down.height() - foot, 1), foot])
 
     def toggle_bar(self) -> None:

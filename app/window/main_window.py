@@ -280,7 +280,7 @@ class MainWindow(QMainWindow):
         event.accept()
 
     def restore(self) -> None:
-        """Take the place on the screen that the window had last."""
+        """Take the geometry that the window had last."""
         room = self.screen().availableSize() * 0.95
         self.resize(room.boundedTo(USUAL))
         if self.settings.geometry:
@@ -288,7 +288,7 @@ class MainWindow(QMainWindow):
         self.central.restore_splitters(self.settings.splitters)
 
     def _remember(self) -> None:
-        """Write what the window shows and its place into its settings file, if it has one."""
+        """Write what the window shows and its geometry into its settings file, if it has one."""
         if self.stored_settings.path is None:
             return
         problem = self.stored_settings.write(

@@ -20,7 +20,7 @@ def align_colour_scales(panes: Sequence[Pane], selections: Sequence[Selection]) 
 
 
 def align_matrices(panes: Sequence[Pane]) -> None:
-    """Let matrices of the same shapes stand at the same place in the same size."""
+    """Let matrices of the same shapes stand at the same position in the same size."""
     needs = [pane.memory.needs for pane in panes]
     known = [need for need in needs if need is not None]
     for pane, own in zip(panes, needs, strict=True):

@@ -137,8 +137,8 @@ class PaneHeading(QWidget):
         self.sign.setVisible(bool(_verdicts(trace)[0]))
         metrics = QFontMetrics(self.theme.font(18, bold=True))
         words = list(zip(_verdicts(trace), _parts(trace), strict=True))
-        least = metrics.horizontalAdvance(name) + self._apart_width()
-        needed = next((n for n, said in enumerate(words) if least <= self._room(*said)), len(words) - 1)
+        minimum = metrics.horizontalAdvance(name) + self._apart_width()
+        needed = next((n for n, said in enumerate(words) if minimum <= self._room(*said)), len(words) - 1)
         room = self._room(*words[max(needed, self.brevity)])
         self.sign.setToolTip(self.verdict.toolTip())
         lesson = f"{self.told}\n" if not self.lines and self.told else ""

@@ -19,7 +19,7 @@ from ...views.source.view import REQUESTS, SourceView
 from ...views.warp.view import WarpView
 from ...widgets.theme import Theme
 
-# Of the tabs' text, and the gap at either side of it; the least are for large text, of which so much is left.
+# Of the tabs' text, and the gap at either side of it; the smallest are for large text, of which so much is left.
 TAB_SIZES = ((15, 10), (15, 7), (14, 5), (13, 5), (12, 3), (11, 2), (10, 1), (9, 1), (8, 0), (7, 0), (6, 0))
 TABS = ("source", "thread", "warp", "findings", "explain")
 
