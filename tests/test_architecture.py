@@ -190,6 +190,11 @@ def test_the_window_s_model_has_no_widgets():
     assert importing(model, lambda module: module.startswith(("PySide6.QtWidgets", "PySide6.QtGui"))) == []
 
 
+def test_no_helper_takes_the_whole_window():
+    importers = {i.file for i in IMPORTS if i.target == "app/window/main_window.py"}
+    assert importers == {"app/window/start.py", "app/cli/snapshot.py"}
+
+
 def test_app_never_imports_numba():
     app = [name for name in TREES if name.startswith("app/")]
     assert importing(app, lambda module: top(module) in NUMBA) == []
