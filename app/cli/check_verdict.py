@@ -37,7 +37,7 @@ class ForkedLaunches:
 class Verdict:
     """What is said of a program, and the exit status that follows.
 
-    name: of the program, as the user gave it: lines are told of files named in the same way, from the root on or
+    name: of the program, as the user gave it: lines are reported of files named in the same way, from the root on or
     not, since an annotation is shown beside the file that it names.
     """
 

@@ -54,7 +54,7 @@ def _caller(trace: Trace) -> tuple[str, int] | None:
 
 
 def finding_data(finding: Finding, trace: Trace, caller: tuple[str, int] | None = None) -> FindingData:
-    """Return a finding as plain data; it is told at the line of the caller, where a library's kernel has one."""
+    """Return a finding as plain data; it is reported at the line of the caller, where a library's kernel has one."""
     from ...tracer.model.finding import place_of
 
     file, line = place_of(finding, trace)
@@ -135,7 +135,7 @@ def _mistake_of(finding: FindingData) -> tuple[Any, ...]:
 
 
 class FindingCollector:
-    """What `tilescope check` has found: what several launches do alike is told once."""
+    """What `tilescope check` has found: what several launches do alike is reported once."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[Any, ...], FindingData] = {}

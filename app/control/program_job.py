@@ -89,8 +89,8 @@ class UserProgram(QObject):
         self._process = None
         crashed = process.exitStatus() == QProcess.ExitStatus.CrashExit
         status = -process.exitCode() if crashed else process.exitCode()
-        told = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()
-        why = f"The program {self.path.name} ended with {cause_of_death(status)}: {self._last_words(told)}."
+        output = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()
+        why = f"The program {self.path.name} ended with {cause_of_death(status)}: {self._last_line(output)}."
         traces = sorted(folder.glob("*.npz"))
         if traces:
             self.recorded.emit(traces)
@@ -99,9 +99,9 @@ class UserProgram(QObject):
         if not traces:
             self.failed.emit(why if status else f"The program {self.path.name} launches no kernel.")
 
-    def _last_words(self, told: list[str]) -> str:
-        """Return the last line of what a run told, with the line of the program that its traceback names last."""
-        lines = [line for line in told if not line.startswith("tilescope: ") or "recorded in" not in line]
+    def _last_line(self, output: list[str]) -> str:
+        """Return the last line of what a run printed, with the line of the program that its traceback names last."""
+        lines = [line for line in output if not line.startswith("tilescope: ") or "recorded in" not in line]
         if not lines:
             return "it said nothing"
         named = [TRACEBACK_LINE.match(line) for line in lines]

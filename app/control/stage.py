@@ -71,7 +71,7 @@ class Stage(QObject):
     def show(self, setups: tuple[Setup, ...], selections: tuple[Selection, ...], start: StartMoment) -> bool:
         """Run these setups; when all are there, look at `selections` at the moment that `start` returns.
 
-        Return False, with a problem told and nothing changed, when a setup cannot be launched.
+        Return False, with `problem` emitted and nothing changed, when a setup cannot be launched.
         """
         try:
             launches = [None if setup.file else _launch(setup) for setup in setups]

@@ -43,7 +43,7 @@ class TypeInferenceJob(QObject):
         question = question_of(session.launch)
         key = question.key()
         if key in self._known:
-            self._tell(session, self._known[key])
+            self._add_to(session, self._known[key])
             return
         if key not in self._waiting:
             self._questions[key] = question
@@ -74,8 +74,8 @@ class TypeInferenceJob(QObject):
     def _take(self, key: str, operations: Operations) -> None:
         self._known[key] = operations
         for session in self._waiting.pop(key, []):
-            self._tell(session, operations)
+            self._add_to(session, operations)
 
-    def _tell(self, session: Session, operations: Operations) -> None:
+    def _add_to(self, session: Session, operations: Operations) -> None:
         if session.add_operations(operations):
             self.found.emit(session)

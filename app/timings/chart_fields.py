@@ -95,7 +95,7 @@ class ChartFields(QFrame):
         extra = [] if choice.chart == "scaling" else ["all"]
         offered = [(text, ""), *((_brief(shape), shape) for shape in (*others, *extra))]
         known = choice.shape if choice.shape in [value for _, value in offered] else ""
-        self.combos["shape"].offer([(self.theme.say(told), value) for told, value in offered], known)
+        self.combos["shape"].offer([(self.theme.say(label), value) for label, value in offered], known)
 
 
 def _brief(shape: str) -> str:

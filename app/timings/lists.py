@@ -33,10 +33,10 @@ class CheckList(QTreeWidget):
         self.setRootIsDecorated(False)
         self.setItemsExpandable(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.itemChanged.connect(lambda _item, _column: self._tell())
+        self.itemChanged.connect(lambda _item, _column: self._emit_changed())
         self.set_theme(theme)
 
-    def _tell(self) -> None:
+    def _emit_changed(self) -> None:
         if not self.signalsBlocked():
             self.changed.emit()
 
@@ -165,8 +165,8 @@ class SourceList(CheckList):
         self.clear()
         self.sources = list(found)
         for source in found:
-            told = f"{source.device}\n{source.when.removesuffix(' UTC')}"
-            self.addTopLevelItem(_item(told, str(source.path), source.line.replace(" · ", "\n")))
+            text = f"{source.device}\n{source.when.removesuffix(' UTC')}"
+            self.addTopLevelItem(_item(text, str(source.path), source.line.replace(" · ", "\n")))
         self.blockSignals(False)
         self.check(checked)
         self.updateGeometry()

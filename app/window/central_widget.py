@@ -34,7 +34,7 @@ LOW, LOWER, LOWEST, NARROW = 860, 660, 390, 1000
 
 
 class CentralWidget(QWidget):
-    """Everything that the window holds. It shows what it is told and asks the stage for what the user wants.
+    """Everything that the window holds. It shows what it is given and asks the stage for what the user wants.
 
     cancelled: the tracing shall end.
     """
@@ -334,4 +334,4 @@ class CentralWidget(QWidget):
             self.side.show_moment(session, stage.moments()[stage.focus], stage.selections[stage.focus])
         if session is not None:
             moment, block = stage.moments()[stage.focus], stage.selections[stage.focus].block
-            self.transport.position.tell(session, moment, block, settled=stage.is_settled())
+            self.transport.position.show_position(session, moment, block, settled=stage.is_settled())

@@ -31,8 +31,8 @@ class Colouring:
         self.keep()
         central.colour_by(COLOUR_BY[(COLOUR_BY.index(central.colour) + 1) % len(COLOUR_BY)])
         heat = HEATS.get(central.colour, "")
-        told = f"Cells and lines show {heat} so far." if heat else ""
-        central.notice.inform(told or f"Cells are coloured by {NAMES[central.colour]}.")
+        heat_text = f"Cells and lines show {heat} so far." if heat else ""
+        central.notice.inform(heat_text or f"Cells are coloured by {NAMES[central.colour]}.")
         self.draw()
 
     def keep(self) -> None:

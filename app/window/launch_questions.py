@@ -19,7 +19,7 @@ BYTES = 60  # that the trace of one access and what is derived from it take, abo
 
 
 class LaunchQuestions:
-    """Asks in a notice; what was asked and told is forgotten once other launches are chosen.
+    """Asks in a notice; what was asked and said is forgotten once other launches are chosen.
 
     change_setups: runs other setups. show_source: shows the kernel that is asked about.
     """
@@ -38,7 +38,7 @@ class LaunchQuestions:
         stage.consent.connect(self.ask_consent)
 
     def forget(self) -> None:
-        """Take back what was asked, and what was told of the launches before."""
+        """Take back what was asked, and what was said of the launches before."""
         self._slow.clear()
         self.notice.clear()
 

@@ -186,7 +186,7 @@ class MainWindow(QMainWindow):
         )
 
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
-        """Look as the bookmark says; return False, with the reason told, where a setup in it cannot be run."""
+        """Look as the bookmark says; return False, with the reason shown, where a setup in it cannot be run."""
         stage, moment, setups = self.stage, mark.moment, mark.panes[: len(PANE_NAMES)]
         self._take_over(mark)
         self.colouring.keep()

@@ -1,4 +1,4 @@
-"""Traces, programs and pictures in and out: dialogs, drops, the clipboard. What fails is told in the notice."""
+"""Traces, programs and pictures in and out: dialogs, drops, the clipboard. What fails is said in the notice."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class FileOperations:
             self.notice.error(str(error))
             return
         self.settings.note_recent(str(path.absolute()))
-        self._tell(f"The trace is saved as {path}.")
+        self._inform(f"The trace is saved as {path}.")
 
     # Programs.
 
@@ -112,7 +112,7 @@ class FileOperations:
             program.recorded.connect(self._show_launches)
             program.failed.connect(self.notice.error)
             program.noted.connect(self.notice.error)
-        self._tell(f"Running {Path(path).name} under the tracer; Esc ends it.")
+        self._inform(f"Running {Path(path).name} under the tracer; Esc ends it.")
         program.open(Path(path))
 
     def end_program(self) -> bool:
@@ -159,13 +159,13 @@ class FileOperations:
         except PictureError as error:
             self.notice.error(str(error))
             return
-        self._tell(f"The picture is saved as {path}.")
+        self._inform(f"The picture is saved as {path}.")
 
     def copy_picture(self) -> None:
         """Put a picture of the window on the clipboard."""
         self.notice.clear("information")
         QGuiApplication.clipboard().setImage(picture_of(self.window, 2))
-        self._tell("The picture is on the clipboard.")
+        self._inform("The picture is on the clipboard.")
 
     # Drops.
 
@@ -185,8 +185,8 @@ class FileOperations:
         answers = [(p.label, partial(self.toolbar.put, p.name, path)) for p in parameters]
         self.notice.ask(f"What shall {Path(path).name} be?", answers)
 
-    def _tell(self, sentence: str) -> None:
-        """Tell what went well, in place of what went wrong before."""
+    def _inform(self, sentence: str) -> None:
+        """Say what went well, in place of what went wrong before."""
         self.notice.clear("error")
         self.notice.inform(sentence)
 

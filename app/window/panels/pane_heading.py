@@ -59,7 +59,7 @@ class PaneHeading(QWidget):
         """Tell of another session."""
         self.session = session
         self.switch.setVisible(session is not None and session.counting is not None)
-        self._tell()
+        self._show_texts()
 
     def set_apart(self, text: str) -> None:
         """Say beside the title what tells this pane from the other one."""
@@ -73,9 +73,9 @@ class PaneHeading(QWidget):
             self._fit()
 
     def set_lines(self, lines: int) -> None:
-        """Give the lesson so many lines, none to tell it as the tip of the title only."""
+        """Give the lesson so many lines, none to show it as the tip of the title only."""
         self.lines = lines
-        self._tell()
+        self._show_texts()
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours, text size and words."""
@@ -83,7 +83,7 @@ class PaneHeading(QWidget):
         self.column.setContentsMargins(theme.px(14), theme.px(8), theme.px(14), theme.px(4))
         self.column.setSpacing(theme.px(2))
         self.line.setSpacing(theme.px(8))
-        self._tell()
+        self._show_texts()
 
     def minimumSizeHint(self) -> QSize:
         """Return little width: what does not fit is said in fewer words."""
@@ -92,27 +92,27 @@ class PaneHeading(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Say as much as fits."""
         super().resizeEvent(event)
-        self._tell()
+        self._show_texts()
 
-    def _tell(self) -> None:
+    def _show_texts(self) -> None:
         self.title.setFixedHeight(self.theme.px(26))
-        self._tell_lesson()
-        self._tell_pitfall()
-        self._tell_verdict()
+        self._show_lesson()
+        self._show_pitfall()
+        self._show_verdict()
         self._fit()
 
-    def _tell_lesson(self) -> None:
+    def _show_lesson(self) -> None:
         lesson = self.session.scenario.lesson if self.session and self.session.scenario else ""
         scenario = self.session.scenario if self.session else None
-        self.told = lesson if scenario and scenario.words else self._say(lesson)
+        self.lesson_text = lesson if scenario and scenario.words else self._say(lesson)
         metrics = QFontMetrics(self.theme.font())
         room = self.width() - 2 * self.theme.px(14)
-        self.lesson.setText(_shortened(self.told, room, self.lines, metrics))
-        self.lesson.setToolTip(self.told)
+        self.lesson.setText(_shortened(self.lesson_text, room, self.lines, metrics))
+        self.lesson.setToolTip(self.lesson_text)
         self.lesson.setFixedHeight(max(1, self.lines) * metrics.lineSpacing() + self.theme.px(2))
         self.lesson.setVisible(self.lines > 0)
 
-    def _tell_pitfall(self) -> None:
+    def _show_pitfall(self) -> None:
         scenario = self.session.scenario if self.session else None
         pitfall = pitfall_text(scenario)
         pitfall = pitfall if scenario and scenario.words else self._say(pitfall)
@@ -120,7 +120,7 @@ class PaneHeading(QWidget):
         self.pitfall.setToolTip(pitfall)
         self.pitfall.setAccessibleDescription(pitfall)
 
-    def _tell_verdict(self) -> None:
+    def _show_verdict(self) -> None:
         trace = self.session.trace if self.session else None
         good = trace is None or (trace.error is None and (trace.check is None or trace.check.equal))
         self.verdict.setToolTip(self._say(check_text(trace)[0]) if trace else "")
@@ -141,7 +141,7 @@ class PaneHeading(QWidget):
         needed = next((n for n, said in enumerate(words) if minimum <= self._room(*said)), len(words) - 1)
         room = self._room(*words[max(needed, self.brevity)])
         self.sign.setToolTip(self.verdict.toolTip())
-        lesson = f"{self.told}\n" if not self.lines and self.told else ""
+        lesson = f"{self.lesson_text}\n" if not self.lines and self.lesson_text else ""
         self.title.setToolTip(f"{lesson}{name}" if metrics.horizontalAdvance(name) > room else lesson.strip())
         self.title.setText(metrics.elidedText(name, Qt.TextElideMode.ElideRight, max(room, 0)))
         self.title.setMaximumWidth(metrics.horizontalAdvance(self.title.text()) + 4)

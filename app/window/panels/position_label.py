@@ -24,7 +24,7 @@ class PositionLabel(QWidget):
         self.hint = "Space plays"  # shown until the time is moved from `_hint_at`
         self._hint_at: float | None = None
 
-    def tell(self, session: Session, moment: float, block: int, *, settled: bool) -> None:
+    def show_position(self, session: Session, moment: float, block: int, *, settled: bool) -> None:
         """Say where a session is; or give the hint once all is there, until the time is moved."""
         phase = phase_steps.phase_at(session, block, moment)
         where = f"block {place_text(block, session.trace.grid)} · phase {phase}"

@@ -109,9 +109,9 @@ class SidePanel(QFrame):
         count = count_of(session)
         tab, total = TABS.index("findings"), sum(count.values())
         self.bar.setTabText(tab, f"Findings {total}" if total else "Findings")
-        told = [plural(number, severity) for severity, number in count.items() if number]
+        counted = [plural(number, severity) for severity, number in count.items() if number]
         nothing = "nothing to tell" if session.is_examined else "looking for what is worth telling"
-        self.bar.setTabToolTip(tab, ", ".join(told) or nothing)
+        self.bar.setTabToolTip(tab, ", ".join(counted) or nothing)
         self._fit_tabs(self.theme)
 
     def _name_tabs(self, theme: Theme, session: Session | None = None) -> None:
