@@ -73,11 +73,11 @@ class SessionJobs(QObject):
     def trace(self, pane: int, launch: Launch, scenario: Scenario | None, *, patient: bool = False) -> None:
         """Make the session of a launch for a pane; unless `patient`, one that takes long is left to be asked about."""
         key = launch.key()
-        self._ask(pane, key, lambda: self._traced(key, launch, scenario, None if patient else PATIENCE))
+        self._request(pane, key, lambda: self._traced(key, launch, scenario, None if patient else PATIENCE))
 
     def open(self, pane: int, path: str) -> None:
         """Make the session of a trace file for a pane."""
-        self._ask(pane, _file_key(Path(path)), lambda: session_of_file(Path(path)))
+        self._request(pane, _file_key(Path(path)), lambda: session_of_file(Path(path)))
 
     def cancel(self, pane: int) -> bool:
         """Drop a pane's wish; return whether there was one."""
@@ -95,7 +95,7 @@ class SessionJobs(QObject):
             pool.clear()
         return all(pool.waitForDone(LEAVING) for pool in (self._pool, self._background_pool))
 
-    def _ask(self, pane: int, key: str, make: Callable[[], Session]) -> None:
+    def _request(self, pane: int, key: str, make: Callable[[], Session]) -> None:
         self._wishes[pane] = key
         self._update()
         if key in self._sessions:
@@ -104,7 +104,7 @@ class SessionJobs(QObject):
         self.progress.emit(pane, 0, 0)
         if key not in self._under_way:
             self._under_way.add(key)
-            self._pool.start(FunctionRunnable(lambda: self._run(key, make)))
+            self._pool.start(FunctionRunnable(lambda: self._make_session(key, make)))
 
     def _update(self) -> None:
         """Tell the threads what is wanted, and end a trace that nobody wants any more."""
@@ -113,7 +113,7 @@ class SessionJobs(QObject):
             self.worker.cancel()
             self.worker.start()  # warm again before it is needed
 
-    def _run(self, key: str, make: Callable[[], Session]) -> None:
+    def _make_session(self, key: str, make: Callable[[], Session]) -> None:
         """In a thread: make a session and send it to the window's thread."""
         why = "The trace could not be prepared for drawing; the terminal says why. Choose another size or kernel."
         try:

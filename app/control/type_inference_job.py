@@ -63,9 +63,9 @@ class TypeInferenceJob(QObject):
 
     def _start(self) -> None:
         questions, self._questions = self._questions, {}
-        self._pool.start(FunctionRunnable(partial(self._run, questions)))
+        self._pool.start(FunctionRunnable(partial(self._infer, questions)))
 
-    def _run(self, questions: dict[str, Launch]) -> None:
+    def _infer(self, questions: dict[str, Launch]) -> None:
         """In the thread: wait for the answers."""
         answers = self._inference.operations_of(list(questions.values()))
         for key, operations in zip(questions, answers, strict=True):

@@ -81,8 +81,12 @@ class TimingsWindow(QWidget):
         application = QGuiApplication.instance()
         if application is not None:
             application.aboutToQuit.connect(self.job.cancel)
-        for keys, run in (("Ctrl+S", self.ask_save), ("Ctrl+Shift+C", self.copy), ("Escape", self.escape)):
-            QShortcut(QKeySequence(keys), self).activated.connect(run)
+        for keys, callback in (
+            ("Ctrl+S", self.ask_save),
+            ("Ctrl+Shift+C", self.copy),
+            ("Escape", self.escape),
+        ):
+            QShortcut(QKeySequence(keys), self).activated.connect(callback)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Close), self).activated.connect(self.close)
 
     # Its parts.

@@ -28,7 +28,7 @@ class Command(NamedTuple):
 
     text: str = ""  # in the menu; also its name
     keys: str = ""  # shortcuts separated by ", "
-    run: Callable[[], object] = lambda: None  # what it does
+    callback: Callable[[], object] = lambda: None  # what it does
     is_on: Callable[[], bool] | None = None  # of what is turned on and off: then the menu has a check mark
 
 
@@ -164,7 +164,7 @@ def _action(window: QWidget, command: Command) -> QAction:
     action.setShortcuts([QKeySequence(keys) for keys in command.keys.split(", ") if keys])
     action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
     action.setAutoRepeat(command.text not in ("Play or pause", "Full screen", DARK))
-    action.triggered.connect(lambda _checked: command.run())
+    action.triggered.connect(lambda _checked: command.callback())
     window.addAction(action)
     return action
 
