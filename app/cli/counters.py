@@ -37,14 +37,14 @@ from .arguments import Parser, UsageError, add_scenarios, check_scenarios
 from .text_table import aligned
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
-BY = ("line", "buffer", "block")
+GROUPINGS = ("line", "buffer", "block")
 
 
 def add_arguments(parser: Parser) -> None:
     parser.description = "Trace and print the counters as a table."
     add_scenarios(parser, "*")
     parser.add_argument("--yes", action="store_true", help="wait for launches that take long, without asking")
-    parser.add_argument("--by", choices=BY, help="a table of each, a row for each line ...")
+    parser.add_argument("--by", choices=GROUPINGS, help="a table of each, a row for each line ...")
 
 
 def execute(chosen: Namespace) -> int:

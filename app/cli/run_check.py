@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from ...tracer.model.trace import Trace
     from ...tracer.run.program_hook import RecordingOptions
 
-VALUED = ("--engine", "--schedule", "--seed", "--resident", "--blocks", "--out", "--json", "--format")
+OPTIONS_WITH_VALUE = (
+    "--engine",
+    "--schedule",
+    "--seed",
+    "--resident",
+    "--blocks",
+    "--out",
+    "--json",
+    "--format",
+)
 
 
 def parse(parser: Parser, words: Sequence[str]) -> Namespace:
@@ -46,7 +55,7 @@ def split(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
             return list(words[:index]), ProgramToRun(words[index + 1], list(words[index + 2 :]), True)
         if not word.startswith("-"):
             return list(words[:index]), ProgramToRun(word, list(words[index + 1 :]), False)
-        index += 2 if word in VALUED else 1
+        index += 2 if word in OPTIONS_WITH_VALUE else 1
     if "-h" in words or "--help" in words:
         return ["--help"], ProgramToRun("", [], False)
     raise UsageError("no program is named; give a script, or -m and a module.")

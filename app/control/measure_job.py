@@ -13,7 +13,7 @@ from ...tracer.measure.client import MeasureClient, Start
 from ...tracer.measure.measurement import MeasurementError, save
 from ...tracer.run.worker_client import Cancelled
 from ..charts.sources import own_folder
-from .session_jobs import LEAVING, FunctionRunnable
+from .session_jobs import CLOSING_TIMEOUT, FunctionRunnable
 
 
 class MeasureJob(QObject):
@@ -53,7 +53,7 @@ class MeasureJob(QObject):
     def close(self) -> bool:
         """Cancel and wait a little; return whether the thread has ended."""
         self.cancel()
-        return self._pool.waitForDone(LEAVING)
+        return self._pool.waitForDone(CLOSING_TIMEOUT)
 
     def _run(self, client: MeasureClient) -> None:
         """In a thread: measure and save."""

@@ -14,7 +14,7 @@ from ...tracer.processes.json_process import cause_of_death
 
 TRACEBACK_LINE = re.compile(r'\s*File "(.*)", line (\d+)')  # in a traceback
 SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's simulator names a thread
-SAVED = 200  # milliseconds after which an editor has surely written the whole file
+SAVING_DELAY = 200  # milliseconds after which an editor has surely written the whole file
 
 
 class UserProgram(QObject):
@@ -34,7 +34,7 @@ class UserProgram(QObject):
         self.runs = 0
         self._folder = Path(tempfile.mkdtemp(prefix="tilescope-program-"))
         self._process: QProcess | None = None
-        self._again = QTimer(self, singleShot=True, interval=SAVED)
+        self._again = QTimer(self, singleShot=True, interval=SAVING_DELAY)
         self._again.timeout.connect(self._run)
         self._watcher = QFileSystemWatcher(self)
         self._watcher.fileChanged.connect(lambda _: self._again.start())

@@ -12,7 +12,7 @@ from ...tracer.measure.recorded_outcomes import Spread, recorded_outcomes_of, se
 from ...tracer.model.launch import Launch
 from ...tracer.run.worker_client import Cancelled, WorkerError
 from ..model.session import Session
-from .session_jobs import LEAVING, FunctionRunnable, SessionJobs
+from .session_jobs import CLOSING_TIMEOUT, FunctionRunnable, SessionJobs
 
 
 class SeedJobs(QObject):
@@ -58,7 +58,7 @@ class SeedJobs(QObject):
     def close(self) -> None:
         """Make no more; the worker is closed before."""
         self._wanted = frozenset()
-        self._pool.waitForDone(LEAVING)
+        self._pool.waitForDone(CLOSING_TIMEOUT)
 
     def _keep(self, key: str, spread: Spread) -> None:
         self._known[key] = spread

@@ -18,11 +18,11 @@ from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import TraceFileError
 from ..model.session import Session, build_session, session_of_file
 
-KEPT = 6  # sessions kept in memory, so that going back and forth between two scenarios costs nothing
+KEPT_SESSIONS = 6  # sessions kept in memory, so that going back and forth between two scenarios costs nothing
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
-LEAVING = 2000  # milliseconds that closing waits for a thread that cannot be stopped
-CALM = 50  # milliseconds after the last session came, which belong to drawing it
+CLOSING_TIMEOUT = 2000  # milliseconds that closing waits for a thread that cannot be stopped
+CALM_DELAY = 50  # milliseconds after the last session came, which belong to drawing it
 
 
 class SessionJobs(QObject):
@@ -57,7 +57,7 @@ class SessionJobs(QObject):
         self._shown: dict[int, Session] = {}  # what each pane got last
         self._examining: set[Session] = set()
         self._later: list[Callable[[], None]] = []  # for a thread, once no pane waits for a picture
-        self.calm = QTimer(self, singleShot=True, interval=CALM)
+        self.calm = QTimer(self, singleShot=True, interval=CALM_DELAY)
         self.calm.timeout.connect(self._start_later)
         self._tracing = ""
         self._one_at_a_time = threading.Lock()
@@ -93,7 +93,7 @@ class SessionJobs(QObject):
         self.worker.close()
         for pool in (self._pool, self._background_pool):
             pool.clear()
-        return all(pool.waitForDone(LEAVING) for pool in (self._pool, self._background_pool))
+        return all(pool.waitForDone(CLOSING_TIMEOUT) for pool in (self._pool, self._background_pool))
 
     def _request(self, pane: int, key: str, make: Callable[[], Session]) -> None:
         self._wishes[pane] = key
@@ -168,7 +168,7 @@ class SessionJobs(QObject):
         self._under_way.discard(key)
         self._sessions[key] = session
         self._sessions.move_to_end(key)
-        while len(self._sessions) > KEPT:
+        while len(self._sessions) > KEPT_SESSIONS:
             self._sessions.popitem(last=False)
         for pane in self._served(key):
             self._shown[pane] = session

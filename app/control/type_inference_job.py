@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 from ...tracer.model.launch import Launch
 from ...tracer.type_inference.client import Operation, TypeInference, may_have_operations, question_of
 from ..model.session import Session
-from .session_jobs import LEAVING, FunctionRunnable
+from .session_jobs import CLOSING_TIMEOUT, FunctionRunnable
 
 Operations = tuple[Operation, ...]
 DELAY = 2000  # milliseconds of peace after a session was loaded: the first frames come first
@@ -59,7 +59,7 @@ class TypeInferenceJob(QObject):
         self.soon.stop()
         self._pool.clear()
         self._inference.close()
-        self._pool.waitForDone(LEAVING)
+        self._pool.waitForDone(CLOSING_TIMEOUT)
 
     def _start(self) -> None:
         questions, self._questions = self._questions, {}

@@ -10,7 +10,7 @@ import msgspec
 from ...tracer.storage.atomic_write import write_atomically
 from .bookmark import Bookmark
 
-RECENT = 8
+MAX_RECENT = 8
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -19,7 +19,7 @@ class Settings(msgspec.Struct, frozen=True):
     bookmark: Bookmark | None = None  # what was shown last
     geometry: bytes = b""  # where the window stood on the screen, in Qt's own bytes
     splitters: tuple[bytes, ...] = ()  # how its room was shared, in Qt's own bytes
-    recent: tuple[str, ...] = ()  # paths of the traces opened lately, the last one first, at most RECENT
+    recent: tuple[str, ...] = ()  # paths of the traces opened lately, the last one first, at most MAX_RECENT
 
 
 class StoredSettings:
@@ -68,4 +68,4 @@ def save(path: Path, settings: Settings) -> str:
 def with_recent(settings: Settings, file: str) -> Settings:
     """Return the settings with a file as the one opened last."""
     recent = (file, *(other for other in settings.recent if other != file))
-    return msgspec.structs.replace(settings, recent=recent[:RECENT])
+    return msgspec.structs.replace(settings, recent=recent[:MAX_RECENT])

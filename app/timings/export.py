@@ -24,7 +24,7 @@ DPI = 300  # of a PNG file
 DOTS = 96  # pixels an inch in SVG and PDF: what a length in CSS means
 SHRINK = 0.95  # steps in which text is made smaller until all fits
 MINIMUM_SCALE = 0.7  # the smallest text, as a share of the normal one
-NORMAL = (960, 540)  # the size at which a figure has the window's own text size
+NORMAL_SIZE = (960, 540)  # the size at which a figure has the window's own text size
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Page:
         from ..views.charts.paint import wanted_height
         from ..widgets.theme import Theme
 
-        shares = self.size[0] / NORMAL[0], self.size[1] / NORMAL[1]
+        shares = self.size[0] / NORMAL_SIZE[0], self.size[1] / NORMAL_SIZE[1]
         scale = self.text_size * sqrt(shares[0] * shares[1])
         minimum = MINIMUM_SCALE * min(self.text_size, 1.0) * min(shares)
         while scale * SHRINK >= minimum:

@@ -16,7 +16,7 @@ from ..widgets.icons import DENSITY
 from ..widgets.palettes import boxes_palette, boxes_sheet, sheet
 from ..widgets.theme import Theme
 
-SHOWN = 2  # measurements that are in sight
+VISIBLE_ROWS = 2  # measurements that are in sight
 KEY = Qt.ItemDataRole.UserRole
 
 
@@ -178,7 +178,7 @@ class SourceList(CheckList):
 
     def sizeHint(self) -> QSize:
         """Return the room for the measurements; from the third on they are scrolled to."""
-        return QSize(super().sizeHint().width(), self._height(SHOWN))
+        return QSize(super().sizeHint().width(), self._height(VISIBLE_ROWS))
 
     def minimumSizeHint(self) -> QSize:
         """Return the room for one of them."""

@@ -15,7 +15,7 @@ from ..control.stage import Stage
 from ..model.bookmark import Setup
 from ..widgets.notice import Notice
 
-BYTES = 60  # that the trace of one access and what is derived from it take, about
+BYTES_PER_ACCESS = 60  # that the trace of one access and what is derived from it take, about
 
 
 class LaunchQuestions:
@@ -63,7 +63,7 @@ class LaunchQuestions:
         setup = self.stage.setups[pane]
         left_out = len(trace) < trace.accesses <= KEEP_ALL.accesses and trace.error is None
         if left_out and not setup.file and setup.keep != "all" and pane not in self._slow:
-            size = f"{trace.accesses * BYTES / 1e9:.1f} GB"
+            size = f"{trace.accesses * BYTES_PER_ACCESS / 1e9:.1f} GB"
             self.notice.ask(
                 f"{len(trace):,} of {trace.accesses:,} accesses are kept: the counters are of the whole launch, the "
                 f"picture of its first blocks. To keep all takes about {size} of memory.",

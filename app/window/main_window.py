@@ -39,8 +39,8 @@ from .launch_questions import LaunchQuestions
 from .open_save import FileOperations, usable_paths
 from .toolbar.toolbar import PANE_NAMES
 
-FRAME = 16  # milliseconds between two frames
-USUAL = QSize(1600, 900)
+FRAME_INTERVAL = 16  # milliseconds between two frames
+DEFAULT_SIZE = QSize(1600, 900)
 
 
 class MainWindow(QMainWindow):
@@ -67,7 +67,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setCentralWidget(self.central)
         self._build_menu()
-        self._frames = QTimer(self, interval=FRAME, timerType=Qt.TimerType.PreciseTimer)
+        self._frames = QTimer(self, interval=FRAME_INTERVAL, timerType=Qt.TimerType.PreciseTimer)
         self._frames.timeout.connect(lambda: self.playhead.advance(time.monotonic()))
         self._draw_soon = QTimer(self, interval=0, singleShot=True)
         self._draw_soon.timeout.connect(self.draw)
@@ -282,7 +282,7 @@ class MainWindow(QMainWindow):
     def restore(self) -> None:
         """Take the geometry that the window had last."""
         room = self.screen().availableSize() * 0.95
-        self.resize(room.boundedTo(USUAL))
+        self.resize(room.boundedTo(DEFAULT_SIZE))
         if self.settings.geometry:
             self.restoreGeometry(QByteArray(self.settings.geometry))
         self.central.restore_splitters(self.settings.splitters)

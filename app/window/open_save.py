@@ -21,7 +21,7 @@ from ..widgets.widget_picture import PictureError, picture_of, write_png
 from .toolbar.toolbar import Toolbar
 
 TRACES = "Traces (*.npz)"
-ANSWERS = 6  # launches that a question offers
+MAX_ANSWERS = 6  # launches that a question offers
 DROP_SUFFIXES = (".npz", ".npy", ".py")
 
 
@@ -131,7 +131,7 @@ class FileOperations:
         if len(traces) <= 2:
             self.notice.inform(f"The program {name} ran; it runs again whenever it is saved.")
             return
-        answers = [(launch_name(path), partial(self._show_launch, path)) for path in traces[:ANSWERS]]
+        answers = [(launch_name(path), partial(self._show_launch, path)) for path in traces[:MAX_ANSWERS]]
         self.notice.ask(
             f"The program {name} made {len(traces)} launches. Which one shall the pane in focus show?",
             answers,

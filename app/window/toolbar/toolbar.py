@@ -22,7 +22,7 @@ from ...widgets.theme import Theme
 from .fields import Field, NumberField, chips, field_of, merged
 from .options import LaunchOptions
 
-TYPING = 150  # milliseconds without a key after which what was typed counts
+TYPING_DELAY = 150  # milliseconds without a key after which what was typed counts
 Groups = Mapping[str, tuple[Scenario, ...]]  # scenarios under their headings
 PANE_NAMES = ("Left", "Right")
 
@@ -53,7 +53,7 @@ class Toolbar(QFrame):
         self._scenario_chips: list[Chip] = []
         self._parameters: list[Parameter] = []
         self._owners: dict[str, str] = {}
-        self._wait = QTimer(self, singleShot=True, interval=TYPING)
+        self._wait = QTimer(self, singleShot=True, interval=TYPING_DELAY)
         self._wait.timeout.connect(self.ask)
         self._build()
 

@@ -13,7 +13,7 @@ from folders import ROOT
 from tilescope.app.cli.commands import SUBCOMMANDS, WINDOW, parser_of, subcommand_of
 from tilescope.app.cli.completion import SHELLS
 from tilescope.app.cli.main import main
-from tilescope.app.cli.run_check import VALUED
+from tilescope.app.cli.run_check import OPTIONS_WITH_VALUE
 from tilescope.kernels.scenarios.catalogue import names
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -54,7 +54,9 @@ def test_every_option_in_readme_is_one():
 
 def test_options_before_a_script_take_a_value_where_their_parsers_say_so():
     run, check = (options_of(subcommand_of([name])[0]) for name in ("run", "check"))
-    assert {option for option, action in {**run, **check}.items() if action.nargs != 0} == set(VALUED)
+    assert {option for option, action in {**run, **check}.items() if action.nargs != 0} == set(
+        OPTIONS_WITH_VALUE
+    )
 
 
 # --- completion

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from folders import DATA
 from sessions import matmul
-from tilescope.app.cli.counters import BY, counters_table, groups_of, readings_text, table_by
+from tilescope.app.cli.counters import GROUPINGS, counters_table, groups_of, readings_text, table_by
 from tilescope.app.model.session import build_session
 from tilescope.tracer.analysis.counters import NAMES, totals_by
 from tilescope.tracer.measure.recorded_counters import recorded_counters, recorded_counters_of
@@ -21,7 +21,7 @@ H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 
 
 @settings(max_examples=40, deadline=None)
-@given(programs(), st.sampled_from(BY))
+@given(programs(), st.sampled_from(GROUPINGS))
 def test_parts_add_up_to_the_launch_and_each_is_its_requests(made, by):
     session = build_session(matmul(m=32, k=32, n=32).launch, trace_of(made), None)
     names, part = groups_of(session, by)
