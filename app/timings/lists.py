@@ -151,7 +151,7 @@ def _sign(slot: int, theme: Theme) -> QIcon:
     return QIcon(pixmap)
 
 
-class SourceList(CheckList):
+class MeasurementList(CheckList):
     """The measurements: recorded ones, and those made here."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

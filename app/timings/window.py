@@ -35,7 +35,7 @@ from ..widgets.theme import Theme
 from ..widgets.widget_picture import PictureError
 from . import export
 from .chart_fields import ChartFields
-from .lists import KernelList, SourceList
+from .lists import KernelList, MeasurementList
 
 TABS = {
     "bars": "Time",
@@ -57,7 +57,7 @@ class TimingsWindow(QWidget):
         self.setWindowTitle("Timings - Tilescope")
         self.theme = theme
         self.notice, self.chart, self.fields = Notice(theme), ChartView(theme), ChartFields(theme)
-        self.kernels, self.sources = KernelList(theme), SourceList(theme)
+        self.kernels, self.sources = KernelList(theme), MeasurementList(theme)
         self._build()
         self.show_running(False)
         self.choice = self._before = Choice()
