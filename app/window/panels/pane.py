@@ -79,7 +79,7 @@ class Pane(QFrame):
         self.stack.addWidget(self.histogram)
         column.addWidget(self.stack, 1)
         column.addWidget(self.counters)
-        self.edge = Edge(self)
+        self.focus_border = FocusBorder(self)
 
     def load(self, session: Session | None) -> None:
         """Show another session in place of the one before."""
@@ -116,12 +116,12 @@ class Pane(QFrame):
         self.overlay.set_theme(theme)
         for view in self.views:
             view.set_theme(theme)
-        self.edge.update()
+        self.focus_border.update()
         self._leave_out()
 
     def set_focused(self, focused: bool) -> None:
         """Show whether the right column follows this pane, by an edge over it: what is in it stays where it is."""
-        self.edge.setVisible(focused)
+        self.focus_border.setVisible(focused)
 
     def _leave_out(self) -> None:
         """Leave out what there is no room for."""
@@ -134,11 +134,11 @@ class Pane(QFrame):
         """Keep the overlay over everything, and leave out what there is no room for."""
         super().resizeEvent(event)
         self.overlay.setGeometry(self.rect())
-        self.edge.setGeometry(self.rect())
+        self.focus_border.setGeometry(self.rect())
         self._leave_out()
 
 
-class Edge(QWidget):
+class FocusBorder(QWidget):
     """What lies around the pane that the right column follows; the pointer passes through it."""
 
     def __init__(self, pane: Pane) -> None:
