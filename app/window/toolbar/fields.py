@@ -93,7 +93,7 @@ class FileField(QWidget):
         self.picked.emit()
 
 
-def field_of(parameter: Parameter, touched: Callable[[bool], None], left: Callable[[], None]) -> QWidget:
+def field_for(parameter: Parameter, touched: Callable[[bool], None], left: Callable[[], None]) -> QWidget:
     """Return the control of a parameter.
 
     It calls `touched` at every key with False and where a choice is made with True, `left` when the typing is over.
@@ -113,7 +113,7 @@ def field_of(parameter: Parameter, touched: Callable[[bool], None], left: Callab
     return number
 
 
-def chips(
+def parameter_chips(
     parameters: Iterable[Parameter], fields: dict[str, QWidget], owners: Mapping[str, str]
 ) -> list[Chip]:
     """Return the parameters' fields in frames: neighbouring numbers with short names, as M K N, share one.
@@ -133,7 +133,7 @@ def _alone(parameter: Parameter) -> str:
     return parameter.name if parameter.choices or parameter.file or len(parameter.label) > 2 else ""
 
 
-def merged(parameters: Iterable[Parameter]) -> list[Parameter]:
+def merged_parameters(parameters: Iterable[Parameter]) -> list[Parameter]:
     """Return each parameter once, by its name, with the choices of all of that name."""
     found: dict[str, Parameter] = {}
     for parameter in parameters:

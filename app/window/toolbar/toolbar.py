@@ -19,7 +19,7 @@ from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.spoken_words import speak
 from ...widgets.theme import Theme
-from .fields import Field, NumberField, chips, field_of, merged
+from .fields import Field, NumberField, field_for, merged_parameters, parameter_chips
 from .options import LaunchOptions
 
 TYPING_DELAY = 150  # milliseconds without a key after which what was typed counts
@@ -197,14 +197,14 @@ class Toolbar(QFrame):
 
     def _make_fields(self) -> None:
         """Make the controls of the scenarios' parameters, unless they stand there already."""
-        parameters = merged(p for setup in self.setups for p in self._parameters_of(setup))
+        parameters = merged_parameters(p for setup in self.setups for p in self._parameters_of(setup))
         owners = self._owners_of()
         if (parameters, owners) == (self._parameters, self._owners):
             return
         self._drop_fields()
         self._parameters, self._owners = parameters, owners
-        self.fields = {p.name: field_of(p, partial(self._touch, p.name), self._finish) for p in parameters}
-        self._chips = chips([p for p in parameters if not p.file], self.fields, owners)
+        self.fields = {p.name: field_for(p, partial(self._touch, p.name), self._finish) for p in parameters}
+        self._chips = parameter_chips([p for p in parameters if not p.file], self.fields, owners)
         for i, chip in enumerate(self._chips):
             self.flow.insert(3 + i, chip)
         for row, p in enumerate(p for p in parameters if p.file):
