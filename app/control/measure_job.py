@@ -41,7 +41,7 @@ class MeasureJob(QObject):
         return self._client is not None
 
     def start(self, cases: Sequence[Case], time_limit: float = 1.0) -> None:
-        """Measure rows."""
+        """Measure these in a thread, each timing for at most `time_limit` seconds; the signals report it."""
         self._client = client = MeasureClient(cases, time_limit=time_limit)
         self._pool.start(FunctionRunnable(lambda: self._run(client)))
 

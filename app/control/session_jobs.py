@@ -242,14 +242,14 @@ class SessionJobs(QObject):
 
 
 class FunctionRunnable(QRunnable):
-    """A call in a thread of the pool."""
+    """A function without arguments that a QThreadPool calls in one of its threads."""
 
     def __init__(self, call: Callable[[], None]) -> None:
         super().__init__()
         self.call = call
 
     def run(self) -> None:
-        """Make the call."""
+        """Call the function; what it raises is printed by Python and ends nothing else."""
         self.call()
 
 

@@ -89,7 +89,6 @@ class Stage(QObject):
         return True
 
     def _resize(self, count: int) -> None:
-        """Have this many panes."""
         for pane in range(count, len(self.sessions)):
             self.jobs.cancel(pane)
             self._shown.pop(pane, None)
@@ -147,7 +146,7 @@ class Stage(QObject):
         self.takes_long.emit(pane, launch, seconds, blocks)
 
     def run_however_long(self, pane: int, launch: Launch) -> None:
-        """Run a launch however long it takes."""
+        """Run all blocks of a launch that `takes_long` was emitted for; only `cancel` ends it."""
         self._run_blocks(pane, launch, launch.blocks, cut=False)
 
     def _run_blocks(self, pane: int, launch: Launch, blocks: tuple[int, ...] | None, *, cut: bool) -> None:

@@ -219,7 +219,7 @@ class TimingsWindow(QWidget):
         self.show_choice(turned)
 
     def show_choice(self, choice: Choice) -> None:
-        """Draw another chart."""
+        """Take a choice into tabs, list and fields, and draw it."""
         self.choice = choice
         self.tabs.blockSignals(True)
         self.tabs.setCurrentIndex(CHARTS.index(choice.chart))

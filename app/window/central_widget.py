@@ -247,7 +247,7 @@ class CentralWidget(QWidget):
             self.draw()
 
     def show_progress(self, i: int, done: int, total: int) -> None:
-        """Show how far a pane's next session is."""
+        """Show in a pane how many blocks of its next session are traced; a total of 0 means that nobody knows."""
         if i < len(self.panes):
             count = self.theme.say(f"{done:,} of {total:,} blocks") if total else "…"
             self.panes[i].overlay.show_progress(f"Tracing {self.toolbar.pane_title(i)}: {count}", done, total)

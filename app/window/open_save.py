@@ -58,7 +58,7 @@ class FileOperations:
             self.open_path(path)
 
     def open_path(self, path: str) -> None:
-        """Open a trace file."""
+        """Open a trace file in the pane in focus; the others stay."""
         setups = list(self.stage.setups)
         setups[self.stage.focus : self.stage.focus + 1] = [Setup(file=str(Path(path).absolute()))]
         self.change_setups(tuple(setups))

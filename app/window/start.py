@@ -32,7 +32,7 @@ def run_window(specs: Sequence[str], program: str = "") -> int:
 
 
 def application() -> QApplication:
-    """Return the one application object."""
+    """Return the application object, which Qt allows once a process: the one there is, or a new one."""
     from PySide6.QtWidgets import QApplication
 
     existing = QApplication.instance()

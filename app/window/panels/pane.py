@@ -104,7 +104,7 @@ class Pane(QFrame):
         self.stack.setCurrentWidget(self.histogram if self.shows_histogram() else self.memory)
 
     def render_moment(self, moment: float, selection: Selection) -> None:
-        """Draw a moment."""
+        """Draw a moment of the session, as seen from a block and thread."""
         self.selection = selection
         for view in (self.histogram if self.shows_histogram() else self.memory, self.counters):
             view.render_moment(moment, selection)

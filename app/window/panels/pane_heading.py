@@ -56,7 +56,7 @@ class PaneHeading(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def load(self, session: Session | None) -> None:
-        """Tell of another session."""
+        """Show title, lesson and verdict of another session, nothing for None."""
         self.session = session
         self.switch.setVisible(session is not None and session.counting is not None)
         self._show_texts()

@@ -49,7 +49,7 @@ class PositionLabel(QWidget):
             self.update()
 
     def show_texts(self, strong: str, quiet: str) -> None:
-        """Show other texts."""
+        """Show a strong text and a quiet one behind it."""
         if (strong, quiet) != (self.strong, self.quiet):
             self.strong, self.quiet = strong, quiet
             self.setAccessibleName(f"{strong}, {quiet}")
