@@ -1,6 +1,7 @@
 """The rules of the house: who imports whom, what a folder holds, and what a process loads."""
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -95,6 +96,12 @@ def breaches(imports: list[Import]) -> list[str]:
         for i in imports
         if folder_of(i.target) not in (folder_of(i.file), *LAYERS.get(folder_of(i.file), ()))
     ]
+
+
+def paths_in(text: str) -> list[str]:
+    """Return what looks like a path of this checkout among the words in backticks of a text, without its line."""
+    found = re.findall(r"`((?:app|tracer|kernels|tests|script|resources)/[^`\s]*)", text)
+    return sorted({path.partition(":")[0] for path in found})
 
 
 def top(module):
@@ -237,3 +244,15 @@ def test_planning_and_talking_to_the_worker_load_neither_qt_nor_numba():
     )
     assert "numpy" in loaded
     assert not loaded & (QT | NUMBA)
+
+
+@pytest.mark.parametrize("document", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_every_path_that_a_document_names_exists(document):
+    named = paths_in((ROOT / document).read_text(encoding="utf-8"))
+    assert [path for path in named if not any(ROOT.glob(path))] == []
+
+
+def test_a_path_that_leads_nowhere_is_seen():
+    text = "`app/cli/main.py` and `script/test -k x`, `tracer/model/` and `kernels/*.py:12`, not `engine.py`, `a/b.py`"
+    assert paths_in(text) == ["app/cli/main.py", "kernels/*.py", "script/test", "tracer/model/"]
+    assert paths_in("see `tests/none.py`") == ["tests/none.py"] and not any(ROOT.glob("tests/none.py"))
