@@ -21,7 +21,7 @@ KIND = "bank conflict"
 NEIGHBOURS = "let neighbouring threads touch neighbouring words"
 
 
-def bank_conflicts(trace: Trace, requests: Requests, costs: RequestCosts) -> Iterator[Finding]:
+def bank_conflict_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> Iterator[Finding]:
     """Return the sites whose lanes want different words of one bank."""
     passes, total = costs.minimum_wavefronts, int(costs.wavefronts.sum())
     for site in per_site(requests, passes > 0, costs.wavefronts, passes, passes):

@@ -39,7 +39,7 @@ class _Idle:
     evenly: Mask
 
 
-def idle_lanes(trace: Trace, requests: Requests) -> Iterator[Finding]:
+def divergence_findings(trace: Trace, requests: Requests) -> Iterator[Finding]:
     """Return the lines that many lanes sit out, though fewer warps of the block could do the work."""
     idle = _idle(trace, requests)
     if idle is None:

@@ -24,7 +24,7 @@ SHARED = "load them once into shared memory, where all threads of the block find
 LOCAL = "keep them in local variables"
 
 
-def reloaded(trace: Trace, requests: Requests, costs: RequestCosts) -> Iterator[Finding]:
+def reload_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> Iterator[Finding]:
     """Return the global buffers of which one block loads the same elements with request after request.
 
     Not those of which a block needs so few that a warp holds them: they stay in the cache.

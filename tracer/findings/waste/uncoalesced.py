@@ -25,7 +25,7 @@ IN_ORDER = "order the work so that neighbouring threads touch neighbouring eleme
 APART = "keep each field in an array of its own"
 
 
-def uncoalesced(trace: Trace, requests: Requests, costs: RequestCosts) -> Iterator[Finding]:
+def uncoalesced_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> Iterator[Finding]:
     """Return the sites whose loads or stores cost more sectors than neighbouring elements would."""
     wanted, total = plain_global(trace, requests) & in_source(trace, requests), int(costs.sectors.sum())
     sites = per_site(requests, wanted, costs.sectors, costs.neighbours, costs.minimum_sectors)

@@ -1,0 +1,36 @@
+"""Blocks whose last warp is not full.
+
+After "Thread and Block Heuristics" in the CUDA C++ Best Practices Guide.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...model.finding import Finding, counted
+from ...model.trace import WARP, Trace
+from .site_costs import SHARE
+
+KIND = "block size"
+
+
+def block_size_findings(trace: Trace) -> list[Finding]:
+    """Return the finding that the last warp of each block is not full.
+
+    A warning where the launch's threads would fit in fewer warps.
+    """
+    left = -trace.threads % WARP
+    if not left:
+        return []
+    blocks = math.prod(trace.grid)
+    warps = blocks * trace.warps
+    much = warps - -(-blocks * trace.threads // WARP) >= SHARE * warps
+    remedy = f"take {trace.threads + left} threads, a multiple of {WARP}"
+    message = (
+        f"{counted(left, 'lane')} of the last warp of each block {'has' if left == 1 else 'have'} no thread, since a "
+        f"block has {counted(trace.threads, 'thread')}; {remedy}."
+    )
+    severity = "warning" if much else "note"
+    return [Finding(KIND, severity, message, remedy, left, (), np.empty(0, np.int64), (), (), 0)]
