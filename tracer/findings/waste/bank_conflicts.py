@@ -15,7 +15,7 @@ from ...analysis.requests import Requests
 from ...model.array_types import Ints
 from ...model.finding import Finding, counted
 from ...model.trace import Buffer, Op, Trace
-from .site_costs import FEW, SiteCosts, carry_text, finding_of, is_regular, per_site, rows_of
+from .site_costs import REPORTED_RATIO, SiteCosts, carry_text, is_regular, per_site, rows_of, waste_finding
 
 KIND = "bank conflict"
 NEIGHBOURS = "let neighbouring threads touch neighbouring words"
@@ -25,13 +25,13 @@ def bank_conflict_findings(trace: Trace, requests: Requests, costs: RequestCosts
     """Return the sites whose lanes want different words of one bank."""
     passes, total = costs.minimum_wavefronts, int(costs.wavefronts.sum())
     for site in per_site(requests, passes > 0, costs.wavefronts, passes, passes):
-        if site.is_told(total):
+        if site.is_reported(total):
             carried = carry_text(trace, requests, site, "wavefronts")
             cause = f"{carried}, since lanes of a warp touch different words of one bank"
             remedy, easy = _remedy(trace, requests, site)
-            yield finding_of(
-                trace, requests, site.requests, site.worst, KIND, much=easy and site.is_much(total), cause=cause,
-                remedy=remedy, count=int(site.cost.sum()),
+            yield waste_finding(
+                trace, requests, site.requests, site.worst, KIND, warning=easy and site.deserves_warning(total),
+                cause=cause, remedy=remedy, count=int(site.cost.sum()),
             )  # fmt: skip
 
 
@@ -55,6 +55,8 @@ def _longer_rows(buffer: Buffer, index: Ints, minimum: int) -> int:
         return 0
     row = index // buffer.shape[-1]
     enough = (
-        more for more in range(1, BANKS) if passes_of(index + more * row, buffer.itemsize) < FEW * minimum
+        more
+        for more in range(1, BANKS)
+        if passes_of(index + more * row, buffer.itemsize) < REPORTED_RATIO * minimum
     )
     return next(enough, 0)

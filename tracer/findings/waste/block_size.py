@@ -11,7 +11,7 @@ import numpy as np
 
 from ...model.finding import Finding, counted
 from ...model.trace import WARP, Trace
-from .site_costs import SHARE
+from .site_costs import LARGE_SHARE
 
 KIND = "block size"
 
@@ -26,11 +26,11 @@ def block_size_findings(trace: Trace) -> list[Finding]:
         return []
     blocks = math.prod(trace.grid)
     warps = blocks * trace.warps
-    much = warps - -(-blocks * trace.threads // WARP) >= SHARE * warps
+    warning = warps - -(-blocks * trace.threads // WARP) >= LARGE_SHARE * warps
     remedy = f"take {trace.threads + left} threads, a multiple of {WARP}"
     message = (
         f"{counted(left, 'lane')} of the last warp of each block {'has' if left == 1 else 'have'} no thread, since a "
         f"block has {counted(trace.threads, 'thread')}; {remedy}."
     )
-    severity = "warning" if much else "note"
+    severity = "warning" if warning else "note"
     return [Finding(KIND, severity, message, remedy, left, (), np.empty(0, np.int64), (), (), 0)]

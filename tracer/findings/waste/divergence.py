@@ -17,7 +17,7 @@ from ...model.array_types import Ints, Mask
 from ...model.finding import Finding, line_text
 from ...model.grouping import offsets, places_in_run, run_starts, stable_order
 from ...model.trace import WARP, Op, Trace
-from .site_costs import SHARE, finding_of
+from .site_costs import LARGE_SHARE, waste_finding
 
 KIND = "idle lanes"
 APART = "since the threads that take its branch lie apart"
@@ -28,15 +28,13 @@ ALIKE = "let neighbouring threads have the same to do"
 
 @dataclass(frozen=True, eq=False)
 class _Idle:
-    """Requests whose busy lanes lie apart, and how many of each request could have been spared.
+    """Requests whose busy lanes lie apart: an entry a request in each."""
 
-    spared: a share of a request for each, since a few together could be fewer. evenly: whether the lanes lie at
-    even distances.
-    """
-
-    requests: Ints
-    spared: NDArray[np.float64]
-    evenly: Mask
+    requests: Ints  # their numbers in the trace's requests
+    spared: NDArray[
+        np.float64
+    ]  # which share of it could have been spared, since a few together could be fewer
+    evenly: Mask  # whether its busy lanes lie at even distances
 
 
 def divergence_findings(trace: Trace, requests: Requests) -> Iterator[Finding]:
@@ -47,7 +45,7 @@ def divergence_findings(trace: Trace, requests: Requests) -> Iterator[Finding]:
     places = [(site.file, site.line) for site in trace.sites]
     line = np.array([places.index(place) for place in places], np.int64)
     of_idle = line[requests.site[idle.requests]]
-    for number in np.flatnonzero(np.bincount(of_idle, idle.spared) >= SHARE * len(requests)):
+    for number in np.flatnonzero(np.bincount(of_idle, idle.spared) >= LARGE_SHARE * len(requests)):
         mine = of_idle == number
         chosen = np.flatnonzero(line[requests.site] == number)
         yield _finding(
@@ -66,9 +64,9 @@ def _finding(trace: Trace, requests: Requests, line: Ints, idle: _Idle) -> Findi
         f"{lanes - busy:,} of {lanes:,} lanes sit out {line_text(trace, int(requests.site[worst]))}, "
         f"{APART if regular else UNLIKE}, so that {len(one):,} requests do what {fewest.sum():,} could"
     )
-    much, remedy = regular and 2 * busy <= lanes, SUCCESSIVE if regular else ALIKE
-    return finding_of(
-        trace, requests, line, worst, KIND, much=much, cause=cause, remedy=remedy, count=lanes - busy
+    warning, remedy = regular and 2 * busy <= lanes, SUCCESSIVE if regular else ALIKE
+    return waste_finding(
+        trace, requests, line, worst, KIND, warning=warning, cause=cause, remedy=remedy, count=lanes - busy
     )  # fmt: skip
 
 
@@ -120,12 +118,12 @@ def _apart(trace: Trace, requests: Requests, some: Ints) -> tuple[Mask, Mask]:
     if not len(some):
         return inner, inner
     gap = np.diff(thread, prepend=0)[inner]
-    least, most = (f.reduceat(gap, offsets(lanes - 1)[:-1]) for f in (np.minimum, np.maximum))
+    nearest, farthest = (f.reduceat(gap, offsets(lanes - 1)[:-1]) for f in (np.minimum, np.maximum))
     box = np.ones(len(some), np.int64)
     for size in trace.block_dim:
         thread, place = np.divmod(thread, size)
         box *= np.maximum.reduceat(place, start) - np.minimum.reduceat(place, start) + 1
-    return (most > 1) & (box != lanes), least == most
+    return (farthest > 1) & (box != lanes), nearest == farthest
 
 
 def _packed(trace: Trace, requests: Requests, some: Ints) -> tuple[Ints, Ints]:

@@ -16,7 +16,7 @@ from ...model.array_types import Ints
 from ...model.finding import Finding, line_text
 from ...model.grouping import run_starts
 from ...model.trace import WARP, Op, Trace
-from .site_costs import SHARE, finding_of, in_source
+from .site_costs import LARGE_SHARE, in_source, waste_finding
 
 KIND = "reloaded"
 AGAIN = 4  # loads of an element by one block from which on they are told
@@ -36,7 +36,7 @@ def reload_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> It
         times = float(costs.elements[chosen].sum() / needed)
         spared = costs.sectors[chosen].sum() * (1 - 1 / times)
         is_table = needed < WARP * len(np.unique(requests.block[chosen]))
-        if times >= AGAIN and spared >= SHARE * costs.sectors.sum() and not is_table:
+        if times >= AGAIN and spared >= LARGE_SHARE * costs.sectors.sum() and not is_table:
             yield _finding(trace, requests, chosen, number, times)
 
 
@@ -46,13 +46,13 @@ def _finding(trace: Trace, requests: Requests, chosen: Ints, number: int, times:
     mine = float(loads / sum(_by_threads(trace, number, part) for part in parts_of(trace)))
     alone = mine > times / mine
     # What a thread loads again and stores nowhere the compiler may have kept.
-    much = not alone or bool(2 * stores >= loads)
+    warning = not alone or bool(2 * stores >= loads)
     count, who, remedy = (mine, "thread", LOCAL) if alone else (times, "block", SHARED)
     shown, where = _where(trace, requests, chosen)
     name = trace.buffers[number].name
     cause = f"{count:.3g} times over, each {who} loads the elements of {name} that it needs, {where}"
-    return finding_of(
-        trace, requests, chosen, shown, KIND, much=much, cause=cause, remedy=remedy, count=round(count)
+    return waste_finding(
+        trace, requests, chosen, shown, KIND, warning=warning, cause=cause, remedy=remedy, count=round(count)
     )  # fmt: skip
 
 

@@ -14,9 +14,9 @@ from ...model.array_types import AnyInts, Ints, Mask
 from ...model.finding import Finding, line_text
 from ...model.trace import Trace
 
-FEW, MANY = 1.25, 2.0  # times what it should cost: from here on a site is told; a warning
-SHARE = 0.1  # of the launch's requests, sectors or wavefronts: what a warning wastes at least
-ALIKE = 8  # requests of a site that are looked at for the pattern of their elements
+REPORTED_RATIO, WARNING_RATIO = 1.25, 2.0  # times what it should cost: from here on it is a note; a warning
+LARGE_SHARE = 0.1  # of the launch's requests, sectors or wavefronts: what a warning wastes at least
+SAMPLED = 8  # requests of a site that are looked at for the pattern of their elements
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +43,15 @@ class SiteCosts:
         """The first of the requests that cost most above what they should."""
         return int(self.requests[np.argmax(self.cost - self.mended)])
 
-    def is_told(self, all_cost: int) -> bool:
-        """Return whether the waste is worth a word, where the launch's requests cost so much together."""
-        return self.ratio >= FEW and (self.ratio >= MANY or self.waste >= SHARE * all_cost)
+    def is_reported(self, all_cost: int) -> bool:
+        """Return whether the waste is worth a finding, where the launch's requests cost so much together."""
+        return self.ratio >= REPORTED_RATIO and (
+            self.ratio >= WARNING_RATIO or self.waste >= LARGE_SHARE * all_cost
+        )
 
-    def is_much(self, all_cost: int) -> bool:
+    def deserves_warning(self, all_cost: int) -> bool:
         """Return whether the waste is worth a warning."""
-        return self.ratio >= MANY and self.waste >= SHARE * all_cost
+        return self.ratio >= WARNING_RATIO and self.waste >= LARGE_SHARE * all_cost
 
 
 def in_source(trace: Trace, requests: Requests) -> Mask:
@@ -85,7 +87,7 @@ def is_regular(trace: Trace, requests: Requests, site: SiteCosts) -> bool:
     """
     lanes = requests.lanes[site.requests]
     full = site.requests[lanes == lanes.max()]
-    some = full[:: -(-len(full) // ALIKE)]
+    some = full[:: -(-len(full) // SAMPLED)]
     index = [trace.index[rows_of(requests, request)].astype(np.int64) for request in some.tolist()]
     return all(np.array_equal(one - one[0], index[0] - index[0][0]) for one in index)
 
@@ -103,8 +105,8 @@ def carry_text(trace: Trace, requests: Requests, site: SiteCosts, unit: str) -> 
     )
 
 
-def finding_of(
-    trace: Trace, requests: Requests, chosen: Ints, shown: int, kind: str, *, much: bool, cause: str, remedy: str,
+def waste_finding(
+    trace: Trace, requests: Requests, chosen: Ints, shown: int, kind: str, *, warning: bool, cause: str, remedy: str,
     count: int,
 ) -> Finding:  # fmt: skip
     """Return a finding about some requests, of which one is shown: a warning where it is about much."""
@@ -112,7 +114,7 @@ def finding_of(
     sites = tuple(dict.fromkeys([int(requests.site[shown]), *np.unique(requests.site[chosen]).tolist()]))
     threads = tuple((int(trace.block[r]), int(trace.thread[r])) for r in example)
     return Finding(
-        kind, "warning" if much else "note", f"{cause}; {remedy}.", remedy, count, sites,
+        kind, "warning" if warning else "note", f"{cause}; {remedy}.", remedy, count, sites,
         _accesses_of(requests, chosen), tuple(example), threads, int(requests.moment[shown]),
     )  # fmt: skip
 

@@ -16,7 +16,16 @@ from ...analysis.requests import Requests
 from ...model.array_types import Ints
 from ...model.finding import Finding
 from ...model.trace import Buffer, Trace
-from .site_costs import SHARE, SiteCosts, carry_text, finding_of, in_source, is_regular, per_site, rows_of
+from .site_costs import (
+    LARGE_SHARE,
+    SiteCosts,
+    carry_text,
+    in_source,
+    is_regular,
+    per_site,
+    rows_of,
+    waste_finding,
+)
 
 KIND = "uncoalesced"
 FULL = SECTOR // 8  # sectors of a full request for 4-byte elements: what is told wastes as many
@@ -29,24 +38,26 @@ def uncoalesced_findings(trace: Trace, requests: Requests, costs: RequestCosts) 
     """Return the sites whose loads or stores cost more sectors than neighbouring elements would."""
     wanted, total = plain_global(trace, requests) & in_source(trace, requests), int(costs.sectors.sum())
     sites = per_site(requests, wanted, costs.sectors, costs.neighbours, costs.minimum_sectors)
-    for site in (s for s in sites if s.is_told(total) and s.waste >= FULL):
+    for site in (s for s in sites if s.is_reported(total) and s.waste >= FULL):
         buffer = trace.buffers[int(requests.buffer[site.worst])]
-        places = _places(trace, requests, site.worst)
-        if _aligned(buffer, places) > costs.neighbours[site.worst]:
-            yield _spread(trace, requests, site, _distance(buffer, places), total)
-        elif site.waste >= SHARE * total and _rows_mend(buffer, places, int(costs.neighbours[site.worst])):
+        starts = _byte_offsets(trace, requests, site.worst)
+        if _aligned(buffer, starts) > costs.neighbours[site.worst]:
+            yield _spread(trace, requests, site, _distance(buffer, starts), total)
+        elif site.waste >= LARGE_SHARE * total and _rows_mend(
+            buffer, starts, int(costs.neighbours[site.worst])
+        ):
             yield _misaligned(trace, requests, site, buffer)
 
 
 def _spread(trace: Trace, requests: Requests, site: SiteCosts, distance: str, total: int) -> Finding:
     """Return the finding about a site whose elements lie apart."""
     buffer, regular = int(requests.buffer[site.worst]), is_regular(trace, requests, site)
-    much = site.is_much(total) and site.waste >= FULL * len(site.requests)
-    much = much and regular and not _fields_used(trace, buffer)
+    warning = site.deserves_warning(total) and site.waste >= FULL * len(site.requests)
+    warning = warning and regular and not _fields_used(trace, buffer)
     cause = f"{carry_text(trace, requests, site, 'sectors')}, since the lanes of a warp touch {distance}"
     remedy = APART if _is_field(trace.buffers[buffer]) else NEIGHBOURS if regular else IN_ORDER
-    return finding_of(
-        trace, requests, site.requests, site.worst, KIND, much=much, cause=cause, remedy=remedy,
+    return waste_finding(
+        trace, requests, site.requests, site.worst, KIND, warning=warning, cause=cause, remedy=remedy,
         count=int(site.cost.sum()),
     )  # fmt: skip
 
@@ -57,8 +68,8 @@ def _misaligned(trace: Trace, requests: Requests, site: SiteCosts, buffer: Buffe
         f"{carry_text(trace, requests, site, 'sectors')}, since rows of {buffer.name} begin within a sector"
     )
     remedy = f"make them a multiple of {SECTOR} bytes long"
-    return finding_of(
-        trace, requests, site.requests, site.worst, KIND, much=False, cause=cause, remedy=remedy,
+    return waste_finding(
+        trace, requests, site.requests, site.worst, KIND, warning=False, cause=cause, remedy=remedy,
         count=int(site.cost.sum()),
     )  # fmt: skip
 
@@ -77,41 +88,41 @@ def _fields_used(trace: Trace, number: int) -> bool:
     return _is_field(field) and 2 * sum(beside) >= field.unit
 
 
-def _places(trace: Trace, requests: Requests, request: int) -> Ints:
+def _byte_offsets(trace: Trace, requests: Requests, request: int) -> Ints:
     """Return where the elements of a request begin, in bytes from the start of their buffer, ascending."""
     index = np.unique(trace.index[rows_of(requests, request)].astype(np.int64))
     return index * trace.buffers[int(requests.buffer[request])].unit
 
 
-def _pieces(places: Ints, gap: int) -> tuple[Ints, Ints]:
-    """Return the first and the last place of each piece of memory, where pieces lie `gap` bytes or more apart."""
-    cuts = np.flatnonzero(np.diff(places) >= gap) + 1
-    return places[np.concatenate(([0], cuts))], places[np.concatenate((cuts - 1, [-1]))]
+def _runs(starts: Ints, gap: int) -> tuple[Ints, Ints]:
+    """Return where the first and the last element of each run begin, where runs lie `gap` bytes or more apart."""
+    cuts = np.flatnonzero(np.diff(starts) >= gap) + 1
+    return starts[np.concatenate(([0], cuts))], starts[np.concatenate((cuts - 1, [-1]))]
 
 
-def _aligned(buffer: Buffer, places: Ints) -> int:
-    """Return the sectors that a request would cost if every piece of what it touches began with a sector."""
-    first, last = _pieces(places, SECTOR + buffer.itemsize)
+def _aligned(buffer: Buffer, starts: Ints) -> int:
+    """Return the sectors that a request would cost if every run of what it touches began with a sector."""
+    first, last = _runs(starts, SECTOR + buffer.itemsize)
     return requests_each(buffer) * int(minimum_sectors(last - first + buffer.itemsize).sum())
 
 
-def _distance(buffer: Buffer, places: Ints) -> str:
+def _distance(buffer: Buffer, starts: Ints) -> str:
     """Return how far apart lanes' elements are, in words."""
-    gaps = np.unique(np.diff(places))
+    gaps = np.unique(np.diff(starts))
     if len(gaps) == 1:
         return f"elements {int(gaps[0]):,} bytes apart"
-    first, last = _pieces(places, buffer.itemsize + 1)
+    first, last = _runs(starts, buffer.itemsize + 1)
     lengths, gaps = np.unique(last - first), np.unique(np.diff(first))
     if len(lengths) == len(gaps) == 1:
         return f"pieces of {int(lengths[0]) + buffer.itemsize} bytes, {int(gaps[0]):,} bytes apart"
     return "elements far from each other"
 
 
-def _rows_mend(buffer: Buffer, places: Ints, wanted: int) -> bool:
+def _rows_mend(buffer: Buffer, starts: Ints, wanted: int) -> bool:
     """Return whether a request would cost as little as is wanted if the array's rows began with sectors."""
     for pitch in buffer.strides[:-1]:
         if pitch > 0 and pitch % SECTOR:
-            row, within = np.divmod(places, pitch)
+            row, within = np.divmod(starts, pitch)
             first = row * (pitch + -pitch % SECTOR) + within
             sectors = np.unique(np.concatenate((first, first + buffer.itemsize - 1)) // SECTOR)
             if requests_each(buffer) * len(sectors) <= wanted:
