@@ -16,9 +16,9 @@ from ...tracer.analysis.buffer_contents import Memory, memory_of
 from ...tracer.analysis.counters import Counters, counters_of
 from ...tracer.analysis.histogram_launch import Counting, counting_of
 from ...tracer.analysis.requests import Requests, requests_of
-from ...tracer.findings.all_findings import Finding, findings_of
+from ...tracer.findings.all_findings import findings_of
 from ...tracer.findings.float64 import float64_findings
-from ...tracer.model.finding import rank
+from ...tracer.model.finding import Finding, rank
 from ...tracer.model.launch import Launch, decode, is_program
 from ...tracer.model.trace import Trace
 from ...tracer.storage.trace_file import TraceFileError, load

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..analysis.requests import Requests
-from ..model.finding import FINDING_KINDS, SEVERITIES, Finding, place_of, rank
+from ..model.finding import Finding, rank
 from ..model.trace import ONE_MEMORY, Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
@@ -18,8 +18,6 @@ from .races import race_findings
 from .uninitialised import uninitialised_findings
 from .warp_masks import warp_mask_findings
 from .waste.all_waste import waste_findings
-
-__all__ = ["FINDING_KINDS", "SEVERITIES", "Finding", "findings_of", "place_of"]
 
 
 def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, ...] = ()) -> list[Finding]:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ....tracer.findings.all_findings import FINDING_KINDS, SEVERITIES, Finding, place_of
+from ....tracer.model.finding import FINDING_KINDS, SEVERITIES, Finding, place_of
 from ...model.session import Selection, Session
 from ...widgets.controls import Combo
 from ...widgets.flow_layout import FlowLayout

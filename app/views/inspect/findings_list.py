@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ....tracer.findings.all_findings import Finding, place_of
+from ....tracer.model.finding import Finding, place_of
 from ...model.session import Session
 from ...widgets.palettes import sheet
 from ...widgets.patterns import mixed

@@ -18,7 +18,7 @@ from tilescope.app.views.inspect.explain import ExplainView
 from tilescope.app.views.inspect.findings import LOOKING, FindingsView, count_of
 from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.widgets.theme import Theme
-from tilescope.tracer.findings.all_findings import SEVERITIES, place_of
+from tilescope.tracer.model.finding import SEVERITIES, place_of
 from tilescope.tracer.model.launch import decode
 
 LIGHT = Theme.named("light")

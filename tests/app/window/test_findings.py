@@ -11,7 +11,7 @@ from tilescope.app.control.type_inference_job import TypeInferenceJob
 from tilescope.app.model.bookmark import Bookmark, Setup
 from tilescope.app.model.session import Selection
 from tilescope.app.views.inspect.findings import LOOKING
-from tilescope.tracer.findings.all_findings import place_of
+from tilescope.tracer.model.finding import place_of
 from tilescope.tracer.storage.trace_file import save
 from windows import opened, settle, until
 

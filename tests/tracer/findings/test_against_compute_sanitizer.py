@@ -9,7 +9,8 @@ import pytest
 from folders import DATA
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings.all_findings import findings_of, place_of
+from tilescope.tracer.findings.all_findings import findings_of
+from tilescope.tracer.model.finding import place_of
 
 VERDICTS = json.loads((DATA / "h200_sanitizer.json").read_text())["errors"]
 TOOLS = {"racecheck": "race", "synccheck": "barrier", "memcheck": "bounds", "initcheck": "unwritten"}

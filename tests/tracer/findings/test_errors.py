@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings.all_findings import findings_of, place_of
+from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.findings.uninitialised import uninitialised_findings
+from tilescope.tracer.model.finding import place_of
 from tilescope.tracer.model.trace import Op, poison
 from traces import BUFFERS, programs, trace_of
 

@@ -7,8 +7,9 @@ import pytest
 from finding_texts import text
 from launching import Array, Scalar, launch, trace
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings.all_findings import findings_of, place_of
+from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.findings.float64 import float64_lines
+from tilescope.tracer.model.finding import place_of
 from tilescope.tracer.type_inference.client import TypeInference
 
 IN, OUT = Array((4096,)), Array((256,))

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from finding_texts import text
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.findings.all_findings import FINDING_KINDS, SEVERITIES, findings_of, place_of
+from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.findings.waste.all_waste import waste_findings
+from tilescope.tracer.model.finding import FINDING_KINDS, SEVERITIES, place_of
 from traces import programs, trace_of
 
 ERRORS = {"race", "barrier", "bounds", "unwritten"}
