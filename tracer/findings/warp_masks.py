@@ -105,7 +105,7 @@ def _verb(lost: MissingLanes, verb: str) -> str:
 
 
 def _thread(lost: MissingLanes) -> int:
-    """Return the number of the first thread that is told of; a lane of no thread has one too."""
+    """Return the number of the first thread that is named; a lane of no thread has one too."""
     return lost.warp * WARP + next(lane for lane in range(WARP) if lost.missing >> lane & 1)
 
 

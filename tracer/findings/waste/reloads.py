@@ -19,7 +19,7 @@ from ...model.trace import WARP, Op, Trace
 from .site_costs import LARGE_SHARE, in_source, waste_finding
 
 KIND = "reloaded"
-AGAIN = 4  # loads of an element by one block from which on they are told
+AGAIN = 4  # loads of an element by one block from which on they are reported
 SHARED = "load them once into shared memory, where all threads of the block find them"
 LOCAL = "keep them in local variables"
 

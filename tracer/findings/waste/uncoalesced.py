@@ -1,7 +1,7 @@
 """Sites whose loads or stores touch more sectors than a warp's do that touches neighbouring elements.
 
 After "Coalesced Access to Global Memory" in the CUDA C++ Best Practices Guide. A load of elements that lie side by
-side but begin within a sector costs one sector more; that is told only where longer rows would mend it.
+side but begin within a sector costs one sector more; that is reported only where longer rows would mend it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .site_costs import (
 )
 
 KIND = "uncoalesced"
-FULL = SECTOR // 8  # sectors of a full request for 4-byte elements: what is told wastes as many
+FULL = SECTOR // 8  # sectors of a full request for 4-byte elements: what is reported wastes as many
 NEIGHBOURS = "let neighbouring threads touch neighbouring elements"
 IN_ORDER = "order the work so that neighbouring threads touch neighbouring elements"
 APART = "keep each field in an array of its own"
