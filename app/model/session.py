@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
-from ...tracer.analysis.buffer_contents import Memory, memory_of
+from ...tracer.analysis.buffer_contents import BufferContents, contents_of
 from ...tracer.analysis.counters import Counters, counters_of
 from ...tracer.analysis.histogram_launch import Counting, counting_of
 from ...tracer.analysis.requests import Requests, requests_of
@@ -41,7 +41,7 @@ class Session:
     trace: Trace  # every access that was recorded
     requests: Requests  # the trace's accesses, grouped
     counters: Counters  # at every moment
-    memory: Memory  # what the buffers hold at every moment
+    memory: BufferContents  # what the buffers hold at every moment
     scenario: Scenario | None = None  # None for a kernel outside the catalogue
     title: str = ""  # of a pane
 
@@ -107,7 +107,7 @@ class Session:
 def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title: str = "") -> Session:
     """Return the session of a trace: group its accesses, count them, and follow the memory. Takes a while."""
     requests = requests_of(trace)
-    counters, memory = counters_of(trace, requests), memory_of(trace, requests)
+    counters, memory = counters_of(trace, requests), contents_of(trace, requests)
     return Session(
         launch, trace, requests, counters, memory, scenario, title or (scenario.title if scenario else "")
     )

@@ -1,4 +1,4 @@
-"""Memory: what every buffer holds, who read and wrote it, at any moment, in any order of asking."""
+"""Contents of buffers: what each holds, who read and wrote it, at any moment, in any order of asking."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to st
 Flights = tuple[NDArray[np.uint8], Ints, Ints]
 
 
-class Memory:
+class BufferContents:
     """The contents of a trace's buffers at every moment.
 
     The state at moment m includes every request with moment <= m; of several stores to an element the one of
@@ -130,7 +130,7 @@ class Memory:
         return self._cells[buffer]
 
     def prepare(self) -> None:
-        """Compute what every picture of this memory needs and takes a while."""
+        """Compute what every picture of these contents needs and takes a while."""
         _ = self._destinations
         for number, buffer in enumerate(self._trace.buffers):
             self.value_range(number)
@@ -213,9 +213,9 @@ class Memory:
         return np.flatnonzero(mine)
 
 
-def memory_of(trace: Trace, requests: Requests) -> Memory:
-    """Return the memory of a trace."""
-    return Memory(trace, requests)
+def contents_of(trace: Trace, requests: Requests) -> BufferContents:
+    """Return what the buffers of a trace hold at every moment; nothing is computed until it is asked for."""
+    return BufferContents(trace, requests)
 
 
 def _written(content: NDArray[Any]) -> NDArray[Any]:

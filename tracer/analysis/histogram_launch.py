@@ -15,7 +15,7 @@ from ..model.array_types import Ints
 from ..model.launch import Scalar, decode
 from ..model.trace import Op, Trace
 from .atomic_additions import Additions, additions_of, counted_apart, counted_into
-from .buffer_contents import Memory
+from .buffer_contents import BufferContents
 from .requests import Requests
 
 SAMPLES = 20_000  # that the edges of the bins are tried on
@@ -52,7 +52,7 @@ class Counting:
 
 
 def counting_of(
-    trace: Trace, requests: Requests, memory: Memory, scenario: Scenario | None
+    trace: Trace, requests: Requests, contents: BufferContents, scenario: Scenario | None
 ) -> Counting | None:
     """Return what a launch counts, None for a launch that does something else."""
     roles = scenario.roles if scenario else {}
@@ -61,7 +61,7 @@ def counting_of(
         return None
     result, other = additions_of(trace, requests, buffer), counted_apart(trace, buffer)
     apart = None if other is None else additions_of(trace, requests, other)
-    expected = None if scenario is None or trace.is_part else _expected(trace, memory, scenario, buffer)
+    expected = None if scenario is None or trace.is_part else _expected(trace, contents, scenario, buffer)
     return Counting(result, apart, expected, _edges(trace, apart or result))
 
 
@@ -74,12 +74,12 @@ def counted_total(trace: Trace, buffer: int) -> int:
     return int(content.sum())
 
 
-def _expected(trace: Trace, memory: Memory, scenario: Scenario, buffer: int) -> Ints | None:
+def _expected(trace: Trace, contents: BufferContents, scenario: Scenario, buffer: int) -> Ints | None:
     """Return NumPy's content of a buffer, None where the trace lacks what the reference asks for."""
     numbers = {b.name: n for n, b in enumerate(trace.buffers) if b.space == "global"}
     if not set(scenario.roles) <= set(numbers):
         return None
-    arrays: Mapping[str, NDArray[Any]] = {name: memory.values(n, 0) for name, n in numbers.items()}
+    arrays: Mapping[str, NDArray[Any]] = {name: contents.values(n, 0) for name, n in numbers.items()}
     sizes = {"gridDim": np.array(trace.grid), "blockDim": np.array(trace.block_dim)}
     found = scenario.reference({**arrays, **sizes}).get(trace.buffers[buffer].name)
     return None if found is None else found.astype(np.int64)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....tracer.analysis.buffer_contents import Memory
+from ....tracer.analysis.buffer_contents import BufferContents
 from ....tracer.analysis.requests import Requests
 from ....tracer.model.array_types import Ints
 from ....tracer.model.grouping import run_starts
@@ -51,7 +51,7 @@ class Frames:
         return found[-1] if found else None
 
 
-def frames_of(trace: Trace, memory: Memory, rows: Ints, sheets: Mapping[int, Sheet]) -> Frames:
+def frames_of(trace: Trace, memory: BufferContents, rows: Ints, sheets: Mapping[int, Sheet]) -> Frames:
     """Return the frames of a block on the sheets of some buffers; rows: its accesses."""
     buffers = trace.buffer[rows]
     whole, phased = {}, {}

@@ -9,7 +9,7 @@ from launching import Array, Scalar, trace
 from sessions import matmul
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.analysis.atomic_additions import additions_of, counted_apart, counted_into
-from tilescope.tracer.analysis.buffer_contents import memory_of
+from tilescope.tracer.analysis.buffer_contents import contents_of
 from tilescope.tracer.analysis.histogram_launch import counted_total, counting_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.measure.recorded_outcomes import SEEDS, recorded_outcomes_of, seeded, seeds_for
@@ -92,15 +92,15 @@ class Replay:
 @pytest.mark.parametrize("name", ["histogram-global", "histogram-private"])
 def test_bins_grow_as_a_replay_has_them_and_end_as_numpy_counts(name, kind):
     made, requests = traced(name, kind, **SIZES)
-    memory = memory_of(made, requests)
+    contents = contents_of(made, requests)
     number = counted_into(made, find(name).roles)
     known = Replay(made, requests, number)
     for moment in (0, 1, 5, requests.end // 2, requests.end - 1, requests.end):
         values = known.values(moment)
         expected = [values.get((0, i), 0) for i in range(17)]
-        assert memory.values(number, moment).tolist() == expected
-    samples = memory.values(0, 0).astype(np.float64)
-    assert memory.values(number, requests.end).tolist() == np.histogram(samples, 17, (-4, 4))[0].tolist()
+        assert contents.values(number, moment).tolist() == expected
+    samples = contents.values(0, 0).astype(np.float64)
+    assert contents.values(number, requests.end).tolist() == np.histogram(samples, 17, (-4, 4))[0].tolist()
 
 
 @pytest.mark.parametrize("kind", SCHEDULES)
@@ -135,10 +135,10 @@ def test_a_racing_counter_ends_at_one_in_lockstep_and_hides_its_race_thread_by_t
 @pytest.mark.parametrize("seed", range(6))
 def test_lost_additions_are_those_missing_in_the_counter_at_every_moment(seed):
     made, requests = traced("count-racing", "random", seed, num_blocks=4, threads=50)
-    additions, memory = additions_of(made, requests, 0), memory_of(made, requests)
+    additions, contents = additions_of(made, requests, 0), contents_of(made, requests)
     for moment in range(requests.end + 1):
-        assert additions.kept(moment) == memory.values(0, moment)[0]
-        assert additions.lost(moment) == additions.upto(moment) - memory.values(0, moment)[0]
+        assert additions.kept(moment) == contents.values(0, moment)[0]
+        assert additions.lost(moment) == additions.upto(moment) - contents.values(0, moment)[0]
     assert additions.survives.sum() == counted_total(made, 0) < 200
 
 
@@ -166,11 +166,11 @@ def survivors(made):
 def test_atomics_and_stores_on_the_same_bins_lose_what_was_overwritten(tmp_path, kind, seed):
     made, requests = mixed(tmp_path, kind, seed)
     assert counted_into(made, {}) == 1
-    additions, memory = additions_of(made, requests, 1), memory_of(made, requests)
+    additions, contents = additions_of(made, requests, 1), contents_of(made, requests)
     assert len(additions) == 288
     assert set(additions.row[additions.survives].tolist()) == survivors(made)
     for moment in range(requests.end + 1):
-        assert additions.kept(moment) == memory.values(1, moment).sum()
+        assert additions.kept(moment) == contents.values(1, moment).sum()
 
 
 def test_what_does_not_count_is_not_taken_for_it(tmp_path):
@@ -210,7 +210,7 @@ def test_edges_are_unknown_where_the_samples_contradict_them(tmp_path):
     arguments = (Array((64,), "int32", "arange"), Scalar(0.0), Scalar(7.0), Array((7,), "int32"))
     made = trace(tmp_path, source, arguments, block=(64, 1, 1))
     requests = requests_of(made)
-    counting = counting_of(made, requests, memory_of(made, requests), None)
+    counting = counting_of(made, requests, contents_of(made, requests), None)
     assert counting.edges is None
     assert counting.expected is None
 

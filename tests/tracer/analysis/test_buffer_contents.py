@@ -18,7 +18,13 @@ from hypothesis import strategies as st
 
 from tilescope.kernels.scenarios import catalogue
 from tilescope.tracer.analysis import access_history
-from tilescope.tracer.analysis.buffer_contents import INTO_RESULT, INTO_SHARED, NOWHERE, Memory, memory_of
+from tilescope.tracer.analysis.buffer_contents import (
+    INTO_RESULT,
+    INTO_SHARED,
+    NOWHERE,
+    BufferContents,
+    contents_of,
+)
 from tilescope.tracer.analysis.load_destinations import Destinations
 from tilescope.tracer.analysis.requests import Requests, requests_of
 from tilescope.tracer.model.launch import Schedule
@@ -66,7 +72,9 @@ def shown(buffer: Buffer, known: dict[Any, Any], otherwise: Any, dtype: Any) -> 
     return np.array(entries).astype(dtype).reshape(elements.shape)
 
 
-def compare(trace: Trace, memory: Memory, done: Replay, moment: int, number: int, block: int, thread: int):
+def compare(
+    trace: Trace, contents: BufferContents, done: Replay, moment: int, number: int, block: int, thread: int
+):
     buffer, dtype = BUFFERS[number], np.dtype(BUFFERS[number].dtype)
     copy = copy_of(buffer, trace, block, thread)
     value, reads, writer = (
@@ -75,32 +83,34 @@ def compare(trace: Trace, memory: Memory, done: Replay, moment: int, number: int
     )
     held = {i: v if dtype.kind == "c" else v.real for i, v in value.items()}
     first = trace.initial[number] if number in trace.initial else np.full(buffer.size, poison(dtype))
-    values = memory.values(number, moment, block, thread)
+    values = contents.values(number, moment, block, thread)
     assert values.dtype == dtype
     np.testing.assert_array_equal(values, shown(buffer, held, lambda i: first[i], dtype))
     np.testing.assert_array_equal(
-        memory.reads(number, moment, block, thread), shown(buffer, reads, lambda i: 0, int)
+        contents.reads(number, moment, block, thread), shown(buffer, reads, lambda i: 0, int)
     )
     expected = shown(buffer, writer, lambda i: -1, int)
-    np.testing.assert_array_equal(memory.written(number, moment, block, thread), expected >= 0)
+    np.testing.assert_array_equal(contents.written(number, moment, block, thread), expected >= 0)
     for place, row in enumerate(expected.ravel().tolist()):
-        assert memory.writer(number, place, moment, block, thread) == (row if row >= 0 else None)
+        assert contents.writer(number, place, moment, block, thread) == (row if row >= 0 else None)
 
-    compare_few(memory, moment, number, block, thread)
+    compare_few(contents, moment, number, block, thread)
 
 
-def compare_few(memory: Memory, moment: int, number: int, block: int, thread: int):
+def compare_few(contents: BufferContents, moment: int, number: int, block: int, thread: int):
     """What is kept of the few elements that are touched is what is there of all."""
-    reads = memory.few_reads(number, moment, block, thread)
+    reads = contents.few_reads(number, moment, block, thread)
     if reads is not None:
-        whole = memory.reads(number, moment, block, thread).ravel()
+        whole = contents.reads(number, moment, block, thread).ravel()
         assert reads[1].tolist() == whole[reads[0]].tolist()
         assert reads[1].sum() == whole.sum()
-    writes = memory.few_writes(number, moment, block, thread)
+    writes = contents.few_writes(number, moment, block, thread)
     if writes is not None:
         elements, values, written = writes
-        np.testing.assert_array_equal(values, memory.values(number, moment, block, thread).ravel()[elements])
-        whole = memory.written(number, moment, block, thread).ravel()
+        np.testing.assert_array_equal(
+            values, contents.values(number, moment, block, thread).ravel()[elements]
+        )
+        whole = contents.written(number, moment, block, thread).ravel()
         assert written.tolist() == whole[elements].tolist()
         assert written.sum() == whole.sum()
 
@@ -119,12 +129,12 @@ def test_memory_at_any_moment_is_what_a_replay_leaves(
         patch.setattr(access_history, "SPACING", spacing)
         patch.setattr(access_history, "MANY", many)
         patch.setattr(access_history, "FEW", 1)
-        memory = memory_of(trace, requests)
+        contents = contents_of(trace, requests)
         for moment in data.draw(st.lists(st.integers(0, requests.end), min_size=1, max_size=4)):
             done = replay(trace, requests, moment)
             block, thread = data.draw(st.sampled_from(sorted(programs)))
             for number in range(len(BUFFERS)):
-                compare(trace, memory, done, moment, number, block, thread)
+                compare(trace, contents, done, moment, number, block, thread)
 
 
 @examples
@@ -132,12 +142,12 @@ def test_memory_at_any_moment_is_what_a_replay_leaves(
 def test_accesses_of_a_moment_are_those_of_its_requests(programs: Programs, kind: str):
     trace = trace_of(programs, kind, 2)
     requests = requests_of(trace)
-    memory = memory_of(trace, requests)
+    contents = contents_of(trace, requests)
     for moment in range(-1, requests.end + 3):
-        assert list(memory.request_rows(moment)) == np.flatnonzero(requests.moment == moment).tolist()
-        rows = memory.accesses_at(moment)
+        assert list(contents.request_rows(moment)) == np.flatnonzero(requests.moment == moment).tolist()
+        rows = contents.accesses_at(moment)
         assert (requests.moment[requests.request[rows]] == moment).all()
-    everything = np.concatenate([memory.accesses_at(m) for m in range(requests.end + 1)])
+    everything = np.concatenate([contents.accesses_at(m) for m in range(requests.end + 1)])
     assert sorted(everything.tolist()) == list(range(len(trace)))
 
 
@@ -160,7 +170,7 @@ def destination(trace: Trace, row: int) -> int | None:
 @given(programs(), KIND, st.integers(0, 9))
 def test_elements_fly_to_where_their_thread_puts_them(programs: Programs, kind: str, seed: int):
     trace = trace_of(programs, kind, 2, seed)
-    kinds, buffers, indices = memory_of(trace, requests_of(trace)).flights(np.arange(len(trace)))
+    kinds, buffers, indices = contents_of(trace, requests_of(trace)).flights(np.arange(len(trace)))
     for row in range(len(trace)):
         target = destination(trace, row)
         got = int(kinds[row]), int(buffers[row]), int(indices[row])
@@ -193,20 +203,20 @@ def test_at_the_end_a_matmul_has_its_product_and_read_each_element_as_often_as_i
     )
     trace = run(launch, lambda done, of: None)
     requests = requests_of(trace)
-    memory = memory_of(trace, requests)
-    a, b, c = (memory.values(number, requests.end) for number in range(3))
+    contents = contents_of(trace, requests)
+    a, b, c = (contents.values(number, requests.end) for number in range(3))
     np.testing.assert_allclose(c, a @ b, rtol=1e-5)
-    assert (memory.reads(0, requests.end) == (1 if "tiled" in kernel else 7)).all()
-    assert (memory.reads(1, requests.end) == (1 if "tiled" in kernel else 5)).all()
-    assert memory.written(2, requests.end).all()
-    assert not memory.written(2, 0).any()
+    assert (contents.reads(0, requests.end) == (1 if "tiled" in kernel else 7)).all()
+    assert (contents.reads(1, requests.end) == (1 if "tiled" in kernel else 5)).all()
+    assert contents.written(2, requests.end).all()
+    assert not contents.written(2, 0).any()
 
 
 def test_a_tile_flies_into_shared_memory_and_a_product_into_its_result():
     program = [[(0, L, PLAIN, 5), (1, S, TILE, 3)], [(2, L, TILE, 3)], [(3, S, COLUMNS, 2)]]
     trace = trace_of({(0, 0): program})
     object.__setattr__(trace, "value", np.array([8.0, 8.0, 8.0, 1.0]))
-    kinds, buffers, indices = memory_of(trace, requests_of(trace)).flights(np.arange(4))
+    kinds, buffers, indices = contents_of(trace, requests_of(trace)).flights(np.arange(4))
     assert kinds.tolist() == [INTO_SHARED, NOWHERE, INTO_RESULT, NOWHERE]
     assert buffers.tolist() == [TILE, -1, COLUMNS, -1]
     assert indices.tolist() == [3, -1, 2, -1]
@@ -215,37 +225,37 @@ def test_a_tile_flies_into_shared_memory_and_a_product_into_its_result():
 def test_a_shared_buffer_is_poison_until_its_block_writes_it():
     store = [[(0, S, TILE, 0)]]
     trace = trace_of({(0, 0): store, (1, 0): store})
-    memory = memory_of(trace, requests_of(trace))
-    assert np.isnan(memory.values(TILE, 1, block=1)).all()
-    assert not np.isnan(memory.values(TILE, 1, block=0)[0, 0])
-    assert not np.isnan(memory.values(TILE, 2, block=1)[0, 0])
-    assert np.isnan(memory.values(TILE, 2, block=7)).all()
+    contents = contents_of(trace, requests_of(trace))
+    assert np.isnan(contents.values(TILE, 1, block=1)).all()
+    assert not np.isnan(contents.values(TILE, 1, block=0)[0, 0])
+    assert not np.isnan(contents.values(TILE, 2, block=1)[0, 0])
+    assert np.isnan(contents.values(TILE, 2, block=7)).all()
 
 
 def test_values_of_a_jump_do_not_change_what_an_earlier_one_returned():
     trace = trace_of({(0, 0): [[(0, S, PLAIN, 0), (1, S, PLAIN, 0)]]})
-    memory = memory_of(trace, requests_of(trace))
-    before = memory.values(PLAIN, 1)
+    contents = contents_of(trace, requests_of(trace))
+    before = contents.values(PLAIN, 1)
     copy = before.copy()
-    memory.values(PLAIN, 2)[:] = 99
+    contents.values(PLAIN, 2)[:] = 99
     np.testing.assert_array_equal(before, copy)
-    assert memory.values(PLAIN, 2)[0, 0] == 1
+    assert contents.values(PLAIN, 2)[0, 0] == 1
 
 
 def test_an_access_index_names_its_place_in_the_shape():
-    memory = memory_of(trace := trace_of({(0, 0): [[]]}), requests_of(trace))
-    assert memory.places(COLUMNS, np.array([0, 1, 3, 5, 6])).tolist() == [0, 2, 1, 5, -1]
-    assert memory.places(EVERY_OTHER, np.array([0, 1, 8])).tolist() == [0, -1, 4]
+    contents = contents_of(trace := trace_of({(0, 0): [[]]}), requests_of(trace))
+    assert contents.places(COLUMNS, np.array([0, 1, 3, 5, 6])).tolist() == [0, 2, 1, 5, -1]
+    assert contents.places(EVERY_OTHER, np.array([0, 1, 8])).tolist() == [0, -1, 4]
 
 
 def test_value_range_spans_initial_and_stored_values_and_leaves_out_what_is_not_finite():
     trace = trace_of({(0, 0): [[(0, S, PLAIN, 0), (1, S, PLAIN, 1), (2, S, OWN, 0), (3, S, WIDE, 0)]]})
     object.__setattr__(trace, "value", np.array([-3.0, math.inf, 4.0, 3 + 4j]))
-    memory = memory_of(trace, requests_of(trace))
-    assert memory.value_range(PLAIN) == (-3.0, 11.5)
-    assert memory.value_range(OWN) == (4.0, 4.0)
-    assert memory.value_range(WIDE) == (5.0, 5.0)
-    assert memory.value_range(TILE) == (0.0, 0.0)
+    contents = contents_of(trace, requests_of(trace))
+    assert contents.value_range(PLAIN) == (-3.0, 11.5)
+    assert contents.value_range(OWN) == (4.0, 4.0)
+    assert contents.value_range(WIDE) == (5.0, 5.0)
+    assert contents.value_range(TILE) == (0.0, 0.0)
 
 
 def test_value_range_leaves_out_the_poison_of_whole_numbers():
@@ -254,7 +264,7 @@ def test_value_range_leaves_out_the_poison_of_whole_numbers():
     content = np.full(BUFFERS[EVERY_OTHER].size, poison(np.dtype("int16")))
     content[2] = 7
     trace.initial[EVERY_OTHER] = content
-    assert memory_of(trace, requests_of(trace)).value_range(EVERY_OTHER) == (7.0, 30.0)
+    assert contents_of(trace, requests_of(trace)).value_range(EVERY_OTHER) == (7.0, 30.0)
 
 
 @pytest.mark.parametrize("kind", ["sequential", "random"])
@@ -262,15 +272,15 @@ def test_at_the_end_an_element_holds_what_the_last_step_left(kind: str):
     add = [[(0, A, PLAIN, 0), (1, L, PLAIN, 3), (0, A, PLAIN, 0)]]
     trace = trace_of({(0, t): add for t in range(64)}, kind)
     requests = requests_of(trace)
-    assert memory_of(trace, requests).writer(PLAIN, 0, requests.end) == np.flatnonzero(trace.op == A)[-1]
+    assert contents_of(trace, requests).writer(PLAIN, 0, requests.end) == np.flatnonzero(trace.op == A)[-1]
 
 
 def test_a_trace_without_values_still_knows_reads_and_writers():
     trace = trace_of({(0, 0): [[(0, S, PLAIN, 4), (1, L, PLAIN, 4), (2, S, TILE, 0)]]})
     object.__setattr__(trace, "value", None)
-    memory = memory_of(trace, requests_of(trace))
-    assert memory.values(PLAIN, 3)[1, 1] == 4.5
-    assert memory.reads(PLAIN, 3)[1, 1] == 1
-    assert memory.writer(PLAIN, 4, 3) == 0
-    assert memory.value_range(PLAIN) == (0.5, 11.5)
-    assert memory.flights(np.arange(3))[0].tolist() == [NOWHERE, INTO_SHARED, NOWHERE]
+    contents = contents_of(trace, requests_of(trace))
+    assert contents.values(PLAIN, 3)[1, 1] == 4.5
+    assert contents.reads(PLAIN, 3)[1, 1] == 1
+    assert contents.writer(PLAIN, 4, 3) == 0
+    assert contents.value_range(PLAIN) == (0.5, 11.5)
+    assert contents.flights(np.arange(3))[0].tolist() == [NOWHERE, INTO_SHARED, NOWHERE]

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tilescope.tracer.analysis import buffer_contents, minimum_cost, overlap
-from tilescope.tracer.analysis.buffer_contents import memory_of
+from tilescope.tracer.analysis.buffer_contents import contents_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.findings.waste import site_costs
@@ -38,7 +38,7 @@ def told(trace: Trace) -> list[tuple[Any, ...]]:
 def pictures(trace: Trace) -> list[list[Any]]:
     """Return what every buffer holds and how often it was read, in every block at some moments."""
     requests = requests_of(trace)
-    held, found = memory_of(trace, requests), []
+    held, found = contents_of(trace, requests), []
     for moment in range(0, requests.end + 1, 3):
         for buffer in range(len(BUFFERS)):
             for block in trace.blocks.tolist():
