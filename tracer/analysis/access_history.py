@@ -1,4 +1,4 @@
-"""A track: the accesses of one copy of a buffer in the order of time, ready for jumps to any moment."""
+"""The accesses of one copy of a buffer in the order of time, ready for jumps to any moment."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..model.array_types import AnyInts, Ints
 from ..model.grouping import run_starts, stable_order
 from ..model.trace import Buffer
 
-SPACING = 1 << 15
+SPACING = 1 << 15  # accesses from one kept state to the next
 MANY, FEW = 1 << 16, 8  # of more cells than MANY, those touched are kept where they are fewer than one in FEW
 
 
-class Cells:
+class BufferCells:
     """The elements of a buffer that have memory of their own, numbered from 0 by access index.
 
     A strided, transposed or broadcast buffer maps its shape to these; one that is `plain` (C-contiguous) is
@@ -74,19 +74,19 @@ def _is_plain(buffer: Buffer) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Timed:
+class TimedAccesses:
     """Accesses in the order of moments: the cell of each, and its row of the trace where rows are wanted.
 
-    moments ascend, and accesses from `start` of one to that of the next are made at it, as often as it is there.
+    A moment's accesses are those from its `start` up to that of the next; it may be there more than once.
     """
 
-    cell: NDArray[np.int32]
-    rows: NDArray[np.int32]
-    moments: NDArray[np.int32]
-    start: Ints
+    cell: NDArray[np.int32]  # of each access, shape (accesses,)
+    rows: NDArray[np.int32]  # of the trace, shape (accesses,), or (0,) where they are not wanted
+    moments: NDArray[np.int32]  # ascending
+    start: Ints  # where the accesses of each of `moments` begin, and the number of all
 
     @classmethod
-    def of(cls, parts: Iterable[tuple[Ints, Ints, AnyInts]], most: int, *, with_rows: bool) -> Timed:
+    def of(cls, parts: Iterable[tuple[Ints, Ints, AnyInts]], most: int, *, with_rows: bool) -> TimedAccesses:
         """Return the accesses of successive parts (cells, ascending moments, rows), at most so many in all."""
         cells, all_rows = np.empty((2, most), np.int32)  # what is not written to takes no memory
         moments, starts, done = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
@@ -108,16 +108,16 @@ class Timed:
         """Return how many of the accesses have been made at a moment."""
         return int(self.start[np.searchsorted(self.moments, moment, side="right")])
 
-    def where(self, mask: NDArray[np.bool_]) -> Timed:
+    def where(self, mask: NDArray[np.bool_]) -> TimedAccesses:
         """Return some of the accesses."""
         start = np.concatenate(([0], np.cumsum(mask)))[self.start]
-        return Timed(self.cell[mask], self.rows[mask], self.moments, start)
+        return TimedAccesses(self.cell[mask], self.rows[mask], self.moments, start)
 
 
-class Domain:
-    """The cells that some accesses make, numbered from 0: all cells, or of many cells the few that they touch."""
+class TouchedCells:
+    """The cells of some accesses, numbered from 0: all of a buffer, or of many the few that they touch."""
 
-    def __init__(self, cells: int, timed: Timed) -> None:
+    def __init__(self, cells: int, timed: TimedAccesses) -> None:
         self.cells, self.timed = cells, timed
         self.touched: Ints | None = None
         self.size = cells
@@ -134,15 +134,15 @@ class Domain:
         self.timed = replace(self.timed, cell=number[self.timed.cell])
 
     def spread(self, found: NDArray[np.int32], fill: int) -> NDArray[np.int32]:
-        """Return figures of the domain's cells as those of all cells."""
+        """Return figures of these cells as those of all cells."""
         if self.touched is None:
             return found
-        whole = np.zeros(self.cells, np.int32) if fill == 0 else np.full(self.cells, fill, np.int32)
-        whole[self.touched] = found
-        return whole
+        every = np.zeros(self.cells, np.int32) if fill == 0 else np.full(self.cells, fill, np.int32)
+        every[self.touched] = found
+        return every
 
 
-class Track:
+class AccessHistory:
     """Counts of reads and last writers per cell, at any moment.
 
     What was so after each SPACING accesses is kept (or more, in a buffer of many cells), so that a jump
@@ -151,19 +151,19 @@ class Track:
     run before.
     """
 
-    def __init__(self, cells: int, reads: Callable[[], Timed], writes: Timed) -> None:
+    def __init__(self, cells: int, reads: Callable[[], TimedAccesses], writes: TimedAccesses) -> None:
         self.cells = cells
         self._read = reads  # not called where nobody asks for them, as for a buffer coloured by value
-        self.writes = Domain(cells, writes.where(_newest(writes.cell, writes.rows)))
+        self.writes = TouchedCells(cells, writes.where(_newest(writes.cell, writes.rows)))
         self._every = _spacing(self.writes)
         self._last = [np.full(self.writes.size, -1, np.int32)]
         for low in range(0, len(self.writes.timed.cell) - self._every, self._every):
             self._last.append(self._replay(self._last[-1], low, low + self._every))
 
     @cached_property
-    def loads(self) -> Domain:
+    def loads(self) -> TouchedCells:
         """The cells that are read."""
-        return Domain(self.cells, self._read())
+        return TouchedCells(self.cells, self._read())
 
     @cached_property
     def _counts(self) -> list[NDArray[np.int32]]:
@@ -174,13 +174,13 @@ class Track:
 
     def reads(self, moment: int) -> NDArray[np.int32]:
         """Return how often each cell was read."""
-        return self.loads.spread(self.reads_within(moment), 0)
+        return self.loads.spread(self.reads_touched(moment), 0)
 
-    def last(self, moment: int) -> NDArray[np.int32]:
+    def last_writes(self, moment: int) -> NDArray[np.int32]:
         """Return the row of the last write to each cell, -1 where there was none."""
-        return self.writes.spread(self.last_within(moment), -1)
+        return self.writes.spread(self.last_writes_touched(moment), -1)
 
-    def reads_within(self, moment: int) -> NDArray[np.int32]:
+    def reads_touched(self, moment: int) -> NDArray[np.int32]:
         """Return how often each cell of `loads` was read."""
         upto, every = self.loads.timed.upto(moment), _spacing(self.loads)
         kept = min(upto // every, len(self._counts) - 1)
@@ -193,7 +193,7 @@ class Track:
         )  # few: all cells need not be looked at once more
         return result
 
-    def last_within(self, moment: int) -> NDArray[np.int32]:
+    def last_writes_touched(self, moment: int) -> NDArray[np.int32]:
         """Return the row of the last write to each cell of `writes`, -1 where there was none."""
         upto = self.writes.timed.upto(moment)
         kept = min(upto // self._every, len(self._last) - 1)
@@ -209,8 +209,8 @@ class Track:
         return result
 
 
-def _spacing(domain: Domain) -> int:
-    return max(SPACING, 2 * domain.size)
+def _spacing(touched: TouchedCells) -> int:
+    return max(SPACING, 2 * touched.size)
 
 
 def _newest(cell: AnyInts, rows: AnyInts) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..model.array_types import Ints
 from ..model.grouping import offsets
 from ..model.trace import Op, Trace, poison
-from .access_history import Cells, Timed, Track
+from .access_history import AccessHistory, BufferCells, TimedAccesses
 from .load_destinations import Destinations
 from .requests import Requests
 
@@ -35,22 +35,22 @@ class BufferContents:
         self._trace = trace
         self._requests = requests
         self._first = np.searchsorted(requests.moment, np.arange(requests.end + 2))
-        self._cells: dict[int, Cells] = {}
-        self._tracks: dict[tuple[int, int], Track] = {}
+        self._cells: dict[int, BufferCells] = {}
+        self._histories: dict[tuple[int, int], AccessHistory] = {}
         self._ranges: dict[int, tuple[float, float]] = {}
 
     def values(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[Any]:
         """Return the content of a buffer, in its shape and dtype; poison where nothing was written."""
-        last = self._track(buffer, block, thread).last(moment)
+        last = self._history(buffer, block, thread).last_writes(moment)
         return self.cells(buffer).shaped(self._overwritten(self._initial(buffer), last))
 
     def reads(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[np.int32]:
         """Return how often each element was read by loads and atomics, in the buffer's shape."""
-        return self.cells(buffer).shaped(self._track(buffer, block, thread).reads(moment))
+        return self.cells(buffer).shaped(self._history(buffer, block, thread).reads(moment))
 
     def written(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[np.bool_]:
         """Return whether the launch has written each element, in the buffer's shape."""
-        return self.cells(buffer).shaped(self._track(buffer, block, thread).last(moment) >= 0)
+        return self.cells(buffer).shaped(self._history(buffer, block, thread).last_writes(moment) >= 0)
 
     def few_reads(
         self, buffer: int, moment: int, block: int = 0, thread: int = 0
@@ -59,10 +59,10 @@ class BufferContents:
 
         Elements are numbers in the buffer's shape, in C order, ascending.
         """
-        track = self._track(buffer, block, thread)
-        if not self.cells(buffer).plain or track.loads.touched is None:
+        history = self._history(buffer, block, thread)
+        if not self.cells(buffer).plain or history.loads.touched is None:
             return None
-        return track.loads.touched, track.reads_within(moment)
+        return history.loads.touched, history.reads_touched(moment)
 
     def few_writes(
         self, buffer: int, moment: int, block: int = 0, thread: int = 0
@@ -71,11 +71,11 @@ class BufferContents:
 
         Else None; elements as in `few_reads`.
         """
-        track = self._track(buffer, block, thread)
-        touched = track.writes.touched
+        history = self._history(buffer, block, thread)
+        touched = history.writes.touched
         if not self.cells(buffer).plain or touched is None:
             return None
-        last = track.last_within(moment)
+        last = history.last_writes_touched(moment)
         return touched, self._overwritten(self._initial(buffer, touched), last), last >= 0
 
     def writer(self, buffer: int, element: int, moment: int, block: int = 0, thread: int = 0) -> int | None:
@@ -83,7 +83,7 @@ class BufferContents:
 
         element: its number in the buffer's shape, in C order.
         """
-        last = int(self._track(buffer, block, thread).last(moment)[self.cells(buffer).cell(element)])
+        last = int(self._history(buffer, block, thread).last_writes(moment)[self.cells(buffer).cell(element)])
         return last if last >= 0 else None
 
     def places(self, buffer: int, index: NDArray[np.integer[Any]]) -> Ints:
@@ -123,10 +123,10 @@ class BufferContents:
             self._ranges[buffer] = self._range(buffer)
         return self._ranges[buffer]
 
-    def cells(self, buffer: int) -> Cells:
+    def cells(self, buffer: int) -> BufferCells:
         """Return how a buffer's shape maps to the elements that have memory of their own."""
         if buffer not in self._cells:
-            self._cells[buffer] = Cells(self._trace.buffers[buffer])
+            self._cells[buffer] = BufferCells(self._trace.buffers[buffer])
         return self._cells[buffer]
 
     def prepare(self) -> None:
@@ -135,7 +135,7 @@ class BufferContents:
         for number, buffer in enumerate(self._trace.buffers):
             self.value_range(number)
             if buffer.space not in ("shared", "local"):
-                self._track(number, 0, 0).reads_within(0)
+                self._history(number, 0, 0).reads_touched(0)
 
     @cached_property
     def _destinations(self) -> Destinations:
@@ -174,14 +174,14 @@ class BufferContents:
             content[written] = _cast(self._trace.value[last[written]], content.dtype)
         return content
 
-    def _track(self, buffer: int, block: int, thread: int) -> Track:
-        """Return the track of the copy of a buffer that this thread sees."""
+    def _history(self, buffer: int, block: int, thread: int) -> AccessHistory:
+        """Return the history of the copy of a buffer that this thread sees."""
         copy = self._copy(buffer, block, thread)
-        if (buffer, copy) not in self._tracks:
-            reads = partial(self._timed, buffer, block, thread, writing=False)
-            writes = self._timed(buffer, block, thread, writing=True)
-            self._tracks[buffer, copy] = Track(len(self.cells(buffer)), reads, writes)
-        return self._tracks[buffer, copy]
+        if (buffer, copy) not in self._histories:
+            reads = partial(self._timed_accesses, buffer, block, thread, writing=False)
+            writes = self._timed_accesses(buffer, block, thread, writing=True)
+            self._histories[buffer, copy] = AccessHistory(len(self.cells(buffer)), reads, writes)
+        return self._histories[buffer, copy]
 
     def _copy(self, buffer: int, block: int, thread: int) -> int:
         space = self._trace.buffers[buffer].space
@@ -189,13 +189,13 @@ class BufferContents:
             return block * self._trace.threads + thread
         return block if space == "shared" else 0
 
-    def _timed(self, buffer: int, block: int, thread: int, writing: bool) -> Timed:
+    def _timed_accesses(self, buffer: int, block: int, thread: int, writing: bool) -> TimedAccesses:
         """Return the reads or writes of one copy of a buffer in the order of moments, with the rows of writes."""
         asked, made = self._requests, self._requests_to(buffer, block)
         made = made[asked.op[made] != (Op.LOAD if writing else Op.STORE)]
         thread = thread if self._trace.buffers[buffer].space == "local" else ANY
         parts = (self._part(buffer, made[low : low + CHUNK], thread) for low in range(0, len(made), CHUNK))
-        return Timed.of(parts, int(asked.lanes[made].sum()), with_rows=writing)
+        return TimedAccesses.of(parts, int(asked.lanes[made].sum()), with_rows=writing)
 
     def _part(self, buffer: int, some: Ints, thread: int) -> tuple[Ints, Ints, Ints]:
         """Return (cell, moment, row) of the accesses that some requests make, of one thread or of any."""
