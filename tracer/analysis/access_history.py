@@ -52,14 +52,14 @@ class BufferCells:
         cell = np.minimum(np.searchsorted(self._index, wanted), self._size - 1)
         return np.where(self._index[cell] == wanted, cell, -1)
 
-    def places(self, index: AnyInts) -> Ints:
+    def element_numbers(self, index: AnyInts) -> Ints:
         """Return the number of each access index in the buffer's shape (C order), -1 where it has none."""
         cell = self.of(index)
         return cell if self.plain or not len(self) else np.where(cell >= 0, self._first[cell], -1)
 
-    def cell(self, place: int) -> int:
+    def cell(self, element: int) -> int:
         """Return the cell of an element, by its number in the buffer's shape (C order)."""
-        return place if self.plain else int(self._cell[place])
+        return element if self.plain else int(self._cell[element])
 
     def shaped(self, cells: NDArray[Any]) -> NDArray[Any]:
         """Return an array of one entry per cell as one of the buffer's shape."""

@@ -12,14 +12,13 @@ from ..model.array_types import Ints
 from ..model.grouping import offsets
 from ..model.trace import Op, Trace, poison
 from .access_history import AccessHistory, BufferCells, TimedAccesses
-from .load_destinations import Destinations
+from .load_destinations import LoadDestinations
 from .requests import Requests
 
-# Where a loaded element goes.
-NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2
+NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2  # where a loaded element goes
 ANY = -1  # thread
 CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to stay in a processor's cache
-Flights = tuple[NDArray[np.uint8], Ints, Ints]
+Destinations = tuple[NDArray[np.uint8], Ints, Ints]  # kind, buffer, access index; see `destinations`
 
 
 class BufferContents:
@@ -52,7 +51,7 @@ class BufferContents:
         """Return whether the launch has written each element, in the buffer's shape."""
         return self.cells(buffer).shaped(self._history(buffer, block, thread).last_writes(moment) >= 0)
 
-    def few_reads(
+    def sparse_reads(
         self, buffer: int, moment: int, block: int = 0, thread: int = 0
     ) -> tuple[Ints, NDArray[Any]] | None:
         """Return (elements that are ever read, how often by now) where these are few of many; else None.
@@ -64,12 +63,12 @@ class BufferContents:
             return None
         return history.loads.touched, history.reads_touched(moment)
 
-    def few_writes(
+    def sparse_writes(
         self, buffer: int, moment: int, block: int = 0, thread: int = 0
     ) -> tuple[Ints, NDArray[Any], NDArray[np.bool_]] | None:
         """Return (elements that are ever written, what they hold, whether written by now), where these are few of many.
 
-        Else None; elements as in `few_reads`.
+        Else None; elements as in `sparse_reads`.
         """
         history = self._history(buffer, block, thread)
         touched = history.writes.touched
@@ -86,9 +85,9 @@ class BufferContents:
         last = int(self._history(buffer, block, thread).last_writes(moment)[self.cells(buffer).cell(element)])
         return last if last >= 0 else None
 
-    def places(self, buffer: int, index: NDArray[np.integer[Any]]) -> Ints:
+    def element_numbers(self, buffer: int, index: NDArray[np.integer[Any]]) -> Ints:
         """Return the number in the buffer's shape (C order) of each access index, -1 where there is none."""
-        return self.cells(buffer).places(index)
+        return self.cells(buffer).element_numbers(index)
 
     def request_rows(self, moment: int) -> range:
         """Return the requests of this moment."""
@@ -102,10 +101,10 @@ class BufferContents:
         start = self._requests.start
         return self._requests.order[start[requests.start] : start[requests.stop]]
 
-    def flights(self, rows: NDArray[np.integer[Any]]) -> Flights:
+    def destinations(self, rows: NDArray[np.integer[Any]]) -> Destinations:
         """Return where the elements of these accesses go: (kind, buffer, access index in it), an array each.
 
-        kind is NOWHERE (buffer and index are -1), INTO_SHARED or INTO_RESULT; see `flights.Destinations`.
+        kind is NOWHERE (buffer and index are -1), INTO_SHARED or INTO_RESULT; see `LoadDestinations`.
         """
         target = self._destinations.of(rows)
         found = target >= 0
@@ -138,8 +137,8 @@ class BufferContents:
                 self._history(number, 0, 0).reads_touched(0)
 
     @cached_property
-    def _destinations(self) -> Destinations:
-        return Destinations(self._trace)
+    def _destinations(self) -> LoadDestinations:
+        return LoadDestinations(self._trace)
 
     @cached_property
     def _is_shared(self) -> NDArray[np.bool_]:

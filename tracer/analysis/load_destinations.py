@@ -11,7 +11,7 @@ from ..model.array_types import AnyInts, Ints
 from ..model.trace import Op, Trace
 
 
-class Destinations:
+class LoadDestinations:
     """The stores that loaded elements go to.
 
     Only loads have one: the thread's next store of the same value to shared memory in the same phase, or else

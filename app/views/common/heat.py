@@ -71,7 +71,7 @@ def element_heat(session: Session, what: str, buffer: int, moment: int, selectio
     heat, trace = heat_of(session, what), session.trace
     done = int(np.searchsorted(heat.moments, moment, "right"))
     mine = np.flatnonzero(_seen(session, heat.rows[:done], buffer, selection))
-    place = session.memory.places(buffer, trace.index[heat.rows[mine]])
+    place = session.memory.element_numbers(buffer, trace.index[heat.rows[mine]])
     amount, shape = heat.amount[mine], trace.buffers[buffer].shape
     sums = np.bincount(place[place >= 0], amount[place >= 0], minlength=int(np.prod(shape)))
     counted: Ints = sums.astype(np.int64).reshape(shape)

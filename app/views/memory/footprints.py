@@ -57,7 +57,7 @@ def frames_of(trace: Trace, memory: BufferContents, rows: Ints, sheets: Mapping[
     whole, phased = {}, {}
     for number, sheet in sheets.items():
         mine = rows[np.flatnonzero(buffers == number)]
-        elements = memory.places(number, trace.index[mine])
+        elements = memory.element_numbers(number, trace.index[mine])
         if len(inside := np.flatnonzero(elements >= 0)):
             row, col = sheet.cells(elements[inside])
             phased[number] = _phased(trace.phase[mine[inside]].astype(np.int64), row, col)

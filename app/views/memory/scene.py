@@ -152,9 +152,9 @@ class Scene:
         """Return the codes of those elements whose codes ever change, where these are few of many; else None."""
         memory, copy = self.session.memory, (selection.block, selection.thread)
         if group.measure == "reads":
-            read = memory.few_reads(buffer, moment, *copy)
+            read = memory.sparse_reads(buffer, moment, *copy)
             return read and Few(read[0], cell_colours.read_codes(read[1], int(group.span.high)))
-        found = memory.few_writes(buffer, moment, *copy) if group.measure == "value" else None
+        found = memory.sparse_writes(buffer, moment, *copy) if group.measure == "value" else None
         if found is None:
             return None
         elements, values, written = found
@@ -253,14 +253,14 @@ class Scene:
         return found
 
     def _elements(self, buffer: int, rows: Ints) -> Ints:
-        elements = self.session.memory.places(buffer, self.session.trace.index[rows])
+        elements = self.session.memory.element_numbers(buffer, self.session.trace.index[rows])
         return elements[elements >= 0]
 
     def flights(self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]) -> list[Flight]:
         """Return the loads of a moment whose element goes somewhere that is drawn."""
         session = self.session
         rows = self.shown(session.memory.accesses_at(moment), selection)
-        kind, to, at = session.memory.flights(rows)
+        kind, to, at = session.memory.destinations(rows)
         elsewhere = (kind == INTO_SHARED) & (session.trace.block[rows] != selection.block)
         going = (kind != NOWHERE) & ~elsewhere
         rows, to, at = rows[going], to[going], at[going]
@@ -280,7 +280,7 @@ class Scene:
         points = np.full((len(buffers), 2), np.nan)
         for number in np.unique(buffers).tolist():
             mine = np.flatnonzero(buffers == number)
-            elements = self.session.memory.places(number, index[mine])
+            elements = self.session.memory.element_numbers(number, index[mine])
             mine, elements = mine[elements >= 0], elements[elements >= 0]
             if number in places:
                 points[mine] = places[number].middle(elements)

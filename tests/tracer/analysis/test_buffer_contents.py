@@ -25,7 +25,7 @@ from tilescope.tracer.analysis.buffer_contents import (
     BufferContents,
     contents_of,
 )
-from tilescope.tracer.analysis.load_destinations import Destinations
+from tilescope.tracer.analysis.load_destinations import LoadDestinations
 from tilescope.tracer.analysis.requests import Requests, requests_of
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
@@ -99,12 +99,12 @@ def compare(
 
 def compare_few(contents: BufferContents, moment: int, number: int, block: int, thread: int):
     """What is kept of the few elements that are touched is what is there of all."""
-    reads = contents.few_reads(number, moment, block, thread)
+    reads = contents.sparse_reads(number, moment, block, thread)
     if reads is not None:
         whole = contents.reads(number, moment, block, thread).ravel()
         assert reads[1].tolist() == whole[reads[0]].tolist()
         assert reads[1].sum() == whole.sum()
-    writes = contents.few_writes(number, moment, block, thread)
+    writes = contents.sparse_writes(number, moment, block, thread)
     if writes is not None:
         elements, values, written = writes
         np.testing.assert_array_equal(
@@ -170,7 +170,7 @@ def destination(trace: Trace, row: int) -> int | None:
 @given(programs(), KIND, st.integers(0, 9))
 def test_elements_fly_to_where_their_thread_puts_them(programs: Programs, kind: str, seed: int):
     trace = trace_of(programs, kind, 2, seed)
-    kinds, buffers, indices = contents_of(trace, requests_of(trace)).flights(np.arange(len(trace)))
+    kinds, buffers, indices = contents_of(trace, requests_of(trace)).destinations(np.arange(len(trace)))
     for row in range(len(trace)):
         target = destination(trace, row)
         got = int(kinds[row]), int(buffers[row]), int(indices[row])
@@ -188,7 +188,7 @@ def test_elements_of_blocks_far_apart_fly_as_those_of_neighbours(programs: Progr
     trace = trace_of(programs, kind, 2)
     far = replace(trace, block=trace.block.astype(np.int64) * 1_000_003)
     rows = np.arange(len(trace))
-    assert Destinations(far).of(rows).tolist() == Destinations(trace).of(rows).tolist()
+    assert LoadDestinations(far).of(rows).tolist() == LoadDestinations(trace).of(rows).tolist()
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
@@ -216,7 +216,7 @@ def test_a_tile_flies_into_shared_memory_and_a_product_into_its_result():
     program = [[(0, L, PLAIN, 5), (1, S, TILE, 3)], [(2, L, TILE, 3)], [(3, S, COLUMNS, 2)]]
     trace = trace_of({(0, 0): program})
     object.__setattr__(trace, "value", np.array([8.0, 8.0, 8.0, 1.0]))
-    kinds, buffers, indices = contents_of(trace, requests_of(trace)).flights(np.arange(4))
+    kinds, buffers, indices = contents_of(trace, requests_of(trace)).destinations(np.arange(4))
     assert kinds.tolist() == [INTO_SHARED, NOWHERE, INTO_RESULT, NOWHERE]
     assert buffers.tolist() == [TILE, -1, COLUMNS, -1]
     assert indices.tolist() == [3, -1, 2, -1]
@@ -244,8 +244,8 @@ def test_values_of_a_jump_do_not_change_what_an_earlier_one_returned():
 
 def test_an_access_index_names_its_place_in_the_shape():
     contents = contents_of(trace := trace_of({(0, 0): [[]]}), requests_of(trace))
-    assert contents.places(COLUMNS, np.array([0, 1, 3, 5, 6])).tolist() == [0, 2, 1, 5, -1]
-    assert contents.places(EVERY_OTHER, np.array([0, 1, 8])).tolist() == [0, -1, 4]
+    assert contents.element_numbers(COLUMNS, np.array([0, 1, 3, 5, 6])).tolist() == [0, 2, 1, 5, -1]
+    assert contents.element_numbers(EVERY_OTHER, np.array([0, 1, 8])).tolist() == [0, -1, 4]
 
 
 def test_value_range_spans_initial_and_stored_values_and_leaves_out_what_is_not_finite():
@@ -283,4 +283,4 @@ def test_a_trace_without_values_still_knows_reads_and_writers():
     assert contents.reads(PLAIN, 3)[1, 1] == 1
     assert contents.writer(PLAIN, 4, 3) == 0
     assert contents.value_range(PLAIN) == (0.5, 11.5)
-    assert contents.flights(np.arange(3))[0].tolist() == [NOWHERE, INTO_SHARED, NOWHERE]
+    assert contents.destinations(np.arange(3))[0].tolist() == [NOWHERE, INTO_SHARED, NOWHERE]
