@@ -55,9 +55,9 @@ def _caller(trace: Trace) -> tuple[str, int] | None:
 
 def finding_data(finding: Finding, trace: Trace, caller: tuple[str, int] | None = None) -> FindingData:
     """Return a finding as plain data; it is reported at the line of the caller, where a library's kernel has one."""
-    from ...tracer.model.finding import place_of
+    from ...tracer.model.finding import source_location
 
-    file, line = place_of(finding, trace)
+    file, line = source_location(finding, trace)
     message = finding.message
     if caller is not None:
         message = f"{message.removesuffix('.')} (in {trace.kernel} of {file})."

@@ -13,7 +13,7 @@ from ..analysis.grid_barriers import grid_epochs
 from ..analysis.kernel_structure import suites_at
 from ..analysis.requests import Requests
 from ..model.array_types import Ints
-from ..model.finding import Finding, block_text, counted, line_text, place_text
+from ..model.finding import Finding, block_text, coordinates_text, counted, line_text
 from ..model.trace import OF_GRID, Trace
 from ..races.missed_barriers import MissedBarriers, first_sites
 
@@ -106,7 +106,7 @@ def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: In
         _moved(trace, site) if ran_on else
         "keep every thread until the last barrier, and put its loads and stores under the condition instead"
     )  # fmt: skip
-    place = f"thread {place_text(thread, trace.block_dim)} of {block_text(trace, block)}"
+    place = f"thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
     others = f"others of {'its block' if blocks == 1 else 'their blocks'} wait at"
     what = (
         f"{_verb(len(chosen), 'run')} past the barrier on {line_text(trace, site)} that {others}" if ran_on else

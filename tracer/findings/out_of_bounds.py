@@ -23,10 +23,10 @@ from ..model.finding import (
     Finding,
     access_element,
     block_text,
+    coordinates_text,
     counted,
     element_text,
     line_text,
-    place_text,
     thread_text,
 )
 from ..model.trace import WARP, Buffer, Op, Site, Trace
@@ -48,7 +48,7 @@ def _outside_finding(trace: Trace, requests: Requests, places: Ints) -> Finding:
     block, thread, site = (int(c[first]) for c in (outside.block, outside.thread, outside.site))
     buffer, count = trace.buffers[int(outside.buffer[first])], len(places)
     touch = VERBS.get(Op(outside.op[first]), ("update", "updates"))
-    who = f"thread {place_text(thread, trace.block_dim)} of {block_text(trace, block)}"
+    who = f"thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
     message = (
         f"{counted(count, 'access')} to {buffer.name} on {line_text(trace, site)} "
         f"{'is' if count == 1 else 'are'} outside it, first {who}, which {touch[1]} {outside.text[first]} where a "

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..analysis.kernel_structure import called
 from ..analysis.requests import Requests
-from ..model.finding import Finding, counted, line_text, place_text
+from ..model.finding import Finding, coordinates_text, counted, line_text
 from ..model.trace import WARP, MissingLanes, Trace
 
 
@@ -123,8 +123,8 @@ def _mask(trace: Trace, lost: MissingLanes) -> str:
 
 
 def _first(trace: Trace, lost: MissingLanes) -> str:
-    thread = place_text(_thread(lost), trace.block_dim)
-    return f", first thread {thread} of block {place_text(lost.block, trace.grid)}"
+    thread = coordinates_text(_thread(lost), trace.block_dim)
+    return f", first thread {thread} of block {coordinates_text(lost.block, trace.grid)}"
 
 
 def _call(trace: Trace, site: int) -> str:

@@ -40,7 +40,7 @@ class Finding:
     example: tuple[int, ...]  # a few of `rows` to show first, of a race the two that meet
     threads: tuple[tuple[int, int], ...]  # (block, thread) of those to show, linear numbers
     moment: int  # where to jump to
-    place: tuple[str, int] | None = None  # (file, line) where no site is on that line, else None
+    location: tuple[str, int] | None = None  # (file, line) where no site is on that line, else None
 
 
 def rank(severity: str, kind: str, moment: int) -> tuple[int, int, int]:
@@ -48,10 +48,10 @@ def rank(severity: str, kind: str, moment: int) -> tuple[int, int, int]:
     return SEVERITIES.index(severity), FINDING_KINDS.index(kind), moment
 
 
-def place_of(finding: Finding, trace: Trace) -> tuple[str, int]:
+def source_location(finding: Finding, trace: Trace) -> tuple[str, int]:
     """Return (file, line from 1) of a finding: of its first site, else of the kernel's `def`."""
-    if finding.place:
-        return finding.place
+    if finding.location:
+        return finding.location
     if finding.sites:
         site = trace.sites[finding.sites[0]]
         return site.file, site.line
@@ -70,44 +70,44 @@ def counted(number: int, noun: str) -> str:
 
 def line_text(trace: Trace, site: int) -> str:
     """Return where a site is: line 12, or line 12 of load_tile for one outside the kernel's own function."""
-    place = trace.sites[site]
-    return f"line {place.line}" + ("" if place.function == trace.kernel else f" of {place.function}")
+    made_by = trace.sites[site]
+    return f"line {made_by.line}" + ("" if made_by.function == trace.kernel else f" of {made_by.function}")
 
 
-def place_text(number: int, dim: Dim3) -> str:
-    """Return where a linear number lies in a grid or block: (5, 3), or 5 in one dimension."""
+def coordinates_text(number: int, dim: Dim3) -> str:
+    """Return the coordinates of a linear number in a grid or block: (5, 3), or 5 in one dimension."""
     used = max((axis + 1 for axis in range(3) if dim[axis] > 1), default=1)
-    place = unravel(number, dim)[:used]
-    return str(place[0]) if used == 1 else f"({', '.join(map(str, place))})"
+    coordinates = unravel(number, dim)[:used]
+    return str(coordinates[0]) if used == 1 else f"({', '.join(map(str, coordinates))})"
 
 
 def thread_text(trace: Trace, row: int, *, block: bool = False) -> str:
     """Return who made an access: thread (3, 0), with its block where that is asked for."""
-    text = f"thread {place_text(int(trace.thread[row]), trace.block_dim)}"
+    text = f"thread {coordinates_text(int(trace.thread[row]), trace.block_dim)}"
     return f"{text} of {block_text(trace, int(trace.block[row]))}" if block else text
 
 
 def block_text(trace: Trace, block: int) -> str:
     """Return the name of a block: block (1, 0)."""
-    return f"block {place_text(block, trace.grid)}"
+    return f"block {coordinates_text(block, trace.grid)}"
 
 
 def element_text(buffer: Buffer, index: int) -> str:
     """Return the name of the element that an access index means, as the source has it: tile_b[7, 5]."""
-    place = element_place(buffer, index)
-    if place is None:
+    coordinates = element_coordinates(buffer, index)
+    if coordinates is None:
         return f"byte {index * buffer.unit} of {buffer.name}"
-    return f"{buffer.name}[{', '.join(map(str, place))}]" if place else buffer.name
+    return f"{buffer.name}[{', '.join(map(str, coordinates))}]" if coordinates else buffer.name
 
 
-def element_place(buffer: Buffer, index: int) -> tuple[int, ...] | None:
+def element_coordinates(buffer: Buffer, index: int) -> tuple[int, ...] | None:
     """Return the coordinates of an access index in the buffer's shape, None for one outside it."""
-    left, place = index * buffer.unit, [0] * len(buffer.shape)
-    for axis in sorted(range(len(place)), key=lambda a: -abs(buffer.strides[a])):
+    left, coordinates = index * buffer.unit, [0] * len(buffer.shape)
+    for axis in sorted(range(len(coordinates)), key=lambda a: -abs(buffer.strides[a])):
         stride = buffer.strides[axis]
-        place[axis] = max(0, min(left // stride, buffer.shape[axis] - 1)) if stride else 0
-        left -= place[axis] * stride
-    return tuple(place) if left == 0 else None
+        coordinates[axis] = max(0, min(left // stride, buffer.shape[axis] - 1)) if stride else 0
+        left -= coordinates[axis] * stride
+    return tuple(coordinates) if left == 0 else None
 
 
 def access_element(trace: Trace, row: int) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ....kernels.scenarios.catalogue import PhaseText, Scenario
 from ....kernels.scenarios.scenario import Values
 from ....tracer.analysis.requests import REQUEST_KINDS
-from ....tracer.model.finding import block_text, element_place, place_text
+from ....tracer.model.finding import block_text, coordinates_text, element_coordinates
 from ....tracer.model.finding import counted as plural
 from ....tracer.model.trace import Buffer, Check, Op, Trace
 from ...model.session import Session
@@ -24,8 +24,8 @@ MARKS = {
 }
 __all__ = [
     "block_text",
-    "element_place",
-    "place_text",
+    "coordinates_text",
+    "element_coordinates",
     "plural",
 ]  # from the tracer, which names things in findings
 # A load reads, a store writes, an atomic does both.
@@ -62,7 +62,7 @@ def buffer_text(buffer: Buffer) -> str:
 
 def element_text(buffer: Buffer, index: int) -> str:
     """Return the name of the element that an access index means: tile_b[7, 5]."""
-    place = element_place(buffer, index)
+    place = element_coordinates(buffer, index)
     if place is None:
         return f"{buffer_text(buffer)}, byte {index * buffer.unit}: outside"
     return f"{buffer_text(buffer)}[{', '.join(map(str, place))}]" if place else buffer_text(buffer)
@@ -98,7 +98,7 @@ def outside_text(trace: Trace, chosen: NDArray[np.bool_]) -> str:
     first = int(rows[0])
     verb = {Op.LOAD: "reads", Op.STORE: "writes"}.get(Op(outside.op[first]), "updates")
     thread, line = (
-        place_text(int(outside.thread[first]), trace.block_dim),
+        coordinates_text(int(outside.thread[first]), trace.block_dim),
         trace.sites[int(outside.site[first])].line,
     )
     who = f"thread {thread} {verb} {outside.text[first]} on line {line}"

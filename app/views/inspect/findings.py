@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ....tracer.model.finding import FINDING_KINDS, SEVERITIES, Finding, place_of
+from ....tracer.model.finding import FINDING_KINDS, SEVERITIES, Finding, source_location
 from ...model.session import Selection, Session
 from ...widgets.controls import Combo
 from ...widgets.flow_layout import FlowLayout
@@ -193,7 +193,7 @@ class FindingsView(View):
         finding = self.chosen()
         if self.session is None or finding is None:
             return
-        self.line_asked.emit(*place_of(finding, self.session.trace))
+        self.line_asked.emit(*source_location(finding, self.session.trace))
         access = shown_access(self.session, finding)
         if access:
             self._look(*access)

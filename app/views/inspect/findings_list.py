@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ....tracer.model.finding import Finding, place_of
+from ....tracer.model.finding import Finding, source_location
 from ...model.session import Session
 from ...widgets.palettes import sheet
 from ...widgets.patterns import mixed
@@ -137,5 +137,5 @@ class Rows(QStyledItemDelegate):
 
 def source_of(session: Session, finding: Finding) -> tuple[int, str]:
     """Return number and text, without its indentation, of the line that a finding is about."""
-    file, line = place_of(finding, session.trace)
+    file, line = source_location(finding, session.trace)
     return line, source_line(session, file, line)

@@ -17,7 +17,7 @@ from ...widgets.palettes import ink_palette
 from ...widgets.patterns import swatch
 from ...widgets.theme import Theme
 from ..common.descriptions import source_line
-from ..common.wording import access_kind, access_text, block_text, count_text, element_text, place_text
+from ..common.wording import access_kind, access_text, block_text, coordinates_text, count_text, element_text
 
 
 class Part(NamedTuple):
@@ -128,7 +128,7 @@ def part_of(session: Session, row: int) -> Part:
     """Return one access of a race in words."""
     trace, requests = session.trace, session.requests
     block, thread, site = int(trace.block[row]), int(trace.thread[row]), trace.sites[int(trace.site[row])]
-    who = f"Thread {place_text(thread, trace.block_dim)} of {block_text(trace, block)}"
+    who = f"Thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
     moment = int(requests.moment[requests.request[row]])
     code, kind = source_line(session, site.file, site.line), access_kind(session, row)
     return Part(who, access_text(session, row), site.line, code, kind, moment, Selection(block, thread))

@@ -9,7 +9,7 @@ from ...model.session import Selection, Session
 from ..common import cell_colours
 from ..common.descriptions import index_of
 from ..common.heat import HEATS, element_heat
-from ..common.wording import block_text, count_text, element_text, place_text, plural, value_text
+from ..common.wording import block_text, coordinates_text, count_text, element_text, plural, value_text
 from .footprints import Part
 from .layout.sheet import Sheet
 
@@ -46,7 +46,10 @@ def hover_text(
 
 def _writer_text(session: Session, row: int) -> str:
     trace = session.trace
-    thread, site = place_text(int(trace.thread[row]), trace.block_dim), trace.sites[int(trace.site[row])]
+    thread, site = (
+        coordinates_text(int(trace.thread[row]), trace.block_dim),
+        trace.sites[int(trace.site[row])],
+    )
     return f"last written by thread {thread} of {block_text(trace, int(trace.block[row]))}, line {site.line}"
 
 

@@ -155,7 +155,7 @@ class Editor(QTextEdit):
             document.rootFrame().setFrameFormat(frame)
         cursor.endEditBlock()
 
-    def place_of(self, line: int) -> QRectF:
+    def source_location(self, line: int) -> QRectF:
         """Return where a line (from 1) stands on the whole page."""
         block = self.document().findBlockByNumber(line - 1)
         return self.document().documentLayout().blockBoundingRect(block)
@@ -166,7 +166,11 @@ class Editor(QTextEdit):
 
     def _end(self, line: int) -> float:
         """Return where a line ends on the whole page; the last one's end for lines that are not there."""
-        return self.place_of(min(max(line, 1), self.document().blockCount())).bottom() if line > 0 else 0.0
+        return (
+            self.source_location(min(max(line, 1), self.document().blockCount())).bottom()
+            if line > 0
+            else 0.0
+        )
 
     def _scroll_to(self, line: int) -> None:
         self.verticalScrollBar().setValue(round(self._end(line - 1)))

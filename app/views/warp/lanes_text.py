@@ -10,10 +10,10 @@ from ..common.wording import (
     access_text,
     block_text,
     buffer_text,
+    coordinates_text,
     count_text,
     element_text,
     listed,
-    place_text,
     plural,
 )
 from .lanes import Lanes
@@ -106,7 +106,7 @@ def lane_text(lanes: Lanes, lane: int) -> str:
     trace = lanes.session.trace
     if not lanes.present[lane]:
         return f"Lane {lane} has no thread: a block has {plural(trace.threads, 'thread')}."
-    who = f"Lane {lane}, thread {place_text(lanes.warp * WARP + lane, trace.block_dim)}"
+    who = f"Lane {lane}, thread {coordinates_text(lanes.warp * WARP + lane, trace.block_dim)}"
     if lanes.row[lane] < 0:
         return f"{who}, is idle: it makes no access here."
     place = "" if lanes.buffer.space == "local" else f", at {address_text(int(lanes.address[lane]))}"

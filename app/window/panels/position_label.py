@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from ...model import phase_steps
 from ...model.session import Session
-from ...views.common.wording import place_text
+from ...views.common.wording import coordinates_text
 from ...widgets.theme import Theme
 
 
@@ -27,7 +27,7 @@ class PositionLabel(QWidget):
     def show_position(self, session: Session, moment: float, block: int, *, settled: bool) -> None:
         """Say where a session is; or give the hint once all is there, until the time is moved."""
         phase = phase_steps.phase_at(session, block, moment)
-        where = f"block {place_text(block, session.trace.grid)} · phase {phase}"
+        where = f"block {coordinates_text(block, session.trace.grid)} · phase {phase}"
         if self.hint and settled:
             self._hint_at = moment if self._hint_at is None else self._hint_at
             self.hint = self.hint if moment == self._hint_at else ""

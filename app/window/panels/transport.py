@@ -14,7 +14,7 @@ from ....tracer.analysis.requests import REQUEST_KINDS
 from ...model.bookmark import Link
 from ...model.playhead import SPEEDS, Playhead
 from ...model.session import Session
-from ...views.common.wording import place_text
+from ...views.common.wording import coordinates_text
 from ...widgets.controls import Chip, Combo, Themed, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.theme import Theme
@@ -125,7 +125,9 @@ class Transport(QFrame):
         barriers = any(len(session.trace.barriers.step) for session in sessions)
         self.legend.show_kinds([REQUEST_KINDS[kind] for kind in sorted(made)] + ["waiting"] * barriers)
         end = max((session.end for session in sessions), default=0)
-        lasts = [place_text(int(s.trace.blocks[-1]), s.trace.grid) for s in sessions if len(s.trace.blocks)]
+        lasts = [
+            coordinates_text(int(s.trace.blocks[-1]), s.trace.grid) for s in sessions if len(s.trace.blocks)
+        ]
         last = max(lasts, key=len, default="")
         phases = max((session.requests.span_start.shape[-1] for session in sessions), default=1)
         where = f"work-group {last} · phase {phases}"  # the longer of two words

@@ -18,7 +18,7 @@ from tilescope.app.views.inspect.explain import ExplainView
 from tilescope.app.views.inspect.findings import LOOKING, FindingsView, count_of
 from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.widgets.theme import Theme
-from tilescope.tracer.model.finding import SEVERITIES, place_of
+from tilescope.tracer.model.finding import SEVERITIES, source_location
 from tilescope.tracer.model.launch import decode
 
 LIGHT = Theme.named("light")
@@ -113,8 +113,8 @@ def test_filters_of_severity_kind_and_text_work_together(faulty):
 def test_the_text_is_looked_for_in_the_source_line_too(faulty):
     view = shown(faulty)
     view.text.setText("cuda.syncthreads()")
-    found = [faulty.trace.sources[place_of(f, faulty.trace)[0]].splitlines()[place_of(f, faulty.trace)[1] - 1]
-             for f in faulty.findings if f.message in listed(view)]  # fmt: skip
+    locations = [source_location(f, faulty.trace) for f in faulty.findings if f.message in listed(view)]
+    found = [faulty.trace.sources[file].splitlines()[line - 1] for file, line in locations]
     assert any(line.strip() == "cuda.syncthreads()" for line in found)
 
 
@@ -134,7 +134,7 @@ def test_a_click_asks_for_the_line_the_thread_and_then_the_moment(faulty):
         click(view, row)
         assert [what for what, *_ in heard] == ["line", "selection", "moment"]
         (_, *line), (_, chosen), (_, moment) = heard
-        assert tuple(line) == place_of(finding, trace) and moment == finding.moment
+        assert tuple(line) == source_location(finding, trace) and moment == finding.moment
         if len(finding.example):
             there = finding.rows[requests.moment[requests.request[finding.rows]] == moment]
             assert (chosen.block, chosen.thread) in zip(trace.block[there], trace.thread[there], strict=True)

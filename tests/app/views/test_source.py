@@ -61,7 +61,7 @@ def test_a_page_that_the_user_scrolled_stays_until_the_line_is_in_sight(tiled):
     bar.triggerAction(bar.SliderAction.SliderToMinimum)
     view.render_moment(9, Selection())
     assert bar.value() == 0
-    bar.setValue(round(view.editor.place_of(view.editor.line - 1).top()))
+    bar.setValue(round(view.editor.source_location(view.editor.line - 1).top()))
     view.render_moment(10, Selection())
     seen = [line for line, _, _ in view.editor.lines_in_sight()]
     assert view.editor.line in seen

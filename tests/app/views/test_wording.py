@@ -31,8 +31,8 @@ def test_bytes(number, text):
         (3, (1, 4, 1), "(0, 3)"),
     ],
 )
-def test_places(number, dim, text):
-    assert wording.place_text(number, dim) == text
+def test_coordinates(number, dim, text):
+    assert wording.coordinates_text(number, dim) == text
 
 
 @pytest.mark.parametrize(

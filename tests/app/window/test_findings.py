@@ -11,7 +11,7 @@ from tilescope.app.control.type_inference_job import TypeInferenceJob
 from tilescope.app.model.bookmark import Bookmark, Setup
 from tilescope.app.model.session import Selection
 from tilescope.app.views.inspect.findings import LOOKING
-from tilescope.tracer.model.finding import place_of
+from tilescope.tracer.model.finding import source_location
 from tilescope.tracer.storage.trace_file import save
 from windows import opened, settle, until
 
@@ -61,7 +61,7 @@ def test_a_click_on_a_race_goes_to_its_moment_thread_and_line_in_every_view(wind
     assert chosen in [Selection(*thread) for thread in finding.threads]
     for view in (pane.memory, pane.counters, window.central.timelines[0], window.side.findings):
         assert (view.moment, view.selection) == (finding.moment, chosen)
-    file, line = place_of(finding, session.trace)
+    file, line = source_location(finding, session.trace)
     for tab in ("source", "thread", "warp"):
         window.side.show_tab(tab)
         view = window.side.views[window.side.bar.currentIndex()]
@@ -75,7 +75,7 @@ def test_the_line_of_the_chosen_finding_is_in_sight(window, kind):
     finding = click(window, kind)
     window.side.show_tab("source")
     editor = window.side.source.editor
-    line = place_of(finding, window.focused_session().trace)[1]
+    line = source_location(finding, window.focused_session().trace)[1]
     assert editor.pointed == line
     assert line in [number for number, *_ in editor.lines_in_sight()]
     window.stage.step(1)
@@ -122,7 +122,7 @@ def test_float64_arithmetic_is_added_when_it_is_known(window):
     place = window.side.bar.currentIndex()
     assert window.side.bar.tabText(place) == f"Findings {before + 1}"
     click(window, "float64")
-    file, line = place_of(found, session.trace)
+    file, line = source_location(found, session.trace)
     assert session.trace.sources[file].splitlines()[line - 1] == "    return x * 0.5"
     assert (window.side.source.editor.file, window.side.source.editor.pointed) == (file, line)
 

@@ -10,7 +10,7 @@ from folders import DATA
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
-from tilescope.tracer.model.finding import place_of
+from tilescope.tracer.model.finding import source_location
 
 VERDICTS = json.loads((DATA / "h200_sanitizer.json").read_text())["errors"]
 TOOLS = {"racecheck": "race", "synccheck": "barrier", "memcheck": "bounds", "initcheck": "unwritten"}
@@ -108,7 +108,7 @@ def test_counts_are_those_of_the_sanitizer(tmp_path):
     ended, found = findings(tmp_path, CASES["barrier_in_half_the_block"])
     barrier = next(f for f in found if f.kind == "barrier")
     assert barrier.count == VERDICTS["barrier_in_half_the_block"]["synccheck"]
-    assert place_of(barrier, ended)[1] == 1 + next(
+    assert source_location(barrier, ended)[1] == 1 + next(
         n for n, line in enumerate(ended.sources[ended.sites[0].file].splitlines()) if SYNC in line
     )
     _, found = findings(tmp_path, CASES["global_read_before_any_write"])

@@ -13,7 +13,7 @@ from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.findings.uninitialised import uninitialised_findings
-from tilescope.tracer.model.finding import place_of
+from tilescope.tracer.model.finding import source_location
 from tilescope.tracer.model.trace import Op, poison
 from traces import BUFFERS, programs, trace_of
 
@@ -85,7 +85,9 @@ def test_barriers(tmp_path, schedule, body, expected):
     ended, found = kernel(tmp_path, body, OUT, schedule=schedule, grid=grid)
     assert verdicts(found) == expected
     for finding in found:
-        line = ended.sources[place_of(finding, ended)[0]].splitlines()[place_of(finding, ended)[1] - 1]
+        line = ended.sources[source_location(finding, ended)[0]].splitlines()[
+            source_location(finding, ended)[1] - 1
+        ]
         assert "syncthreads" in line
         waiting, missing = finding.threads
         assert waiting != missing and waiting[0] == missing[0]

@@ -9,7 +9,7 @@ from launching import Array, Scalar, launch, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.findings.float64 import float64_lines
-from tilescope.tracer.model.finding import place_of
+from tilescope.tracer.model.finding import source_location
 from tilescope.tracer.type_inference.client import TypeInference
 
 IN, OUT = Array((4096,)), Array((256,))
@@ -156,6 +156,6 @@ def test_float64_is_told_with_its_line_and_remedy(tmp_path):
     found = findings_of(ended, requests_of(ended), arithmetic(tmp_path, body, IN, OUT))
     finding = next(f for f in found if f.kind == "float64")
     assert (finding.severity, finding.count, finding.remedy) == ("warning", 1, "write float32(0.0)")
-    file, line = place_of(finding, ended)
+    file, line = source_location(finding, ended)
     assert "total +=" in ended.sources[file].splitlines()[line - 1]
     assert finding.moment == 1 and len(finding.rows) == 128

@@ -11,7 +11,7 @@ from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.findings.waste.all_waste import waste_findings
-from tilescope.tracer.model.finding import FINDING_KINDS, SEVERITIES, place_of
+from tilescope.tracer.model.finding import FINDING_KINDS, SEVERITIES, source_location
 from traces import programs, trace_of
 
 ERRORS = {"race", "barrier", "bounds", "unwritten"}
@@ -100,7 +100,7 @@ def test_blocks_that_do_not_fill_their_warps(tmp_path):
     ended, found = kernel(tmp_path, "arg1[t] = arg0[t]", IN, OUT, block=(100, 1, 1))
     size = next(f for f in found if f.kind == "block size")
     assert (size.severity, size.count) == ("note", 28) and "take 128 threads" in size.message
-    file, line = place_of(size, ended)
+    file, line = source_location(size, ended)
     assert ended.sources[file].splitlines()[line - 1].startswith("def kernel")
     assert kernel(tmp_path, "arg1[t] = arg0[t]", IN, OUT, block=(96, 1, 1))[1] == []
 

@@ -294,8 +294,8 @@ def test_a_launch_that_waits_for_ever_in_a_library_is_told_at_the_line_that_call
     made = kernel(tmp_path, "out[t] = waited(out)")
     trace = run(made, lambda done, of: None)
     (told,) = [f for f in findings_of(trace, requests_of(trace)) if f.kind == "launch"]
-    assert told.place == (
+    assert told.location == (
         str(tmp_path / "kernels.py"),
         1 + made.source.splitlines().index("    out[t] = waited(out)"),
     )
-    assert f"on line {told.place[1]} this thread" in told.message
+    assert f"on line {told.location[1]} this thread" in told.message
