@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.array_types import AnyInts, Ints
-from ..model.grouping import run_starts, stable_order
+from ..model.grouping import group_starts, stable_order
 from ..model.trace import Buffer
 
 SPACING = 1 << 15  # accesses from one kept state to the next
@@ -91,7 +91,7 @@ class TimedAccesses:
         cells, all_rows = np.empty((2, most), np.int32)  # what is not written to takes no memory
         moments, starts, done = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
         for cell, moment, rows in parts:
-            first = run_starts(moment)
+            first = group_starts(moment)
             moments.append(moment[first])
             starts.append(first + done)
             cells[done : done + len(cell)] = cell

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model.array_types import Ints, Mask
-from ..model.grouping import places_in_run, run_starts, stable_order
+from ..model.grouping import group_starts, positions_in_group, stable_order
 from ..model.trace import WARP, Buffer, Op, Trace
 from .requests import Requests
 
@@ -160,7 +160,7 @@ def _kept(rows: Ints, cell: Ints, depth: Ints) -> tuple[Ints, Ints]:
     place = np.zeros(span, np.int64)
     place[rows] = np.arange(len(rows))
     value = depth[place[newest]]
-    starts = run_starts(cell[order])
+    starts = group_starts(cell[order])
     change = np.diff(value, prepend=0)
     change[starts] = value[starts]
     added = np.empty_like(change)
@@ -173,7 +173,7 @@ def _meetings(request: Ints, cell: Ints, moment: Ints) -> tuple[Ints, Meetings]:
     """Return for each addition how many lanes of its request add to its cell, and the records of each cell."""
     order = stable_order(cell)
     order = order[stable_order(request[order])]
-    starts = run_starts(request[order], cell[order])
+    starts = group_starts(request[order], cell[order])
     lanes = np.diff(starts, append=len(order))
     together = np.empty(len(order), np.int64)
     together[order] = np.repeat(lanes, lanes)
@@ -242,5 +242,5 @@ def _is_counted(trace: Trace, rows: Ints) -> bool:
         return False
     order = stable_order(cell[adds])
     cells, threads = cell[adds][order], trace.thread_in_grid(rows[adds])[order]
-    first = threads[np.arange(len(cells)) - places_in_run(run_starts(cells), len(cells))]
+    first = threads[np.arange(len(cells)) - positions_in_group(group_starts(cells), len(cells))]
     return bool((threads != first).any())

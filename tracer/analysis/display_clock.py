@@ -7,7 +7,7 @@ import heapq
 import numpy as np
 
 from ..model.array_types import Ints
-from ..model.grouping import offsets, places_in_run, run_starts
+from ..model.grouping import group_starts, offsets, positions_in_group
 from ..model.trace import Trace
 from .grid_barriers import grid_epochs, has_grid_barriers
 from .request_order import Sequence
@@ -41,8 +41,8 @@ def _moments_by_round(trace: Trace, sequence: Sequence) -> Ints:
     Requests of one warp that fall into the same round, as diverged lanes make them, get moments of their own.
     """
     round_ = _rounds(trace, sequence)
-    starts = run_starts(sequence.place, sequence.warp, round_)
-    turn = places_in_run(starts, len(round_))
+    starts = group_starts(sequence.place, sequence.warp, round_)
+    turn = positions_in_group(starts, len(round_))
     width = np.zeros(int(round_.max()) + 1, np.int64)
     np.maximum.at(width, round_, turn + 1)
     return offsets(width)[round_] + turn + 1
@@ -82,7 +82,7 @@ def _begins(trace: Trace, lengths: Ints) -> Ints:
 def _highest_so_far(sequence: Sequence) -> Ints:
     """Return each request's position, or that of an earlier one of its warp and phase that is larger."""
     group = np.zeros(len(sequence.place), np.int64)
-    group[run_starts(sequence.place, sequence.warp, sequence.phase)[1:]] = 1
+    group[group_starts(sequence.place, sequence.warp, sequence.phase)[1:]] = 1
     lift = np.cumsum(group) * (int(sequence.position.max()) + 1)
     highest: Ints = np.maximum.accumulate(sequence.position + lift)
     return highest - lift
@@ -101,7 +101,7 @@ def _starts(durations: Ints, resident: int) -> Ints:
 def _moments_by_step(sequence: Sequence) -> Ints:
     """Return moments that follow the steps; one ends where a warp would make a second request in it."""
     warp = np.zeros(len(sequence.place), np.int64)
-    warp[run_starts(sequence.place, sequence.warp)[1:]] = 1
+    warp[group_starts(sequence.place, sequence.warp)[1:]] = 1
     lift = np.cumsum(warp) * (int(sequence.step.max()) + 1)
     step = np.maximum.accumulate(sequence.step + lift) - lift
     order = np.argsort(step, kind="stable")
@@ -122,7 +122,7 @@ def _next_barred(sequence: Sequence, order: Ints) -> Ints:
     same = (sequence.place[1:] == sequence.place[:-1]) & (sequence.warp[1:] == sequence.warp[:-1])
     after[:-1][same] = place[1:][same]
     by_phase = np.lexsort((place, sequence.phase, sequence.place))
-    starts = run_starts(sequence.place[by_phase], sequence.phase[by_phase])
+    starts = group_starts(sequence.place[by_phase], sequence.phase[by_phase])
     following = np.append(place[by_phase[starts[1:]]], len(order))
     last = np.append(sequence.place[by_phase[starts]][1:] != sequence.place[by_phase[starts]][:-1], True)
     following[last] = len(order)

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..model.array_types import Ints, Mask
-from ..model.grouping import offsets, run_starts
+from ..model.grouping import group_starts, offsets
 from ..model.trace import WARP, Trace
 from .request_cost import BANKS, ITEMSIZE, REQUESTS, RULE, SECTOR, SECTORS, WAVEFRONTS, WORD, rules_of
 from .requests import Requests
@@ -115,4 +115,4 @@ def once_each(trace: Trace, requests: Requests, wanted: Mask) -> Ints:
     span = int(trace.index.max(initial=0)) + 1
     key = requests.request[rows].astype(np.int64) * span + trace.index[rows]
     order = np.argsort(key, kind="stable")
-    return rows[order[run_starts(key[order])]]
+    return rows[order[group_starts(key[order])]]

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..model.array_types import AnyInts, Ints, Mask
-from ..model.grouping import run_starts
+from ..model.grouping import group_starts
 from ..model.trace import Trace
 
 PART = 1 << 18  # accesses looked at at once: few enough to stay in a processor's cache
@@ -66,8 +66,8 @@ def parts_of(trace: Trace) -> list[slice]:
     block = trace.block
     if len(trace) <= PART or not (block[1:] >= block[:-1]).all():
         return [slice(0, len(trace))]
-    starts = run_starts(block)
-    cuts = starts[run_starts(starts // PART)].tolist()
+    starts = group_starts(block)
+    cuts = starts[group_starts(starts // PART)].tolist()
     return [slice(low, high) for low, high in pairwise([*cuts, len(trace)])]
 
 

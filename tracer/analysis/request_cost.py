@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..model.array_types import Ints
-from ..model.grouping import places_in_run, run_starts
+from ..model.grouping import group_starts, positions_in_group
 from ..model.trace import Buffer, Op, Trace
 
 SECTOR_BITS, WORD_BITS, LANE_BITS = 5, 2, 5
@@ -198,7 +198,7 @@ def _turns(request: Ints, first: Ints, _last: Ints, count: int) -> Ints:
     """Count the distinct (sector, turn) of each request."""
     base = request * (int(first.max()) + 1)
     address = np.sort(base + first) - base  # by request as before, and ascending in each
-    turn = places_in_run(run_starts(request, address), len(address))
+    turn = positions_in_group(group_starts(request, address), len(address))
     piece = address >> SECTOR_BITS << LANE_BITS | turn
     number, _ = _distinct(request, piece, piece)
     return np.bincount(number, minlength=count)
@@ -231,4 +231,4 @@ def _distinct(request: Ints, first: Ints, last: Ints) -> tuple[Ints, Ints]:
 def _sorted_once(key: Ints) -> Ints:
     if not (key[1:] >= key[:-1]).all():
         key = np.sort(key)
-    return key[run_starts(key)]
+    return key[group_starts(key)]

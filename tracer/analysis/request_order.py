@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.array_types import Ints
-from ..model.grouping import offsets, places_in_run, run_numbers, run_starts, stable_order
+from ..model.grouping import group_numbers, group_starts, offsets, positions_in_group, stable_order
 from ..model.trace import WARP, Trace
 from .request_order_fast import Matrices, matrices_of, small
 
@@ -63,8 +63,8 @@ def _batches(trace: Trace) -> list[Ints]:
     """Return the rows of whole blocks, about BATCH in each part."""
     ordered = bool((trace.block[1:] >= trace.block[:-1]).all())  # as where blocks run one after the other
     rows = np.arange(len(trace)) if ordered else stable_order(trace.block)
-    blocks = run_starts(trace.block if ordered else trace.block[rows])
-    return np.split(rows, blocks[run_starts(blocks // BATCH)][1:])
+    blocks = group_starts(trace.block if ordered else trace.block[rows])
+    return np.split(rows, blocks[group_starts(blocks // BATCH)][1:])
 
 
 def _sequence(trace: Trace, queues: Queues) -> Sequence:
@@ -109,10 +109,10 @@ def queues_of(trace: Trace, rows: Ints) -> Queues:
     code = ((place * trace.warps + thread // WARP) * phases + phase) * WARP + thread % WARP
     order = stable_order(code - code.min())
     code, order = code[order], rows[order]
-    lanes, groups = run_starts(code), run_starts(code // WARP)
+    lanes, groups = group_starts(code), group_starts(code // WARP)
     first = code[groups] // WARP
     return Queues(
-        order, run_numbers(groups, len(code)), code % WARP, places_in_run(lanes, len(code)),
+        order, group_numbers(groups, len(code)), code % WARP, positions_in_group(lanes, len(code)),
         first // phases // trace.warps, first // phases % trace.warps, first % phases,
     )  # fmt: skip
 
@@ -143,7 +143,7 @@ def _cells(trace: Trace, queues: Queues) -> Ints:
     by_site = stable_order(site)
     visit = np.empty_like(site)
     group, lane = queues.group[by_site], queues.lane[by_site]
-    visit[by_site] = places_in_run(run_starts(site[by_site], group, lane), len(site))
+    visit[by_site] = positions_in_group(group_starts(site[by_site], group, lane), len(site))
     what = (trace.buffer[queues.order].astype(np.int64) << 2) | trace.op[queues.order]
     if _is_function_of(site, what):
         return _number_visits(site, by_site, visit, queues.group)
@@ -160,11 +160,11 @@ def _is_function_of(site: Ints, what: Ints) -> bool:
 
 def _number_visits(site: Ints, by_site: Ints, visit: Ints, group: Ints) -> Ints:
     """Number each (site, group, visit) that occurs, from 0 on."""
-    starts = run_starts(site[by_site], group[by_site])
+    starts = group_starts(site[by_site], group[by_site])
     visits = visit[by_site]
     base = offsets(np.maximum.reduceat(visits, starts) + 1)
     number = np.empty_like(visit)
-    number[by_site] = base[run_numbers(starts, len(visit))] + visits
+    number[by_site] = base[group_numbers(starts, len(visit))] + visits
     used = np.zeros(base[-1], bool)
     used[number] = True
     return (np.cumsum(used) - 1)[number]
@@ -229,9 +229,9 @@ def _issue(rank: Ints, group: Ints, lane: Ints) -> Ints:
 
 def _bounds(group: Ints, lane: Ints) -> tuple[Ints, Ints]:
     """Return where each (group, lane)'s queue starts and ends, shape (groups, 32); equal for empty ones."""
-    groups = run_starts(group)
-    starts = run_starts(group, lane)
-    row = run_numbers(groups, len(group))[starts]
+    groups = group_starts(group)
+    starts = group_starts(group, lane)
+    row = group_numbers(groups, len(group))[starts]
     heads = np.zeros((len(groups), WARP), np.int64)
     ends = np.zeros_like(heads)
     heads[row, lane[starts]] = starts

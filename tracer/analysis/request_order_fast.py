@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.array_types import Ints
-from ..model.grouping import offsets, run_starts
+from ..model.grouping import group_starts, offsets
 from ..model.trace import WARP, Trace
 
 
@@ -54,7 +54,7 @@ def matrices_of(trace: Trace) -> Matrices | None:
     if not (key[1:] > key[:-1]).all():
         return None
     length = np.diff(starts, append=len(trace))
-    groups = run_starts(place, phase, thread // WARP)
+    groups = group_starts(place, phase, thread // WARP)
     lanes = np.diff(groups, append=len(starts))
     lead = np.repeat(starts[groups], lanes)
     if not (length == np.repeat(length[groups], lanes)).all() or not _alike(trace, starts - lead, length):

@@ -1,4 +1,7 @@
-"""Runs: sorting integers stably, and numbering within stretches of equal keys. All O(n), no Python loop."""
+"""Groups of equal keys: sorting integers stably, and numbering groups and what is in them. All O(n), no Python loop.
+
+Keys are sorted before they are grouped: a group is a stretch of neighbours with equal keys.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ def _digit(key: AnyInts, shift: int) -> NDArray[np.uint16]:
     return (key >> shift).astype(np.uint16)
 
 
-def run_starts(*keys: NDArray[Any]) -> Ints:
-    """Return where runs start: the places at which any of the keys differs from the entry before."""
+def group_starts(*keys: NDArray[Any]) -> Ints:
+    """Return where groups start: the indices at which any of the keys differs from the entry before."""
     new = np.ones(len(keys[0]), bool)
     new[1:] = False
     for key in keys:
@@ -36,13 +39,13 @@ def run_starts(*keys: NDArray[Any]) -> Ints:
     return np.flatnonzero(new)
 
 
-def run_numbers(starts: Ints, length: int) -> Ints:
-    """Return the number of the run, from 0, that each of `length` entries is in."""
+def group_numbers(starts: Ints, length: int) -> Ints:
+    """Return the number of the group, from 0, that each of `length` entries is in."""
     return np.repeat(np.arange(len(starts)), np.diff(starts, append=length))
 
 
-def places_in_run(starts: Ints, length: int) -> Ints:
-    """Return the place, from 0, that each of `length` entries has in its run."""
+def positions_in_group(starts: Ints, length: int) -> Ints:
+    """Return the position, from 0, that each of `length` entries has in its group."""
     return np.arange(length) - np.repeat(starts, np.diff(starts, append=length))
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..analysis.grid_barriers import grid_epochs
 from ..model.array_types import Ints
-from ..model.grouping import places_in_run, run_starts, stable_order
+from ..model.grouping import group_starts, positions_in_group, stable_order
 from ..model.trace import FENCE_BLOCK, OF_GRID, WARP, Barriers, Op, Trace
 
 BARRIER, WARP_BARRIER, MEMORY_FENCE, ACCESS = range(4)
@@ -101,7 +101,7 @@ def _warp_barrier_numbers(warp: Ints, thread: Ints, mask: Ints) -> Ints:
     key = thread * (int(number.max(initial=0)) + 1) + number
     order = stable_order(key)
     visit = np.empty_like(key)
-    visit[order] = places_in_run(run_starts(key[order]), len(key))
+    visit[order] = positions_in_group(group_starts(key[order]), len(key))
     return np.unique(np.stack([warp, number, visit]), axis=1, return_inverse=True)[1].reshape(-1)
 
 

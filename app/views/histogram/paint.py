@@ -10,7 +10,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
 from ....tracer.model.array_types import Ints
-from ....tracer.model.grouping import places_in_run, run_starts
+from ....tracer.model.grouping import group_starts, positions_in_group
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme, contrasting
 from ..common.box import Box
@@ -159,7 +159,7 @@ def towers_of(stage: Stage, bars: Bars, theme: Theme) -> Towers:
     adding, field = bars.adding, stage.plot.field
     order = np.lexsort((adding.lane, ~adding.own, adding.bin))
     level = np.empty(len(order), np.int64)
-    level[order] = places_in_run(run_starts(adding.bin[order]), len(order))
+    level[order] = positions_in_group(group_starts(adding.bin[order]), len(order))
     wide = field.width / stage.bins
     side = float(min(max(wide, theme.px(3)), theme.px(8)))
     one = float(stage.y(np.array(0)) - stage.y(np.array(1)))

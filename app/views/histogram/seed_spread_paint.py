@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 
 from ....tracer.measure.recorded_outcomes import Spread
-from ....tracer.model.grouping import places_in_run, run_starts
+from ....tracer.model.grouping import group_starts, positions_in_group
 from ...widgets.theme import Theme
 from ..common.drawing import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
 from ..common.ticks import whole_step
@@ -104,7 +104,7 @@ def _draw_plot(painter: QPainter, field: QRectF, spread: Spread, expected: int, 
 def _draw_dots(painter: QPainter, field: QRectF, totals: Sequence[int], unit: float, theme: Theme) -> None:
     """Draw a dot for each seed over the number that it ended at."""
     found = np.sort(np.array(totals, np.int64))
-    level = places_in_run(run_starts(found), len(found)) if len(found) else found
+    level = positions_in_group(group_starts(found), len(found)) if len(found) else found
     most = int(level.max(initial=0)) + 1
     side = min(theme.px(12), max(unit * 0.9, 3.0), (field.height() - theme.px(GAP)) / most)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -11,7 +11,7 @@ import numpy as np
 from ....tracer.analysis.buffer_contents import BufferContents
 from ....tracer.analysis.requests import Requests
 from ....tracer.model.array_types import Ints
-from ....tracer.model.grouping import run_starts
+from ....tracer.model.grouping import group_starts
 from ....tracer.model.trace import Trace
 from . import outlines
 from .layout.sheet import Sheet
@@ -71,7 +71,7 @@ def _phased(phases: Ints, row: Ints, col: Ints) -> tuple[tuple[int, Frame], ...]
     if (phases[1:] < phases[:-1]).any():
         order = np.argsort(phases, kind="stable")
         phases, row, col = phases[order], row[order], col[order]
-    first = run_starts(phases)
+    first = group_starts(phases)
     pieces = zip(np.split(row, first[1:]), np.split(col, first[1:]), strict=True)
     return tuple((n, _frame(*piece)) for n, piece in zip(phases[first].tolist(), pieces, strict=True))
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...analysis.counters import totals_of_sums
 from ...analysis.request_cost import ADDRESS, UNIT, new_scratch, rules_of
 from ...model.array_types import Columns
-from ...model.grouping import run_starts
+from ...model.grouping import group_starts
 from ...model.trace import WARP, Buffer, Op
 from .request_cost import add_request, cached
 
@@ -46,7 +46,7 @@ def no_sums(buffers: int) -> NDArray[np.int64]:
 
 def _parts(block: NDArray[Any]) -> Iterator[tuple[int, int]]:
     """Yield rows (from, up to) of whole blocks, few enough at a time to stay in a processor's cache."""
-    starts = run_starts(block)
+    starts = group_starts(block)
     begin = 0
     for end in [*starts[1:].tolist(), len(block)]:
         if end - begin >= PART or end == len(block):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...analysis.requests import Requests
 from ...model.array_types import Ints, Mask
 from ...model.finding import Finding, line_text
-from ...model.grouping import offsets, places_in_run, run_starts, stable_order
+from ...model.grouping import group_starts, offsets, positions_in_group, stable_order
 from ...model.trace import WARP, Op, Trace
 from .site_costs import LARGE_SHARE, waste_finding
 
@@ -140,7 +140,7 @@ def _packed(trace: Trace, requests: Requests, some: Ints) -> tuple[Ints, Ints]:
     by_warp = of_block[mine] * trace.warps + requests.warp[mine]
     order = stable_order(by_warp)
     visit = np.empty(len(requests), np.int64)
-    visit[mine[order]] = places_in_run(run_starts(by_warp[order]), len(mine))
+    visit[mine[order]] = positions_in_group(group_starts(by_warp[order]), len(mine))
     key = of_block[some] * (int(visit[some].max()) + 1) + visit[some]
     _, group = np.unique(key, return_inverse=True)
     return group, -(-np.bincount(group, requests.lanes[some]).astype(np.int64) // WARP)

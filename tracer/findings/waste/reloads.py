@@ -14,7 +14,7 @@ from ...analysis.overlap import dense, parts_of
 from ...analysis.requests import Requests
 from ...model.array_types import Ints
 from ...model.finding import Finding, line_text
-from ...model.grouping import run_starts
+from ...model.grouping import group_starts
 from ...model.trace import WARP, Op, Trace
 from .site_costs import LARGE_SHARE, in_source, waste_finding
 
@@ -79,7 +79,7 @@ def _by_threads(trace: Trace, buffer: int, part: slice) -> int:
     """Return how many elements of a buffer each thread loads, added up over some rows (part) of whole blocks."""
     rows = _loads(trace, buffer, part)
     place = trace.thread_of(rows)
-    return len(run_starts(np.sort(place * trace.buffers[buffer].size + trace.index[rows])))
+    return len(group_starts(np.sort(place * trace.buffers[buffer].size + trace.index[rows])))
 
 
 def _loads(trace: Trace, buffer: int, part: slice) -> Ints:
