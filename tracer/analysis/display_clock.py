@@ -13,13 +13,13 @@ from .grid_barriers import grid_epochs, has_grid_barriers
 from .request_order import Sequence
 
 
-def phases_of(trace: Trace, place: Ints, phase: Ints) -> Ints:
+def phases_of(trace: Trace, block_position: Ints, phase: Ints) -> Ints:
     """Return how many phases each block of trace.blocks went through, one at least.
 
-    place, phase: of every request; phases without any are known from the barriers.
+    block_position, phase: of every request; phases without any are known from the barriers.
     """
     count = np.ones(len(trace.blocks), np.int64)
-    np.maximum.at(count, place, phase + 1)
+    np.maximum.at(count, block_position, phase + 1)
     barriers = trace.barriers
     np.maximum.at(count, np.searchsorted(trace.blocks, barriers.block), barriers.phase.astype(np.int64) + 2)
     return count
@@ -41,7 +41,7 @@ def _moments_by_round(trace: Trace, sequence: Sequence) -> Ints:
     Requests of one warp that fall into the same round, as diverged lanes make them, get moments of their own.
     """
     round_ = _rounds(trace, sequence)
-    starts = group_starts(sequence.place, sequence.warp, round_)
+    starts = group_starts(sequence.block_position, sequence.warp, round_)
     turn = positions_in_group(starts, len(round_))
     width = np.zeros(int(round_.max()) + 1, np.int64)
     np.maximum.at(width, round_, turn + 1)
@@ -54,12 +54,12 @@ def _rounds(trace: Trace, sequence: Sequence) -> Ints:
     A thread makes one access per round; between two phases of a block lies the round in which its threads
     come back from the barrier.
     """
-    phases = phases_of(trace, sequence.place, sequence.phase)
+    phases = phases_of(trace, sequence.block_position, sequence.phase)
     longest = np.zeros((len(phases), int(phases.max())), np.int64)
-    np.maximum.at(longest, (sequence.place, sequence.phase), sequence.position + 1)
+    np.maximum.at(longest, (sequence.block_position, sequence.phase), sequence.position + 1)
     ran = np.arange(longest.shape[1]) < phases[:, None]
     lengths = (longest + 1) * ran
-    return _begins(trace, lengths)[sequence.place, sequence.phase] + _highest_so_far(sequence)
+    return _begins(trace, lengths)[sequence.block_position, sequence.phase] + _highest_so_far(sequence)
 
 
 def _begins(trace: Trace, lengths: Ints) -> Ints:
@@ -81,8 +81,8 @@ def _begins(trace: Trace, lengths: Ints) -> Ints:
 
 def _highest_so_far(sequence: Sequence) -> Ints:
     """Return each request's position, or that of an earlier one of its warp and phase that is larger."""
-    group = np.zeros(len(sequence.place), np.int64)
-    group[group_starts(sequence.place, sequence.warp, sequence.phase)[1:]] = 1
+    group = np.zeros(len(sequence.block_position), np.int64)
+    group[group_starts(sequence.block_position, sequence.warp, sequence.phase)[1:]] = 1
     lift = np.cumsum(group) * (int(sequence.position.max()) + 1)
     highest: Ints = np.maximum.accumulate(sequence.position + lift)
     return highest - lift
@@ -92,16 +92,16 @@ def _starts(durations: Ints, resident: int) -> Ints:
     """Return the round in which each block starts, when a block waits for one of `resident` slots."""
     ends: list[int] = []
     starts = np.empty_like(durations)
-    for place, duration in enumerate(durations.tolist()):
-        starts[place] = heapq.heappop(ends) if len(ends) >= max(1, resident) else 0
-        heapq.heappush(ends, int(starts[place]) + duration)
+    for number, duration in enumerate(durations.tolist()):
+        starts[number] = heapq.heappop(ends) if len(ends) >= max(1, resident) else 0
+        heapq.heappush(ends, int(starts[number]) + duration)
     return starts
 
 
 def _moments_by_step(sequence: Sequence) -> Ints:
     """Return moments that follow the steps; one ends where a warp would make a second request in it."""
-    warp = np.zeros(len(sequence.place), np.int64)
-    warp[group_starts(sequence.place, sequence.warp)[1:]] = 1
+    warp = np.zeros(len(sequence.block_position), np.int64)
+    warp[group_starts(sequence.block_position, sequence.warp)[1:]] = 1
     lift = np.cumsum(warp) * (int(sequence.step.max()) + 1)
     step = np.maximum.accumulate(sequence.step + lift) - lift
     order = np.argsort(step, kind="stable")
@@ -116,15 +116,19 @@ def _next_barred(sequence: Sequence, order: Ints) -> Ints:
     """Return per request in this order the first later one that can't share its moment: of its warp, or its
     block's next phase; the number of requests where there is none.
     """
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
     after = np.full(len(order), len(order))
-    same = (sequence.place[1:] == sequence.place[:-1]) & (sequence.warp[1:] == sequence.warp[:-1])
-    after[:-1][same] = place[1:][same]
-    by_phase = np.lexsort((place, sequence.phase, sequence.place))
-    starts = group_starts(sequence.place[by_phase], sequence.phase[by_phase])
-    following = np.append(place[by_phase[starts[1:]]], len(order))
-    last = np.append(sequence.place[by_phase[starts]][1:] != sequence.place[by_phase[starts]][:-1], True)
+    same = (sequence.block_position[1:] == sequence.block_position[:-1]) & (
+        sequence.warp[1:] == sequence.warp[:-1]
+    )
+    after[:-1][same] = rank[1:][same]
+    by_phase = np.lexsort((rank, sequence.phase, sequence.block_position))
+    starts = group_starts(sequence.block_position[by_phase], sequence.phase[by_phase])
+    following = np.append(rank[by_phase[starts[1:]]], len(order))
+    last = np.append(
+        sequence.block_position[by_phase[starts]][1:] != sequence.block_position[by_phase[starts]][:-1], True
+    )
     following[last] = len(order)
     number = np.searchsorted(starts, np.arange(len(order)), side="right") - 1
     after[by_phase] = np.minimum(after[by_phase], following[number])

@@ -23,6 +23,6 @@ def grid_epochs(trace: Trace) -> Ints:
     phases = max(int(trace.phase.max(initial=0)), int(barriers.phase.max(initial=0)) + 1) + 1
     passed = np.zeros((len(trace.blocks), phases), np.int64)
     mine = barriers.reach == OF_GRID
-    place = np.searchsorted(trace.blocks, barriers.block[mine])
-    passed[place, barriers.phase[mine].astype(np.int64) + 1] = 1
+    block_position = np.searchsorted(trace.blocks, barriers.block[mine])
+    passed[block_position, barriers.phase[mine].astype(np.int64) + 1] = 1
     return np.cumsum(passed, axis=1)

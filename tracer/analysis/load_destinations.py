@@ -1,4 +1,4 @@
-"""Where a loaded element goes: to its place in shared memory, or into the result of its thread."""
+"""Where a loaded element goes: to its element of shared memory, or into the result of its thread."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class _NextStores:
         """Return a number for a turn and a value; values that no store has make one that no store has."""
         value = np.zeros(len(rows), np.int64)
         if self._trace.value is not None:
-            value = _places(self._values, self._trace.value[rows])
+            value = _positions(self._values, self._trace.value[rows])
         pair: Ints = turn * (len(self._values) + 1) + value
         return pair
 
@@ -95,18 +95,18 @@ def _stores(trace: Trace, space: str) -> Ints:
     return found
 
 
-def _places(ascending: NDArray[Any], wanted: NDArray[Any]) -> Ints:
+def _positions(ascending: NDArray[Any], wanted: NDArray[Any]) -> Ints:
     """Return where ascending entries hold each wanted one, their number where none does; nan equals nan here."""
     if not len(ascending):
         return np.zeros(len(wanted), np.int64)
-    place = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
-    there = ascending[place]
+    position = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+    there = ascending[position]
     same = (there == wanted) | ((there != there) & (wanted != wanted))
-    return np.where(same, place, len(ascending))
+    return np.where(same, position, len(ascending))
 
 
 def _looked_up(ascending: Ints, entries: Ints, wanted: Ints) -> Ints:
     """Return the entry of each wanted number, -1 for one that is not there."""
-    place = _places(ascending, wanted)
-    found: Ints = np.append(entries, -1)[place]
+    position = _positions(ascending, wanted)
+    found: Ints = np.append(entries, -1)[position]
     return found

@@ -19,19 +19,18 @@ BATCH = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class Sequence:
-    """The requests of each warp in its order: sorted by (place, warp, phase), then as the warp makes them.
+    """The requests of each warp in its order: sorted by (block, warp, phase), then as the warp makes them.
 
-    place: of the block in trace.blocks. lanes: how many accesses a request has. position: the largest place of one
-    of them in its thread's phase; step: the largest step of one of them. rows: the accesses by request, then lane.
+    Columns of shape (requests,), but for `rows` of shape (accesses,).
     """
 
-    place: Ints
-    warp: Ints
-    phase: Ints
-    lanes: Ints
-    position: Ints
-    step: Ints
-    rows: NDArray[np.signedinteger[Any]]
+    block_position: Ints  # of the block in trace.blocks
+    warp: Ints  # number in the block
+    phase: Ints  # barriers that its threads had passed
+    lanes: Ints  # accesses that it has
+    position: Ints  # the largest of its accesses: how many their thread made before in the phase
+    step: Ints  # the largest of its accesses
+    rows: NDArray[np.signedinteger[Any]]  # of the trace, by request, then lane
 
 
 def sequence_of(trace: Trace) -> Sequence:
@@ -55,7 +54,7 @@ def _of_matrices(trace: Trace, regular: Matrices) -> Sequence:
     matrix, column, rows = regular.rows()
     lanes = regular.lanes[matrix]
     last = rows[np.cumsum(lanes) - 1]
-    where = (regular.place[matrix], regular.warp[matrix], regular.phase[matrix])
+    where = (regular.block_position[matrix], regular.warp[matrix], regular.phase[matrix])
     return Sequence(*where, lanes, column, trace.step[last].astype(np.int64), rows)
 
 
@@ -70,7 +69,7 @@ def _batches(trace: Trace) -> list[Ints]:
 def _sequence(trace: Trace, queues: Queues) -> Sequence:
     """Return the requests of these queues in order."""
     slot = slots_of(trace, queues)
-    slots = np.zeros(len(queues.place), np.int64)
+    slots = np.zeros(len(queues.block_position), np.int64)
     np.maximum.at(slots, queues.group, slot + 1)
     number = offsets(slots)[queues.group] + slot
     group = np.repeat(np.arange(len(slots)), slots)
@@ -78,7 +77,7 @@ def _sequence(trace: Trace, queues: Queues) -> Sequence:
     np.maximum.at(position, number, queues.position)
     np.maximum.at(step, number, trace.step[queues.order].astype(np.int64))
     return Sequence(
-        queues.place[group], queues.warp[group], queues.phase[group], np.bincount(number),
+        queues.block_position[group], queues.warp[group], queues.phase[group], np.bincount(number),
         position, step, queues.order[stable_order(number)],
     )  # fmt: skip
 
@@ -87,26 +86,25 @@ def _sequence(trace: Trace, queues: Queues) -> Sequence:
 class Queues:
     """Accesses of a trace, as the queue of each lane of each warp in each phase.
 
-    order: rows of the trace sorted by (group, lane, step), where a group is one (block, warp, phase) that
-    made accesses, numbered in that order; the other columns go with it. position: place in the lane's queue.
-    Per group: place (of its block in trace.blocks), warp, phase.
+    A group is one (block, warp, phase) that made accesses; groups are numbered in that order. The first four
+    columns have shape (accesses,), the others (groups,).
     """
 
-    order: Ints
-    group: Ints
-    lane: Ints
-    position: Ints
-    place: Ints
-    warp: Ints
-    phase: Ints
+    order: Ints  # rows of the trace, sorted by (group, lane, step); the next three go with it
+    group: Ints  # number of the access's group
+    lane: Ints  # 0 to 31
+    position: Ints  # in the lane's queue, from 0
+    block_position: Ints  # of the group's block in trace.blocks
+    warp: Ints  # number in the block
+    phase: Ints  # barriers that its threads had passed
 
 
 def queues_of(trace: Trace, rows: Ints) -> Queues:
     """Return these rows, which are in the order of their steps in each block, sorted into the queues of lanes."""
-    place = np.searchsorted(trace.blocks, trace.block[rows])
+    block_position = np.searchsorted(trace.blocks, trace.block[rows])
     phase, thread = trace.phase[rows], trace.thread[rows].astype(np.int64)
     phases = int(phase.max()) + 1
-    code = ((place * trace.warps + thread // WARP) * phases + phase) * WARP + thread % WARP
+    code = ((block_position * trace.warps + thread // WARP) * phases + phase) * WARP + thread % WARP
     order = stable_order(code - code.min())
     code, order = code[order], rows[order]
     lanes, groups = group_starts(code), group_starts(code // WARP)
@@ -118,7 +116,7 @@ def queues_of(trace: Trace, rows: Ints) -> Queues:
 
 
 def slots_of(trace: Trace, queues: Queues) -> Ints:
-    """Return per access (in queue order) the place, from 0, of its request among those of its group.
+    """Return per access (in queue order) the position, from 0, of its request among those of its group.
 
     Accesses of one (group, site, visit) are one request; requests come in the order of the largest position
     of their lanes (`random`: of their largest step). Where that would show a lane's later access before an
@@ -189,7 +187,7 @@ def _ranks(cell: Ints, first: Ints, time: Ints, queues: Queues) -> Ints:
 
 def _out_of_order(slot: Ints, queues: Queues) -> NDArray[np.bool_]:
     """Return per group whether a lane has an access in a request no later than that of its access before."""
-    wrong = np.zeros(len(queues.place), bool)
+    wrong = np.zeros(len(queues.block_position), bool)
     late = (queues.position[1:] > 0) & (slot[1:] <= slot[:-1])
     wrong[queues.group[1:][late]] = True
     return wrong

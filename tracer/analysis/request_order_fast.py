@@ -1,4 +1,4 @@
-"""The usual case of `ordering`, in a fraction of its time: threads ran one after the other, lanes did alike.
+"""The usual case of `request_order`, in a fraction of its time: threads ran one after the other, lanes did alike.
 
 The accesses of a warp in a phase are then a matrix, a row of it for each lane, and its columns are the requests.
 """
@@ -18,17 +18,14 @@ from ..model.trace import WARP, Trace
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """The warps' phases, an entry each, sorted by (place, warp, phase).
+    """The warps' phases, an entry each, sorted by (block, warp, phase): columns of shape (matrices,)."""
 
-    begin: the first row of the trace; lanes: those that made accesses; length: the accesses of each of them.
-    """
-
-    place: Ints
-    warp: Ints
-    phase: Ints
-    begin: Ints
-    lanes: Ints
-    length: Ints
+    block_position: Ints  # of the block in trace.blocks
+    warp: Ints  # number in the block
+    phase: Ints  # barriers that its threads had passed
+    begin: Ints  # first row of the trace
+    lanes: Ints  # those that made accesses
+    length: Ints  # accesses of each of these lanes
 
     def rows(self) -> tuple[Ints, Ints, NDArray[np.signedinteger[Any]]]:
         """Return per request its matrix and its column there; and the rows of the trace by request, then lane."""
@@ -49,17 +46,24 @@ def matrices_of(trace: Trace) -> Matrices | None:
         return None
     starts = _queues(trace)
     thread, phase, block = (c[starts].astype(np.int64) for c in (trace.thread, trace.phase, trace.block))
-    place = np.searchsorted(trace.blocks, block)
-    key = (place * (int(phase.max()) + 1) + phase) * trace.threads + thread
+    block_position = np.searchsorted(trace.blocks, block)
+    key = (block_position * (int(phase.max()) + 1) + phase) * trace.threads + thread
     if not (key[1:] > key[:-1]).all():
         return None
     length = np.diff(starts, append=len(trace))
-    groups = group_starts(place, phase, thread // WARP)
+    groups = group_starts(block_position, phase, thread // WARP)
     lanes = np.diff(groups, append=len(starts))
     lead = np.repeat(starts[groups], lanes)
     if not (length == np.repeat(length[groups], lanes)).all() or not _alike(trace, starts - lead, length):
         return None
-    found = (place[groups], thread[groups] // WARP, phase[groups], starts[groups], lanes, length[groups])
+    found = (
+        block_position[groups],
+        thread[groups] // WARP,
+        phase[groups],
+        starts[groups],
+        lanes,
+        length[groups],
+    )
     order = np.lexsort((found[2], found[1], found[0]))
     return Matrices(*(column[order] for column in found))
 

@@ -16,7 +16,7 @@ from .request_cost import CHUNK, costs_of
 from .request_order import sequence_of
 from .request_order_fast import small
 
-# What a request is, as drawn and counted everywhere: `Requests.kind` is a place in this tuple.
+# What a request is, as drawn and counted everywhere: `Requests.kind` is an index of this tuple.
 REQUEST_KINDS = (
     "global load",
     "global store",
@@ -110,7 +110,7 @@ def _filled(trace: Trace, moment: Ints, request: NDArray[Any], order: NDArray[An
 
 
 def _kind(space: str, op: Op) -> int:
-    """Return the place in REQUEST_KINDS of what `op` does to memory of this space."""
+    """Return the index in REQUEST_KINDS of what `op` does to memory of this space."""
     if op >= Op.ATOMIC:
         return REQUEST_KINDS.index("atomic")
     return REQUEST_KINDS.index("constant load" if space == "constant" else f"{space} {op.name.lower()}")
@@ -118,12 +118,12 @@ def _kind(space: str, op: Op) -> int:
 
 def _spans(trace: Trace, block: Ints, phase: Ints, moment: Ints) -> tuple[Ints, Ints]:
     """Return (span_start, span_end); a block that made no access gets the start of the block before."""
-    place = np.searchsorted(trace.blocks, block)
-    shape = (len(trace.blocks), int(phases_of(trace, place, phase).max(initial=1)))
+    block_position = np.searchsorted(trace.blocks, block)
+    shape = (len(trace.blocks), int(phases_of(trace, block_position, phase).max(initial=1)))
     end = np.zeros(shape, np.int64)
     begin = np.full(shape[0], -1)
-    np.maximum.at(end, (place, phase), moment)
-    begin[place[::-1]] = moment[::-1] - 1
+    np.maximum.at(end, (block_position, phase), moment)
+    begin[block_position[::-1]] = moment[::-1] - 1
     filled = np.maximum.accumulate(np.where(begin >= 0, np.arange(len(begin)), 0))
     begin = np.maximum(begin[filled], 0)
     end = np.maximum.accumulate(np.maximum(end, begin[:, None]), axis=1)

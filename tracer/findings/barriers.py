@@ -34,7 +34,7 @@ def _apart(trace: Trace, requests: Requests) -> list[Finding]:
     if not len(barriers.block):
         return []
     first = first_sites(trace, int(barriers.phase.max()) + 1)
-    expected = first[trace.places_of(barriers.block), barriers.phase]
+    expected = first[trace.block_positions(barriers.block), barriers.phase]
     wrong = np.flatnonzero(barriers.site != expected)
     pairs = np.stack([expected[wrong], barriers.site[wrong]], axis=1).astype(np.int64)
     return [
@@ -50,7 +50,7 @@ def _blocks_missing(trace: Trace, requests: Requests) -> list[Finding]:
     if not len(mine) or trace.error is not None:
         return []
     epoch = grid_epochs(trace)
-    number = epoch[trace.places_of(barriers.block[mine]), barriers.phase[mine]]
+    number = epoch[trace.block_positions(barriers.block[mine]), barriers.phase[mine]]
     came, arrivals = epoch.max(axis=1), mine[np.unique(number, return_index=True)[1]]
     for count, arrival in enumerate(arrivals.tolist()):
         missing = trace.blocks[(came <= count) & trace.is_recorded]
@@ -152,7 +152,7 @@ def _rows_of(trace: Trace, missed: MissedBarriers, chosen: Ints) -> Ints:
     """Return the accesses that threads made in the phase in which they missed the barrier."""
     phase: NDArray[np.int64] = np.full((len(trace.blocks), trace.threads), -1)
     phase[missed.place[chosen], missed.thread[chosen]] = missed.phase[chosen]
-    return np.flatnonzero(phase[trace.places_of(trace.block), trace.thread] == trace.phase)
+    return np.flatnonzero(phase[trace.block_positions(trace.block), trace.thread] == trace.phase)
 
 
 def _end_of(trace: Trace, requests: Requests, block: int, phase: int) -> int:

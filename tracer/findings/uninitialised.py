@@ -93,7 +93,7 @@ def _raced(trace: Trace, touches: Touches, key: Ints, bad: Mask, written: Mask) 
     phases = int(trace.phase.max(initial=0)) + 1
     both = np.concatenate([write_key, read_key])
     row = np.concatenate([writes, reads])
-    place = trace.places_of(trace.block[row])
+    place = trace.block_positions(trace.block[row])
     number, size = dense((both * len(trace.blocks) + place) * phases + trace.phase[row])
     count = len(writes)
     in_block = WritersByKey(number[:count], size, trace.thread[writes]).others(
@@ -110,7 +110,7 @@ def _copy(trace: Trace, rows: Ints) -> Ints:
     if space == "global":
         return np.zeros(len(rows), np.int64)
     if space == "shared":
-        return trace.places_of(trace.block[rows])
+        return trace.block_positions(trace.block[rows])
     return trace.thread_of(rows)
 
 

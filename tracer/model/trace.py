@@ -34,7 +34,7 @@ BARRIER = 4  # stands where an `Op` stands, for the site of a barrier
 
 @dataclass(frozen=True)
 class Site:
-    """The place in the source that makes an access."""
+    """The position in the source that makes an access."""
 
     function: str
     file: str
@@ -148,7 +148,7 @@ class Barriers:
     block: NDArray[np.unsignedinteger]  # linear number in the grid
     thread: NDArray[np.unsignedinteger]  # linear number in the block
     phase: NDArray[np.unsignedinteger]  # the one that a barrier ended
-    site: NDArray[np.unsignedinteger]  # place in the trace's `sites`
+    site: NDArray[np.unsignedinteger]  # index in the trace's `sites`
     step: NDArray[np.unsignedinteger]  # accesses of the launch before it
     reach: NDArray[np.unsignedinteger] = field(default_factory=lambda: np.empty(0, np.uint8))
 
@@ -165,8 +165,8 @@ class Outside:
     thread: NDArray[np.unsignedinteger]  # linear number in the block
     phase: NDArray[np.unsignedinteger]  # barriers that the thread had passed
     op: NDArray[np.uint8]  # an `Op`, of atomics always ATOMIC
-    buffer: NDArray[np.unsignedinteger]  # place in the trace's `buffers`
-    site: NDArray[np.unsignedinteger]  # place in the trace's `sites`
+    buffer: NDArray[np.unsignedinteger]  # index in the trace's `buffers`
+    site: NDArray[np.unsignedinteger]  # index in the trace's `sites`
     step: NDArray[np.unsignedinteger]  # accesses of the launch before it
     cell: NDArray[np.int64]  # signed index (see `Buffer`) that a GPU would have touched, which checks nothing
     text: tuple[str, ...]  # the element as the source names it: "tile[16, 3]"
@@ -183,7 +183,7 @@ class MissingLanes:
 
     block: int  # linear number in the grid
     warp: int  # number in the block
-    site: int  # place in the trace's `sites`
+    site: int  # index in the trace's `sites`
     mask: int  # a bit for each lane that it names
     missing: int  # a bit for each lane that `why` is said of
     step: int  # accesses of the launch before it went on
@@ -218,8 +218,8 @@ class Trace:
     thread: NDArray[np.unsignedinteger]  # linear number in the block, x fastest
     phase: NDArray[np.unsignedinteger]  # barriers that the thread had passed
     op: NDArray[np.uint8]  # an `Op`
-    buffer: NDArray[np.unsignedinteger]  # place in `buffers`
-    site: NDArray[np.unsignedinteger]  # place in `sites`
+    buffer: NDArray[np.unsignedinteger]  # index in `buffers`
+    site: NDArray[np.unsignedinteger]  # index in `sites`
     index: NDArray[np.unsignedinteger]  # element of the buffer; see `Buffer`
     step: NDArray[np.unsignedinteger]  # the scheduler's count when it ran
     value: NDArray[np.generic] | None
@@ -259,16 +259,16 @@ class Trace:
         """Warps in a block, the last one perhaps not full."""
         return -(-self.threads // WARP)
 
-    def places_of(self, block: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Return the place in `blocks` of each of some blocks that ran."""
-        found: NDArray[np.int64] = self._places[block]
+    def block_positions(self, block: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Return the index in `blocks` of each of some blocks that ran."""
+        found: NDArray[np.int64] = self._position_of_block[block]
         return found
 
     def thread_numbers(
         self, block: NDArray[np.integer[Any]], thread: NDArray[np.integer[Any]]
     ) -> NDArray[np.int64]:
         """Return a number for each of some threads, below len(blocks) * threads: ascending by block and thread."""
-        number = self.places_of(block)
+        number = self.block_positions(block)
         number *= self.threads
         np.add(number, thread, out=number, casting="unsafe")
         return number
@@ -283,11 +283,11 @@ class Trace:
         return number
 
     @cached_property
-    def _places(self) -> NDArray[np.int64]:
-        """The place in `blocks` of each number of a block up to the largest."""
-        places = np.zeros(int(self.blocks.max(initial=0)) + 1, np.int64)
-        places[self.blocks] = np.arange(len(self.blocks))
-        return places
+    def _position_of_block(self) -> NDArray[np.int64]:
+        """The index in `blocks` of each number of a block up to the largest."""
+        position = np.zeros(int(self.blocks.max(initial=0)) + 1, np.int64)
+        position[self.blocks] = np.arange(len(self.blocks))
+        return position
 
     @cached_property
     def is_recorded(self) -> NDArray[np.bool_]:

@@ -43,7 +43,7 @@ def _in_phases(trace: Trace, touches: Touches) -> Touches:
 
 def _block_phases(trace: Trace, rows: Ints) -> Ints:
     """Return a number for the block and phase of each of some accesses."""
-    place, phase = trace.places_of(trace.block[rows]), trace.phase[rows]
+    place, phase = trace.block_positions(trace.block[rows]), trace.phase[rows]
     block_phase: Ints = (place - place.min()) * (int(phase.max()) + 1) + phase
     return block_phase
 

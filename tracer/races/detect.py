@@ -84,7 +84,7 @@ def _unordered_accesses(
 
 
 def _place(trace: Trace, touches: Touches) -> Ints:
-    return trace.places_of(trace.block[touches.rows])
+    return trace.block_positions(trace.block[touches.rows])
 
 
 def _phase_key(trace: Trace, touches: Touches) -> Ints:

@@ -87,7 +87,7 @@ def _chosen(trace: Trace, touches: Touches) -> Mask:
     """Return which touches are looked at: of shared memory whole blocks, of global memory the first."""
     if trace.buffers[int(trace.buffer[touches.rows[0]])].space != "shared":
         return np.arange(len(touches.rows)) < LIMIT
-    place = trace.places_of(trace.block[touches.rows])
+    place = trace.block_positions(trace.block[touches.rows])
     before = np.cumsum(np.bincount(place)) - np.bincount(place)
     some = (before < LIMIT)[place]
     first: Mask = place == place[0]

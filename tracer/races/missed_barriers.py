@@ -48,7 +48,7 @@ def first_sites(trace: Trace, phases: int) -> Ints:
     """Return the site at which a thread first came to the barrier that ended a phase, shape (blocks, phases)."""
     barriers = trace.barriers
     site = np.zeros((len(trace.blocks), phases), np.int64)
-    site[trace.places_of(barriers.block[::-1]), barriers.phase[::-1]] = barriers.site[::-1]
+    site[trace.block_positions(barriers.block[::-1]), barriers.phase[::-1]] = barriers.site[::-1]
     return site
 
 
@@ -61,7 +61,7 @@ def _ran_on(trace: Trace, came: Ints, place: Ints, thread: Ints, phase: Ints, si
     """
     slot = np.full(came.shape, -1)
     slot[place, thread] = np.arange(len(place))
-    mine = slot[trace.places_of(trace.block), trace.thread]
+    mine = slot[trace.block_positions(trace.block), trace.thread]
     of_missing = np.flatnonzero(mine >= 0)
     rows = of_missing[phase[mine[of_missing]] == trace.phase[of_missing]]
     below = _below(trace, np.unique(site).tolist())
@@ -80,7 +80,7 @@ def _ahead(trace: Trace, came: Ints, blocks: Ints, last: int) -> Mask:
     """Return which threads that end in phase `last` are ahead of those that go on; shape (blocks, threads)."""
     number = np.full(len(trace.blocks), -1)
     number[blocks] = np.arange(len(blocks))
-    place = number[trace.places_of(trace.block)]
+    place = number[trace.block_positions(trace.block)]
     rows = np.flatnonzero(place >= 0)
     count, sites = trace.threads, len(trace.sites)
     task = place[rows] * sites + trace.site[rows]  # what is done: a block's accesses at a site
@@ -141,5 +141,5 @@ def _got_beyond(trace: Trace, rows: Ints, line: int) -> Mask:
         block, thread, site = table.block[some], table.thread[some], table.site[some]
         if len(site):
             beyond = further[site]
-            found[trace.places_of(block[beyond]), thread[beyond]] = True
+            found[trace.block_positions(block[beyond]), thread[beyond]] = True
     return found

@@ -64,7 +64,7 @@ def _rows_at(trace: Trace, barriers: Barriers) -> Ints:
 
 def _barriers(trace: Trace) -> Ints:
     barriers = trace.barriers
-    place, phase = trace.places_of(barriers.block), barriers.phase.astype(np.int64)
+    place, phase = trace.block_positions(barriers.block), barriers.phase.astype(np.int64)
     epoch = np.where(barriers.reach == OF_GRID, grid_epochs(trace)[place, phase], -1)
     kind = np.full(len(place), BARRIER)
     return np.stack(
@@ -135,6 +135,6 @@ def locations_of(trace: Trace, rows: Ints) -> Ints:
     buffer, of = trace.buffer[rows], trace.of_buffers
     shared = of.space[buffer] == "shared"
     byte = of.address[buffer] + trace.index[rows].astype(np.int64) * of.unit[buffer]
-    block = np.where(shared, trace.places_of(trace.block[rows]) + 1, 0)
+    block = np.where(shared, trace.block_positions(trace.block[rows]) + 1, 0)
     found: NDArray[np.int64] = np.unique(np.stack([block, byte]), axis=1, return_inverse=True)[1].reshape(-1)
     return found

@@ -131,7 +131,7 @@ def _packed(trace: Trace, requests: Requests, some: Ints) -> tuple[Ints, Ints]:
 
     In a group is what the warps of a block do together: one access of a phase, at the same time of several.
     """
-    access, place = _access(trace, requests), trace.places_of(requests.block)
+    access, place = _access(trace, requests), trace.block_positions(requests.block)
     phases = int(requests.phase.max()) + 1
     of_block = (place * phases + requests.phase) * (int(access.max()) + 1) + access
     wanted = np.zeros(int(requests.site.max()) + 1, bool)

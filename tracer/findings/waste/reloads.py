@@ -68,7 +68,7 @@ def _different(trace: Trace, buffer: int, part: slice) -> int:
     rows = _loads(trace, buffer, part)
     if not len(rows):
         return 0
-    place = trace.places_of(trace.block[rows])
+    place = trace.block_positions(trace.block[rows])
     key, size = dense((place - place.min()) * trace.buffers[buffer].size + trace.index[rows])
     seen = np.zeros(size, bool)
     seen[key] = True
