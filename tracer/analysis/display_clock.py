@@ -10,10 +10,10 @@ from ..model.array_types import Ints
 from ..model.grouping import group_starts, offsets, positions_in_group
 from ..model.trace import Trace
 from .grid_barriers import grid_epochs, has_grid_barriers
-from .request_order import Sequence
+from .request_order import OrderedRequests
 
 
-def phases_of(trace: Trace, block_position: Ints, phase: Ints) -> Ints:
+def phase_counts(trace: Trace, block_position: Ints, phase: Ints) -> Ints:
     """Return how many phases each block of trace.blocks went through, one at least.
 
     block_position, phase: of every request; phases without any are known from the barriers.
@@ -25,41 +25,41 @@ def phases_of(trace: Trace, block_position: Ints, phase: Ints) -> Ints:
     return count
 
 
-def moments_of(trace: Trace, sequence: Sequence) -> Ints:
+def moments_of(trace: Trace, ordered: OrderedRequests) -> Ints:
     """Return the moment, from 1, of each request.
 
     Moments grow along each warp, and those of a block's phase come after those of the phase before.
     """
     if trace.schedule.startswith("random"):
-        return _moments_by_step(sequence)
-    return _moments_by_round(trace, sequence)
+        return _moments_by_step(ordered)
+    return _moments_by_round(trace, ordered)
 
 
-def _moments_by_round(trace: Trace, sequence: Sequence) -> Ints:
+def _moments_by_round(trace: Trace, ordered: OrderedRequests) -> Ints:
     """Return the moments that lockstep gives: in each round every running thread makes one access.
 
     Requests of one warp that fall into the same round, as diverged lanes make them, get moments of their own.
     """
-    round_ = _rounds(trace, sequence)
-    starts = group_starts(sequence.block_position, sequence.warp, round_)
+    round_ = _rounds(trace, ordered)
+    starts = group_starts(ordered.block_position, ordered.warp, round_)
     turn = positions_in_group(starts, len(round_))
     width = np.zeros(int(round_.max()) + 1, np.int64)
     np.maximum.at(width, round_, turn + 1)
     return offsets(width)[round_] + turn + 1
 
 
-def _rounds(trace: Trace, sequence: Sequence) -> Ints:
+def _rounds(trace: Trace, ordered: OrderedRequests) -> Ints:
     """Return the round of each request, never falling along a warp.
 
     A thread makes one access per round; between two phases of a block lies the round in which its threads
     come back from the barrier.
     """
-    phases = phases_of(trace, sequence.block_position, sequence.phase)
+    phases = phase_counts(trace, ordered.block_position, ordered.phase)
     longest = np.zeros((len(phases), int(phases.max())), np.int64)
-    np.maximum.at(longest, (sequence.block_position, sequence.phase), sequence.position + 1)
+    np.maximum.at(longest, (ordered.block_position, ordered.phase), ordered.position + 1)
     ran = np.arange(longest.shape[1]) < phases[:, None]
     lengths = (longest + 1) * ran
-    return _begins(trace, lengths)[sequence.block_position, sequence.phase] + _highest_so_far(sequence)
+    return _begins(trace, lengths)[ordered.block_position, ordered.phase] + _highest_so_far(ordered)
 
 
 def _begins(trace: Trace, lengths: Ints) -> Ints:
@@ -79,12 +79,12 @@ def _begins(trace: Trace, lengths: Ints) -> Ints:
     return begin
 
 
-def _highest_so_far(sequence: Sequence) -> Ints:
+def _highest_so_far(ordered: OrderedRequests) -> Ints:
     """Return each request's position, or that of an earlier one of its warp and phase that is larger."""
-    group = np.zeros(len(sequence.block_position), np.int64)
-    group[group_starts(sequence.block_position, sequence.warp, sequence.phase)[1:]] = 1
-    lift = np.cumsum(group) * (int(sequence.position.max()) + 1)
-    highest: Ints = np.maximum.accumulate(sequence.position + lift)
+    group = np.zeros(len(ordered.block_position), np.int64)
+    group[group_starts(ordered.block_position, ordered.warp, ordered.phase)[1:]] = 1
+    lift = np.cumsum(group) * (int(ordered.position.max()) + 1)
+    highest: Ints = np.maximum.accumulate(ordered.position + lift)
     return highest - lift
 
 
@@ -98,36 +98,36 @@ def _starts(durations: Ints, resident: int) -> Ints:
     return starts
 
 
-def _moments_by_step(sequence: Sequence) -> Ints:
+def _moments_by_step(ordered: OrderedRequests) -> Ints:
     """Return moments that follow the steps; one ends where a warp would make a second request in it."""
-    warp = np.zeros(len(sequence.block_position), np.int64)
-    warp[group_starts(sequence.block_position, sequence.warp)[1:]] = 1
-    lift = np.cumsum(warp) * (int(sequence.step.max()) + 1)
-    step = np.maximum.accumulate(sequence.step + lift) - lift
+    warp = np.zeros(len(ordered.block_position), np.int64)
+    warp[group_starts(ordered.block_position, ordered.warp)[1:]] = 1
+    lift = np.cumsum(warp) * (int(ordered.step.max()) + 1)
+    step = np.maximum.accumulate(ordered.step + lift) - lift
     order = np.argsort(step, kind="stable")
     new = np.zeros(len(order), np.int64)
-    new[_cuts(_next_barred(sequence, order))] = 1
+    new[_cuts(_next_barred(ordered, order))] = 1
     moment = np.empty_like(new)
     moment[order] = np.cumsum(new) + 1
     return moment
 
 
-def _next_barred(sequence: Sequence, order: Ints) -> Ints:
+def _next_barred(ordered: OrderedRequests, order: Ints) -> Ints:
     """Return per request in this order the first later one that can't share its moment: of its warp, or its
     block's next phase; the number of requests where there is none.
     """
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     after = np.full(len(order), len(order))
-    same = (sequence.block_position[1:] == sequence.block_position[:-1]) & (
-        sequence.warp[1:] == sequence.warp[:-1]
+    same = (ordered.block_position[1:] == ordered.block_position[:-1]) & (
+        ordered.warp[1:] == ordered.warp[:-1]
     )
     after[:-1][same] = rank[1:][same]
-    by_phase = np.lexsort((rank, sequence.phase, sequence.block_position))
-    starts = group_starts(sequence.block_position[by_phase], sequence.phase[by_phase])
+    by_phase = np.lexsort((rank, ordered.phase, ordered.block_position))
+    starts = group_starts(ordered.block_position[by_phase], ordered.phase[by_phase])
     following = np.append(rank[by_phase[starts[1:]]], len(order))
     last = np.append(
-        sequence.block_position[by_phase[starts]][1:] != sequence.block_position[by_phase[starts]][:-1], True
+        ordered.block_position[by_phase[starts]][1:] != ordered.block_position[by_phase[starts]][:-1], True
     )
     following[last] = len(order)
     number = np.searchsorted(starts, np.arange(len(order)), side="right") - 1

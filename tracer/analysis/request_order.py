@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from ..model.array_types import Ints
 from ..model.grouping import group_numbers, group_starts, offsets, positions_in_group, stable_order
 from ..model.trace import WARP, Trace
-from .request_order_fast import Matrices, matrices_of, small
+from .request_order_fast import AccessMatrices, access_matrices, index_dtype
 
 # Accesses handled at once: few enough to stay in a processor's cache.
 BATCH = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
-class Sequence:
+class OrderedRequests:
     """The requests of each warp in its order: sorted by (block, warp, phase), then as the warp makes them.
 
     Columns of shape (requests,), but for `rows` of shape (accesses,).
@@ -33,29 +33,29 @@ class Sequence:
     rows: NDArray[np.signedinteger[Any]]  # of the trace, by request, then lane
 
 
-def sequence_of(trace: Trace) -> Sequence:
+def ordered_requests(trace: Trace) -> OrderedRequests:
     """Return the requests of a trace that has accesses, in the order of each warp; one batch of blocks at a time."""
-    regular = matrices_of(trace)
+    regular = access_matrices(trace)
     if regular is not None:
         return _of_matrices(trace, regular)
-    rows: NDArray[np.signedinteger[Any]] = np.empty(len(trace), small(len(trace)))
+    rows: NDArray[np.signedinteger[Any]] = np.empty(len(trace), index_dtype(len(trace)))
     parts, done = [], 0
     for batch in _batches(trace):
-        part = _sequence(trace, queues_of(trace, batch))
+        part = _order_of(trace, lane_queues(trace, batch))
         rows[done : done + len(batch)] = part.rows
         done += len(batch)
         parts.append(replace(part, rows=rows[:0]))
-    names = [field.name for field in fields(Sequence) if field.name != "rows"]
+    names = [field.name for field in fields(OrderedRequests) if field.name != "rows"]
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return Sequence(**columns, rows=rows)
+    return OrderedRequests(**columns, rows=rows)
 
 
-def _of_matrices(trace: Trace, regular: Matrices) -> Sequence:
+def _of_matrices(trace: Trace, regular: AccessMatrices) -> OrderedRequests:
     matrix, column, rows = regular.rows()
     lanes = regular.lanes[matrix]
     last = rows[np.cumsum(lanes) - 1]
     where = (regular.block_position[matrix], regular.warp[matrix], regular.phase[matrix])
-    return Sequence(*where, lanes, column, trace.step[last].astype(np.int64), rows)
+    return OrderedRequests(*where, lanes, column, trace.step[last].astype(np.int64), rows)
 
 
 def _batches(trace: Trace) -> list[Ints]:
@@ -66,9 +66,9 @@ def _batches(trace: Trace) -> list[Ints]:
     return np.split(rows, blocks[group_starts(blocks // BATCH)][1:])
 
 
-def _sequence(trace: Trace, queues: Queues) -> Sequence:
+def _order_of(trace: Trace, queues: LaneQueues) -> OrderedRequests:
     """Return the requests of these queues in order."""
-    slot = slots_of(trace, queues)
+    slot = issue_slots(trace, queues)
     slots = np.zeros(len(queues.block_position), np.int64)
     np.maximum.at(slots, queues.group, slot + 1)
     number = offsets(slots)[queues.group] + slot
@@ -76,14 +76,14 @@ def _sequence(trace: Trace, queues: Queues) -> Sequence:
     position, step = np.zeros((2, len(group)), np.int64)
     np.maximum.at(position, number, queues.position)
     np.maximum.at(step, number, trace.step[queues.order].astype(np.int64))
-    return Sequence(
+    return OrderedRequests(
         queues.block_position[group], queues.warp[group], queues.phase[group], np.bincount(number),
         position, step, queues.order[stable_order(number)],
     )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class Queues:
+class LaneQueues:
     """Accesses of a trace, as the queue of each lane of each warp in each phase.
 
     A group is one (block, warp, phase) that made accesses; groups are numbered in that order. The first four
@@ -99,7 +99,7 @@ class Queues:
     phase: Ints  # barriers that its threads had passed
 
 
-def queues_of(trace: Trace, rows: Ints) -> Queues:
+def lane_queues(trace: Trace, rows: Ints) -> LaneQueues:
     """Return these rows, which are in the order of their steps in each block, sorted into the queues of lanes."""
     block_position = np.searchsorted(trace.blocks, trace.block[rows])
     phase, thread = trace.phase[rows], trace.thread[rows].astype(np.int64)
@@ -109,13 +109,13 @@ def queues_of(trace: Trace, rows: Ints) -> Queues:
     code, order = code[order], rows[order]
     lanes, groups = group_starts(code), group_starts(code // WARP)
     first = code[groups] // WARP
-    return Queues(
+    return LaneQueues(
         order, group_numbers(groups, len(code)), code % WARP, positions_in_group(lanes, len(code)),
         first // phases // trace.warps, first // phases % trace.warps, first % phases,
     )  # fmt: skip
 
 
-def slots_of(trace: Trace, queues: Queues) -> Ints:
+def issue_slots(trace: Trace, queues: LaneQueues) -> Ints:
     """Return per access (in queue order) the position, from 0, of its request among those of its group.
 
     Accesses of one (group, site, visit) are one request; requests come in the order of the largest position
@@ -135,7 +135,7 @@ def slots_of(trace: Trace, queues: Queues) -> Ints:
     return slot
 
 
-def _cells(trace: Trace, queues: Queues) -> Ints:
+def _cells(trace: Trace, queues: LaneQueues) -> Ints:
     """Return per access (in queue order) a number that the accesses of one request share, without gaps."""
     site = trace.site[queues.order].astype(np.int64)
     by_site = stable_order(site)
@@ -175,7 +175,7 @@ def _first_of(cell: Ints) -> Ints:
     return first
 
 
-def _ranks(cell: Ints, first: Ints, time: Ints, queues: Queues) -> Ints:
+def _ranks(cell: Ints, first: Ints, time: Ints, queues: LaneQueues) -> Ints:
     """Rank requests by group, then latest time; ties by lowest lane and its position, in any schedule."""
     latest = np.zeros(len(first), np.int64)
     np.maximum.at(latest, cell, time)
@@ -185,7 +185,7 @@ def _ranks(cell: Ints, first: Ints, time: Ints, queues: Queues) -> Ints:
     return rank
 
 
-def _out_of_order(slot: Ints, queues: Queues) -> NDArray[np.bool_]:
+def _out_of_order(slot: Ints, queues: LaneQueues) -> NDArray[np.bool_]:
     """Return per group whether a lane has an access in a request no later than that of its access before."""
     wrong = np.zeros(len(queues.block_position), bool)
     late = (queues.position[1:] > 0) & (slot[1:] <= slot[:-1])

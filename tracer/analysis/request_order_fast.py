@@ -17,7 +17,7 @@ from ..model.trace import WARP, Trace
 
 
 @dataclass(frozen=True, eq=False)
-class Matrices:
+class AccessMatrices:
     """The warps' phases, an entry each, sorted by (block, warp, phase): columns of shape (matrices,)."""
 
     block_position: Ints  # of the block in trace.blocks
@@ -32,7 +32,7 @@ class Matrices:
         matrix = np.repeat(np.arange(len(self.begin)), self.length)
         column = np.arange(len(matrix)) - offsets(self.length)[matrix]
         lanes = self.lanes[matrix]
-        number = small(int(lanes.sum()))
+        number = index_dtype(int(lanes.sum()))
         rows = np.arange(int(lanes.sum()), dtype=number)
         rows -= np.repeat(offsets(lanes)[:-1].astype(number), lanes)
         rows *= np.repeat(self.length[matrix].astype(number), lanes)
@@ -40,7 +40,7 @@ class Matrices:
         return matrix, column, rows
 
 
-def matrices_of(trace: Trace) -> Matrices | None:
+def access_matrices(trace: Trace) -> AccessMatrices | None:
     """Return the matrices of a trace that has accesses, None where it is not so regular."""
     if trace.schedule.startswith("random"):
         return None
@@ -65,7 +65,7 @@ def matrices_of(trace: Trace) -> Matrices | None:
         length[groups],
     )
     order = np.lexsort((found[2], found[1], found[0]))
-    return Matrices(*(column[order] for column in found))
+    return AccessMatrices(*(column[order] for column in found))
 
 
 def _queues(trace: Trace) -> Ints:
@@ -78,13 +78,13 @@ def _queues(trace: Trace) -> Ints:
 
 def _alike(trace: Trace, behind: Ints, length: Ints) -> bool:
     """Return whether every lane did what the first one of its warp did, whose rows are so far before its own."""
-    number = small(len(trace))
+    number = index_dtype(len(trace))
     first = np.arange(len(trace), dtype=number)
     first -= np.repeat(behind.astype(number), length)
     columns: tuple[NDArray[np.unsignedinteger[Any]], ...] = (trace.site, trace.buffer, trace.op)
     return all(bool((column == column[first]).all()) for column in columns)
 
 
-def small(count: int) -> type[np.signedinteger[Any]]:
+def index_dtype(count: int) -> type[np.signedinteger[Any]]:
     """Return the type for numbers up to a count: columns with an entry for each access are the largest by far."""
     return np.int32 if count < 2**31 else np.int64

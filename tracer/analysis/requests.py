@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from ..model.array_types import Ints
 from ..model.grouping import offsets, stable_order
 from ..model.trace import WARP, Op, Trace
-from .display_clock import moments_of, phases_of
+from .display_clock import moments_of, phase_counts
 from .request_cost import CHUNK, costs_of
-from .request_order import sequence_of
-from .request_order_fast import small
+from .request_order import ordered_requests
+from .request_order_fast import index_dtype
 
 # What a request is, as drawn and counted everywhere: `Requests.kind` is an index of this tuple.
 REQUEST_KINDS = (
@@ -79,17 +79,17 @@ def requests_of(trace: Trace) -> Requests:
     """
     if not len(trace):
         return _nothing(trace)
-    sequence = sequence_of(trace)
-    moment = moments_of(trace, sequence)
+    ordered = ordered_requests(trace)
+    moment = moments_of(trace, ordered)
     by_moment = stable_order(moment)
-    lanes = sequence.lanes[by_moment]
+    lanes = ordered.lanes[by_moment]
     start = offsets(lanes)
-    moved = offsets(sequence.lanes)[by_moment] - start[:-1]
-    order, request = np.empty((2, len(trace)), small(len(trace)))
+    moved = offsets(ordered.lanes)[by_moment] - start[:-1]
+    order, request = np.empty((2, len(trace)), index_dtype(len(trace)))
     for low in range(0, len(lanes), CHUNK):
         high = min(low + CHUNK, len(lanes))
         mine, number = slice(start[low], start[high]), np.repeat(np.arange(low, high), lanes[low:high])
-        order[mine] = sequence.rows[np.arange(start[low], start[high]) + moved[number]]
+        order[mine] = ordered.rows[np.arange(start[low], start[high]) + moved[number]]
         request[order[mine]] = number
     return _filled(trace, moment[by_moment], request, order, start)
 
@@ -119,7 +119,7 @@ def _kind(space: str, op: Op) -> int:
 def _spans(trace: Trace, block: Ints, phase: Ints, moment: Ints) -> tuple[Ints, Ints]:
     """Return (span_start, span_end); a block that made no access gets the start of the block before."""
     block_position = np.searchsorted(trace.blocks, block)
-    shape = (len(trace.blocks), int(phases_of(trace, block_position, phase).max(initial=1)))
+    shape = (len(trace.blocks), int(phase_counts(trace, block_position, phase).max(initial=1)))
     end = np.zeros(shape, np.int64)
     begin = np.full(shape[0], -1)
     np.maximum.at(end, (block_position, phase), moment)

@@ -16,8 +16,8 @@ from launching import Array, launch
 from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.analysis import request_order
-from tilescope.tracer.analysis.request_order import Sequence, sequence_of
-from tilescope.tracer.analysis.request_order_fast import matrices_of
+from tilescope.tracer.analysis.request_order import OrderedRequests, ordered_requests
+from tilescope.tracer.analysis.request_order_fast import access_matrices
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
@@ -27,17 +27,17 @@ from tilescope.tracer.storage.trace_file import load, save
 KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
 
 
-def the_long_way(trace: Trace) -> Sequence:
-    """Return the sequence of a trace as if it were not regular."""
+def the_long_way(trace: Trace) -> OrderedRequests:
+    """Return the requests of a trace in order as if it were not regular."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(request_order, "matrices_of", lambda trace: None)
-        return sequence_of(trace)
+        patch.setattr(request_order, "access_matrices", lambda trace: None)
+        return ordered_requests(trace)
 
 
 def assert_alike(trace: Trace) -> None:
-    """Assert that both ways lead to the same sequence."""
-    short, long = sequence_of(trace), the_long_way(trace)
-    for field in fields(Sequence):
+    """Assert that both ways lead to the same order."""
+    short, long = ordered_requests(trace), the_long_way(trace)
+    for field in fields(OrderedRequests):
         assert np.array_equal(getattr(short, field.name), getattr(long, field.name)), field.name
 
 
@@ -60,7 +60,7 @@ def test_of_random_kernels(source, block):
 @pytest.mark.parametrize(("size", "regular"), [(16, True), (20, False)])
 def test_lanes_that_did_different_things_are_not_regular(size, regular):
     made = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
-    assert (matrices_of(compiled.run(made, nothing)) is not None) == regular
+    assert (access_matrices(compiled.run(made, nothing)) is not None) == regular
 
 
 def test_a_mapped_trace_is_the_same_and_outlives_its_file(tmp_path):
