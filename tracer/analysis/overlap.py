@@ -1,7 +1,7 @@
-"""Pieces of memory, numbered so that two accesses touch a common byte just where they have a common piece.
+"""Overlap of accesses: memory in units, of which two accesses have one in common just where they touch a common byte.
 
-Buffers may overlap: views of dynamic shared memory as other types, fields of records. So analyses of who
-meets whom count pieces, not elements. Where nothing overlaps a piece is an element.
+Buffers may overlap: views of dynamic shared memory as other types, fields of records. So analyses of
+conflicting accesses count units, not elements. Where nothing overlaps a unit is an element.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from ..model.array_types import AnyInts, Ints, Mask
 from ..model.grouping import group_starts
 from ..model.trace import Trace
 
-PART = 1 << 18  # accesses looked at at once: few enough to stay in a processor's cache
+RANGE = 1 << 18  # accesses looked at at once: few enough to stay in a processor's cache
 SPARE = 1 << 16  # entries that a table may have beyond those that its keys could fill four times over
 
 
 @dataclass(frozen=True, eq=False)
-class Touches:
-    """Accesses to memory that some buffers share, ascending; one entry per access and piece that it touches.
+class UnitAccesses:
+    """Accesses to memory that some buffers share, ascending; one entry per access and unit that it touches.
 
-    rows: the accesses; piece: from 0 to `count` - 1 in each copy of that memory.
+    rows: the accesses; unit: from 0 to `count` - 1 in each copy of that memory.
     """
 
     rows: Ints
-    piece: Ints
+    unit: Ints
     count: int
 
-    def where(self, mask: Mask) -> Touches:
+    def where(self, mask: Mask) -> UnitAccesses:
         """Return some of the entries."""
-        return Touches(self.rows[mask], self.piece[mask], self.count)
+        return UnitAccesses(self.rows[mask], self.unit[mask], self.count)
 
 
-def groups_of(trace: Trace, spaces: Iterable[str]) -> list[list[int]]:
+def overlapping_buffers(trace: Trace, spaces: Iterable[str]) -> list[list[int]]:
     """Return the buffers of these spaces that are accessed, in groups whose bytes overlap."""
     buffers, used = trace.buffers, trace.tally.sum(axis=1)
     chosen = [b for b in range(len(buffers)) if buffers[b].space in spaces and used[b]]
@@ -61,30 +61,30 @@ def _end(trace: Trace, number: int) -> int:
     )
 
 
-def parts_of(trace: Trace) -> list[slice]:
-    """Return the rows of whole blocks, about PART in each part; one part where blocks take turns."""
+def block_ranges(trace: Trace) -> list[slice]:
+    """Return the rows of whole blocks, about RANGE in each slice; one slice where blocks take turns."""
     block = trace.block
-    if len(trace) <= PART or not (block[1:] >= block[:-1]).all():
+    if len(trace) <= RANGE or not (block[1:] >= block[:-1]).all():
         return [slice(0, len(trace))]
     starts = group_starts(block)
-    cuts = starts[group_starts(starts // PART)].tolist()
+    cuts = starts[group_starts(starts // RANGE)].tolist()
     return [slice(low, high) for low, high in pairwise([*cuts, len(trace)])]
 
 
-def touches_of(trace: Trace, group: Sequence[int], part: slice) -> Touches:
-    """Return the pieces that accesses to a group of overlapping buffers touch, in some rows (part)."""
+def unit_accesses(trace: Trace, group: Sequence[int], part: slice) -> UnitAccesses:
+    """Return the units that accesses to a group of overlapping buffers touch, in some rows (part)."""
     rows = np.flatnonzero(_is_one_of(trace.buffer[part], group))
     index = trace.index[part][rows].astype(np.int64)
     rows += part.start
     if len(group) == 1:
-        return Touches(rows, index, max(1, trace.buffers[group[0]].size))
+        return UnitAccesses(rows, index, max(1, trace.buffers[group[0]].size))
     buffers = [trace.buffers[b] for b in group]
     base = min(b.address for b in buffers)
     size = math.gcd(*(n for b in buffers for n in (b.unit, b.itemsize, b.address - base)))
     number, of = trace.buffer[rows], trace.of_buffers
-    piece = (index * of.unit[number] + of.address[number] - base) // size
-    rows, piece = _spread(rows, piece, of.itemsize[number] // size)
-    return Touches(rows, piece, (max(_end(trace, b) for b in group) - base) // size)
+    unit = (index * of.unit[number] + of.address[number] - base) // size
+    rows, unit = _spread(rows, unit, of.itemsize[number] // size)
+    return UnitAccesses(rows, unit, (max(_end(trace, b) for b in group) - base) // size)
 
 
 def _is_one_of(buffer: AnyInts, group: Sequence[int]) -> Mask:
@@ -94,19 +94,19 @@ def _is_one_of(buffer: AnyInts, group: Sequence[int]) -> Mask:
     return found
 
 
-def joined(parts: Sequence[Touches]) -> Touches:
-    """Return the touches of several parts of one group as one."""
-    rows, piece = (np.concatenate([getattr(p, name) for p in parts]) for name in ("rows", "piece"))
-    return Touches(rows, piece, parts[0].count)
+def concatenated(parts: Sequence[UnitAccesses]) -> UnitAccesses:
+    """Return the accesses of several parts of one group as one."""
+    rows, unit = (np.concatenate([getattr(p, name) for p in parts]) for name in ("rows", "unit"))
+    return UnitAccesses(rows, unit, parts[0].count)
 
 
-def _spread(rows: Ints, piece: Ints, width: Ints) -> tuple[Ints, Ints]:
-    """Return an entry for each of the `width` pieces that an access touches from `piece` on."""
+def _spread(rows: Ints, unit: Ints, width: Ints) -> tuple[Ints, Ints]:
+    """Return an entry for each of the `width` units that an access touches from `unit` on."""
     first = np.repeat(np.cumsum(width) - width, width)
-    return np.repeat(rows, width), np.repeat(piece, width) + np.arange(len(first)) - first
+    return np.repeat(rows, width), np.repeat(unit, width) + np.arange(len(first)) - first
 
 
-def dense(key: Ints) -> tuple[Ints, int]:
+def dense_keys(key: Ints) -> tuple[Ints, int]:
     """Return keys that are equal where these are, and the length of a table that they index.
 
     Keys stay as they are where such a table is not much longer than they are.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..analysis.grid_barriers import grid_epochs
 from ..analysis.kernel_structure import called
-from ..analysis.overlap import Touches, dense, groups_of, parts_of, touches_of
+from ..analysis.overlap import UnitAccesses, block_ranges, dense_keys, overlapping_buffers, unit_accesses
 from ..analysis.requests import Requests
 from ..model.array_types import Ints, Mask
 from ..model.finding import Finding, access_element, counted, line_text, thread_text
@@ -34,25 +34,25 @@ def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """Return an error for each buffer and site that reads elements which nobody wrote before, in step order."""
     found: list[Finding] = []
     reading = trace.tally[:, [Op.LOAD, Op.ATOMIC, Op.REDUCTION]].sum(axis=1)
-    complete, parts = [slice(0, len(trace))], parts_of(trace)
-    for group in groups_of(trace, ("shared", "local", "global")):
+    complete, parts = [slice(0, len(trace))], block_ranges(trace)
+    for group in overlapping_buffers(trace, ("shared", "local", "global")):
         if np.any(reading[group]) and (empty := _empty(trace, group)) is not None:
             some = complete if trace.buffers[group[0]].space == "global" else parts
-            each = [_uninitialised(trace, touches_of(trace, group, part), empty) for part in some]
+            each = [_uninitialised(trace, unit_accesses(trace, group, part), empty) for part in some]
             rows, later = (np.concatenate(columns) for columns in zip(*each, strict=True))
             found += _findings(trace, requests, rows, later)
     return found
 
 
-def _uninitialised(trace: Trace, touches: Touches, empty: Mask) -> tuple[Ints, Mask]:
+def _uninitialised(trace: Trace, touches: UnitAccesses, empty: Mask) -> tuple[Ints, Mask]:
     """Return the reads of pieces that began empty and were not written before, and whether they were later."""
     rows = touches.rows
     if not len(rows):
         return rows, np.empty(0, bool)
     copy = _copy(trace, rows)
-    key, size = dense((copy - copy.min()) * touches.count + touches.piece)
+    key, size = dense_keys((copy - copy.min()) * touches.count + touches.unit)
     store, load = _stores(trace, rows), trace.op[rows] == Op.LOAD
-    may = np.ones(len(rows), bool) if empty.all() else empty[touches.piece]
+    may = np.ones(len(rows), bool) if empty.all() else empty[touches.unit]
     bad, later = _too_early(trace, touches, key, size, load & may, ~load)
     if not (store | load).all():
         atomic = ~(store | load) & may
@@ -72,7 +72,7 @@ def _stores(trace: Trace, rows: Ints) -> Mask:
 
 
 def _too_early(
-    trace: Trace, touches: Touches, key: Ints, size: int, reads: Mask, writes: Mask
+    trace: Trace, touches: UnitAccesses, key: Ints, size: int, reads: Mask, writes: Mask
 ) -> tuple[Mask, Mask]:  # fmt: skip
     """Return which reads come before any write and are in no race with one, and which of them a write follows."""
     step = trace.step[touches.rows].astype(np.int64)
@@ -84,7 +84,7 @@ def _too_early(
     return bad, bad & (first[key] < NEVER)
 
 
-def _raced(trace: Trace, touches: Touches, key: Ints, bad: Mask, written: Mask) -> Mask:
+def _raced(trace: Trace, touches: UnitAccesses, key: Ints, bad: Mask, written: Mask) -> Mask:
     """Return which of some reads (bad) another thread's write (written) meets, so that it could have come before."""
     seen = np.zeros(int(key.max()) + 1, bool)
     seen[key[bad]] = True
@@ -94,12 +94,12 @@ def _raced(trace: Trace, touches: Touches, key: Ints, bad: Mask, written: Mask) 
     both = np.concatenate([write_key, read_key])
     row = np.concatenate([writes, reads])
     place = trace.block_positions(trace.block[row])
-    number, size = dense((both * len(trace.blocks) + place) * phases + trace.phase[row])
+    number, size = dense_keys((both * len(trace.blocks) + place) * phases + trace.phase[row])
     count = len(writes)
     in_block = WritersByKey(number[:count], size, trace.thread[writes]).others(
         number[count:], trace.thread[reads]
     )
-    both, size = dense(both * phases + grid_epochs(trace)[place, trace.phase[row]])
+    both, size = dense_keys(both * phases + grid_epochs(trace)[place, trace.phase[row]])
     between = WritersByKey(both[:count], size, place[:count]).others(both[count:], place[count:])
     return in_block | between
 

@@ -7,37 +7,47 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..analysis.overlap import PART, SPARE, Touches, dense, joined, parts_of, touches_of
+from ..analysis.overlap import (
+    RANGE,
+    SPARE,
+    UnitAccesses,
+    block_ranges,
+    concatenated,
+    dense_keys,
+    unit_accesses,
+)
 from ..model.array_types import Ints, Mask
 from ..model.trace import Op, Trace
 from .conflicting_accesses import conflicting
 
 
-def candidates_of(trace: Trace, group: list[int]) -> Touches:
+def candidates_of(trace: Trace, group: list[int]) -> UnitAccesses:
     """Return the touches of pieces that one thread writes and another touches; of shared memory in one phase."""
     if trace.buffers[group[0]].space == "shared":
-        return joined([_in_phases(trace, touches_of(trace, group, part)) for part in parts_of(trace)])
-    parts = [slice(low, min(low + PART, len(trace))) for low in range(0, len(trace), PART)]
-    count = touches_of(trace, group, slice(0, 0)).count
+        return concatenated(
+            [_in_phases(trace, unit_accesses(trace, group, part)) for part in block_ranges(trace)]
+        )
+    parts = [slice(low, min(low + RANGE, len(trace))) for low in range(0, len(trace), RANGE)]
+    count = unit_accesses(trace, group, slice(0, 0)).count
     if count > 4 * len(trace) + SPARE:  # a table would be too large
-        return touches_of(trace, group, slice(0, len(trace)))
+        return unit_accesses(trace, group, slice(0, len(trace)))
     contended = _contended(trace, group, parts, count)
     if not contended.any():
-        return touches_of(trace, group, slice(0, 0))
-    found = (touches_of(trace, group, part) for part in parts)
-    return joined([touches.where(contended[touches.piece]) for touches in found])
+        return unit_accesses(trace, group, slice(0, 0))
+    found = (unit_accesses(trace, group, part) for part in parts)
+    return concatenated([touches.where(contended[touches.unit]) for touches in found])
 
 
-def _in_phases(trace: Trace, touches: Touches) -> Touches:
+def _in_phases(trace: Trace, touches: UnitAccesses) -> UnitAccesses:
     """Return the touches of shared memory, of whole blocks, on which threads of a block conflict in a phase."""
     if not len(touches.rows):
         return touches
-    block_phase, size = dense(_block_phases(trace, touches.rows))
+    block_phase, size = dense_keys(_block_phases(trace, touches.rows))
     written = np.zeros(size, bool)
     written[block_phase[trace.op[touches.rows] != Op.LOAD]] = True
     some = written[block_phase]
     touches, block_phase = touches.where(some), block_phase[some]
-    key, size = dense(block_phase * touches.count + touches.piece)
+    key, size = dense_keys(block_phase * touches.count + touches.unit)
     return touches.where(conflicting(key, size, trace.thread[touches.rows], trace.op[touches.rows]))
 
 
@@ -52,8 +62,8 @@ def _contended(trace: Trace, group: list[int], parts: list[slice], count: int) -
     """Return which pieces are written, and touched by more than one thread."""
     written, several, one = np.zeros(count, bool), np.zeros(count, bool), np.full(count, -1)
     for part in parts:
-        touches = touches_of(trace, group, part)
-        rows, piece = touches.rows, touches.piece
+        touches = unit_accesses(trace, group, part)
+        rows, piece = touches.rows, touches.unit
         written[piece[trace.op[rows] != Op.LOAD]] = True
         thread = trace.thread_of(rows)
         new = one[piece] < 0

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.overlap import Touches
+from ..analysis.overlap import UnitAccesses
 from ..model.array_types import AnyInts, Ints, Mask
 from ..model.trace import Op, Trace
 
 
 @dataclass(frozen=True, eq=False)
 class UnorderedAccesses:
-    """Touches of which those with an equal `key` (below `size`) and different `who` are in no order."""
+    """UnitAccesses of which those with an equal `key` (below `size`) and different `who` are in no order."""
 
     scope: str  # see Race
-    touches: Touches  # what each access touches
+    touches: UnitAccesses  # what each access touches
     key: Ints  # per touch
     size: int  # above every key
     who: Ints  # per touch: lane, warp or block

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.grid_barriers import grid_epochs, has_grid_barriers
-from ..analysis.overlap import Touches, dense, groups_of
+from ..analysis.overlap import UnitAccesses, dense_keys, overlapping_buffers
 from ..model.array_types import Ints, Mask
 from ..model.trace import FENCE_BLOCK, WARP, Op, Trace
 from .candidates import candidates_of
@@ -34,7 +34,7 @@ def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
     """
     written = trace.tally[:, Op.STORE :].sum(axis=1)
     found: dict[tuple[int, tuple[int, int]], Race] = {}
-    for group in groups_of(trace, ("global", "shared")):
+    for group in overlapping_buffers(trace, ("global", "shared")):
         if np.any(written[group]) and len((candidates := candidates_of(trace, group)).rows):
             find = _by_happens_before if needs_happens_before(trace, group) else _by_phases
             for race in find(trace, candidates, missed):
@@ -44,17 +44,17 @@ def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
     return [r for r in found.values() if r.harmful or not wrong & {(r.buffer, site) for site in r.sites}]
 
 
-def _by_phases(trace: Trace, touches: Touches, missed: MissedBarriers) -> Iterator[Race]:
+def _by_phases(trace: Trace, touches: UnitAccesses, missed: MissedBarriers) -> Iterator[Race]:
     """Return the races that follow from the phases of blocks and the barriers of warps."""
     for unordered in _unordered_accesses(trace, touches, missed):
         yield from races_in(trace, unordered)
 
 
-def _by_happens_before(trace: Trace, touches: Touches, missed: MissedBarriers) -> list[Race]:
+def _by_happens_before(trace: Trace, touches: UnitAccesses, missed: MissedBarriers) -> list[Race]:
     """Return the races where more orders threads; barriers of all threads spare most accesses the way."""
     shared = trace.buffers[int(trace.buffer[touches.rows[0]])].space == "shared"
-    key, size = dense(
-        _phase_key(trace, touches) * touches.count + touches.piece if shared else _grid_key(trace, touches)
+    key, size = dense_keys(
+        _phase_key(trace, touches) * touches.count + touches.unit if shared else _grid_key(trace, touches)
     )
     thread = trace.thread_of(touches.rows)
     conflicts = conflicting(key, size, thread, trace.op[touches.rows])
@@ -63,43 +63,43 @@ def _by_happens_before(trace: Trace, touches: Touches, missed: MissedBarriers) -
 
 
 def _unordered_accesses(
-    trace: Trace, touches: Touches, missed: MissedBarriers
+    trace: Trace, touches: UnitAccesses, missed: MissedBarriers
 ) -> Iterator[UnorderedAccesses]:
     """Return the accesses that may conflict, from the widest scope to the narrowest."""
     if trace.buffers[int(trace.buffer[touches.rows[0]])].space == "global":
         thread = trace.thread_of(touches.rows)
-        key, size = dense(_grid_key(trace, touches))
+        key, size = dense_keys(_grid_key(trace, touches))
         conflicts = conflicting(key, size, thread, trace.op[touches.rows])
         touches, key = touches.where(conflicts), key[conflicts]
         yield UnorderedAccesses("grid", touches, key, size, _place(trace, touches))
     touches = touches.where(~_stray(trace, touches, missed))
-    key, size = dense(_phase_key(trace, touches) * touches.count + touches.piece)
+    key, size = dense_keys(_phase_key(trace, touches) * touches.count + touches.unit)
     conflicts = conflicting(key, size, trace.thread[touches.rows], trace.op[touches.rows])
     touches, key = touches.where(conflicts), key[conflicts]
     thread = trace.thread[touches.rows].astype(np.int64)
     yield UnorderedAccesses("block", touches, key, size, thread // WARP)
     epoch = epochs_of(trace, touches.rows)
     key = (key * trace.warps + thread // WARP) * (int(epoch.max(initial=0)) + 1) + epoch
-    yield UnorderedAccesses("warp", touches, *dense(key), thread)
+    yield UnorderedAccesses("warp", touches, *dense_keys(key), thread)
 
 
-def _place(trace: Trace, touches: Touches) -> Ints:
+def _place(trace: Trace, touches: UnitAccesses) -> Ints:
     return trace.block_positions(trace.block[touches.rows])
 
 
-def _phase_key(trace: Trace, touches: Touches) -> Ints:
+def _phase_key(trace: Trace, touches: UnitAccesses) -> Ints:
     return _place(trace, touches) * (int(trace.phase.max(initial=0)) + 1) + trace.phase[touches.rows]
 
 
-def _grid_key(trace: Trace, touches: Touches) -> Ints:
+def _grid_key(trace: Trace, touches: UnitAccesses) -> Ints:
     """Return a number for each piece of global memory, another after each barrier of the grid."""
     if not has_grid_barriers(trace):
-        return touches.piece
+        return touches.unit
     epoch: Ints = grid_epochs(trace)[_place(trace, touches), trace.phase[touches.rows]]
-    return epoch * touches.count + touches.piece
+    return epoch * touches.count + touches.unit
 
 
-def _stray(trace: Trace, touches: Touches, missed: MissedBarriers) -> Mask:
+def _stray(trace: Trace, touches: UnitAccesses, missed: MissedBarriers) -> Mask:
     """Return which touches are of threads that ran past a barrier, in that phase."""
     stray = missed.ran_on
     if not stray.any():

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..analysis.overlap import Touches
+from ..analysis.overlap import UnitAccesses
 from ..model.array_types import Ints, Mask
 from ..model.trace import FENCE_BLOCK, WARP, Op, Trace
 from .conflicting_accesses import Race, differ
@@ -67,7 +67,7 @@ class _Watched:
     raced: set[int] = field(default_factory=set)  # keys of pairs
 
 
-def happens_before_races(trace: Trace, touches: Touches, key: Ints, stray: Mask) -> list[Race]:
+def happens_before_races(trace: Trace, touches: UnitAccesses, key: Ints, stray: Mask) -> list[Race]:
     """Return the races among some touches, one per buffer and two sites.
 
     key: equal where two touches may conflict, if they do; stray: touches that are not held against their own block.
@@ -83,7 +83,7 @@ def happens_before_races(trace: Trace, touches: Touches, key: Ints, stray: Mask)
     return [_race(trace, watched, sites, pairs) for sites, pairs in _by_sites(trace, watched).items()]
 
 
-def _chosen(trace: Trace, touches: Touches) -> Mask:
+def _chosen(trace: Trace, touches: UnitAccesses) -> Mask:
     """Return which touches are looked at: of shared memory whole blocks, of global memory the first."""
     if trace.buffers[int(trace.buffer[touches.rows[0]])].space != "shared":
         return np.arange(len(touches.rows)) < LIMIT

@@ -50,7 +50,7 @@ def pictures(trace: Trace) -> list[list[Any]]:
 def in_small_parts(change: pytest.MonkeyPatch) -> None:
     """Let each part hold as little as it can: one block, a few accesses, two requests."""
     for module in (overlap, candidates, site_costs):
-        change.setattr(module, "PART", 3)
+        change.setattr(module, "RANGE", 3)
     for other in (minimum_cost, buffer_contents):
         change.setattr(other, "CHUNK", 2)
 
@@ -79,7 +79,7 @@ def test_parts_are_whole_blocks_where_blocks_run_one_after_the_other(monkeypatch
     )
     trace = run(launch, lambda done, of: None)
     in_small_parts(monkeypatch)
-    parts = overlap.parts_of(trace)
+    parts = overlap.block_ranges(trace)
     assert len(parts) == len(trace.blocks) == 8
     assert [np.unique(trace.block[part]).tolist() for part in parts] == [[block] for block in range(8)]
     assert sum(part.stop - part.start for part in parts) == len(trace)

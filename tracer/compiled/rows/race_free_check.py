@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...analysis.overlap import groups_of
+from ...analysis.overlap import overlapping_buffers
 from ...model.trace import Trace
 from ..cached import cached
 
@@ -24,7 +24,7 @@ def keep_apart(trace: Trace) -> bool:
 
     trace: recorded block by block and phase by phase, as compiled code does.
     """
-    groups = groups_of(trace, ("global", "shared"))
+    groups = overlapping_buffers(trace, ("global", "shared"))
     start = np.full(len(trace.buffers), -1, np.int64)
     sizes = trace.of_buffers.size
     used = [group[0] for group in groups]

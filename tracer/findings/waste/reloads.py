@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...analysis.minimum_cost import RequestCosts, plain_global
-from ...analysis.overlap import dense, parts_of
+from ...analysis.overlap import block_ranges, dense_keys
 from ...analysis.requests import Requests
 from ...model.array_types import Ints
 from ...model.finding import Finding, line_text
@@ -32,7 +32,7 @@ def reload_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> It
     loads = (requests.op == Op.LOAD) & plain_global(trace, requests) & in_source(trace, requests)
     for number in np.unique(requests.buffer[loads]).tolist():
         chosen = np.flatnonzero(loads & (requests.buffer == number))
-        needed = sum(_different(trace, number, part) for part in parts_of(trace))
+        needed = sum(_different(trace, number, part) for part in block_ranges(trace))
         times = float(costs.elements[chosen].sum() / needed)
         spared = costs.sectors[chosen].sum() * (1 - 1 / times)
         is_table = needed < WARP * len(np.unique(requests.block[chosen]))
@@ -43,7 +43,7 @@ def reload_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> It
 def _finding(trace: Trace, requests: Requests, chosen: Ints, number: int, times: float) -> Finding:
     """Return the finding about the loads (chosen) of a buffer, so many times for each element and block."""
     stores, loads = trace.tally[number, Op.STORE], trace.tally[number, Op.LOAD]
-    mine = float(loads / sum(_by_threads(trace, number, part) for part in parts_of(trace)))
+    mine = float(loads / sum(_by_threads(trace, number, part) for part in block_ranges(trace)))
     alone = mine > times / mine
     # What a thread loads again and stores nowhere the compiler may have kept.
     warning = not alone or bool(2 * stores >= loads)
@@ -69,7 +69,7 @@ def _different(trace: Trace, buffer: int, part: slice) -> int:
     if not len(rows):
         return 0
     place = trace.block_positions(trace.block[rows])
-    key, size = dense((place - place.min()) * trace.buffers[buffer].size + trace.index[rows])
+    key, size = dense_keys((place - place.min()) * trace.buffers[buffer].size + trace.index[rows])
     seen = np.zeros(size, bool)
     seen[key] = True
     return int(np.count_nonzero(seen))

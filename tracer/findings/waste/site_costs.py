@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...analysis.kernel_structure import library_function
-from ...analysis.overlap import PART
+from ...analysis.overlap import RANGE
 from ...analysis.requests import Requests
 from ...model.array_types import AnyInts, Ints, Mask
 from ...model.finding import Finding, line_text
@@ -125,8 +125,8 @@ def _accesses_of(requests: Requests, chosen: Ints) -> AnyInts:
     involved[chosen] = True
     rows = np.empty(int(requests.lanes[chosen].sum()), requests.order.dtype)
     done = 0
-    for low in range(0, len(requests.request), PART):
-        some = np.flatnonzero(involved[requests.request[low : low + PART]])
+    for low in range(0, len(requests.request), RANGE):
+        some = np.flatnonzero(involved[requests.request[low : low + RANGE]])
         rows[done : done + len(some)] = low + some
         done += len(some)
     return rows
