@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
 from ...tracer.analysis.buffer_contents import BufferContents, contents_of
 from ...tracer.analysis.counters import Counters, counters_of
-from ...tracer.analysis.histogram_launch import Counting, counting_of
+from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launch_of
 from ...tracer.analysis.requests import Requests, requests_of
 from ...tracer.findings.all_findings import findings_of
 from ...tracer.findings.float64 import float64_findings
@@ -61,9 +61,9 @@ class Session:
         return tuple(findings_of(self.trace, self.requests))
 
     @cached_property
-    def counting(self) -> Counting | None:
+    def counting(self) -> HistogramLaunch | None:
         """What the launch counts, None where it does something else. Takes a while when it is first asked for."""
-        return counting_of(self.trace, self.requests, self.memory, self.scenario)
+        return histogram_launch_of(self.trace, self.requests, self.memory, self.scenario)
 
     @cached_property
     def _block_by_block(self) -> bool:

@@ -1,4 +1,4 @@
-"""Counting: which accesses add to the elements of an array, who meets there, and which additions are lost."""
+"""Which accesses add to the elements of an array, which lanes contend there, and which additions are lost."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..model.trace import WARP, Buffer, Op, Trace
 from .requests import Requests
 
 
-class Meetings(NamedTuple):
+class ContentionRecords(NamedTuple):
     """Times at which more lanes of one request than ever before added to one cell: moment (ascending), cell, lanes."""
 
     moment: Ints
     cell: Ints
     lanes: Ints
 
-    def most(self, moment: int, low: int, high: int) -> Ints:
-        """Return the most that met by this moment in each cell from `low` up to `high`."""
+    def most_lanes(self, moment: int, low: int, high: int) -> Ints:
+        """Return the most lanes that contended by this moment for each cell from `low` up to `high`."""
         done = int(np.searchsorted(self.moment, moment, side="right"))
         mine = np.flatnonzero((self.cell[:done] >= low) & (self.cell[:done] < high))
         found = np.zeros(high - low, np.int64)
@@ -34,25 +34,22 @@ class Meetings(NamedTuple):
 class Additions:
     """The additions to one buffer: its atomics, and stores of a thread to what it had loaded just before.
 
-    One entry per addition, in the order of (moment, row). row: of the trace, the atomic or the store.
-    load: the row of the load that a store rests on, -1 for an atomic. cell: `copy * size + index`, where a
-    shared buffer has a copy in each block and others have copy 0. sample: the row of the last load of another
-    buffer that the thread made before, -1 where there is none. request, moment: as in `Requests`. together:
-    how many lanes of the request add to the same cell. survives: whether it is in the value that the element
-    ends with; what a store overwrote after its load is not. most: see `Meetings`.
+    Columns of shape (additions,), in the order of (moment, row).
     """
 
-    buffer: int
-    size: int
-    row: Ints
-    load: Ints
-    cell: Ints
-    sample: Ints
-    request: Ints
-    moment: Ints
-    together: Ints
-    survives: Mask
-    most: Meetings
+    buffer: int  # its number
+    size: int  # elements of one copy of it, at least 1
+    row: Ints  # of the trace: the atomic or the store
+    load: Ints  # the row of the load that a store rests on, -1 for an atomic
+    cell: Ints  # `copy * size + index`; a shared buffer has a copy in each block, a global one copy 0 alone
+    sample: Ints  # the row of the last load of another buffer that the thread made before, -1 for none
+    request: Ints  # number in `Requests`
+    moment: Ints  # as in `Requests`
+    contending: Ints  # lanes of the request that add to the same cell, 1 to 32
+    survives: (
+        Mask  # whether the element's last value contains it; what a store overwrote after its load is lost
+    )
+    contention: ContentionRecords  # of each cell
     _change: tuple[Ints, Ints]  # moments, and how many additions are in the values from each of them on
 
     def __len__(self) -> int:
@@ -92,10 +89,10 @@ def additions_of(trace: Trace, requests: Requests, buffer: int) -> Additions:
     survives = _reached(order[newest], before)
     chosen = order[adds[order]]
     request = requests.request[rows[chosen]].astype(np.int64)
-    together, most = _meetings(request, cell[chosen], moment[chosen])
+    contending, contention = _contention(request, cell[chosen], moment[chosen])
     return Additions(
         buffer, size, rows[chosen], load[chosen], cell[chosen], _samples(trace, rows[chosen], buffer),
-        request, moment[chosen], together, survives[chosen], most, (moment[order], kept),
+        request, moment[chosen], contending, survives[chosen], contention, (moment[order], kept),
     )  # fmt: skip
 
 
@@ -169,14 +166,14 @@ def _kept(rows: Ints, cell: Ints, depth: Ints) -> tuple[Ints, Ints]:
     return ends, np.concatenate(([0], np.cumsum(added)))
 
 
-def _meetings(request: Ints, cell: Ints, moment: Ints) -> tuple[Ints, Meetings]:
+def _contention(request: Ints, cell: Ints, moment: Ints) -> tuple[Ints, ContentionRecords]:
     """Return for each addition how many lanes of its request add to its cell, and the records of each cell."""
     order = stable_order(cell)
     order = order[stable_order(request[order])]
     starts = group_starts(request[order], cell[order])
     lanes = np.diff(starts, append=len(order))
-    together = np.empty(len(order), np.int64)
-    together[order] = np.repeat(lanes, lanes)
+    contending = np.empty(len(order), np.int64)
+    contending[order] = np.repeat(lanes, lanes)
     first = order[starts]
     first, lanes = (column[stable_order(cell[first])] for column in (first, lanes))
     lifted = cell[first] * (WARP + 1) + lanes
@@ -184,7 +181,7 @@ def _meetings(request: Ints, cell: Ints, moment: Ints) -> tuple[Ints, Meetings]:
     first, lanes = first[new], lanes[new]
     by_moment = stable_order(moment[first])
     first, lanes = first[by_moment], lanes[by_moment]
-    return together, Meetings(moment[first], cell[first], lanes)
+    return contending, ContentionRecords(moment[first], cell[first], lanes)
 
 
 def _samples(trace: Trace, added: Ints, buffer: int) -> Ints:
@@ -202,7 +199,7 @@ def _samples(trace: Trace, added: Ints, buffer: int) -> Ints:
     return found[added]
 
 
-def counted_into(trace: Trace, roles: Mapping[str, str]) -> int | None:
+def histogram_buffer(trace: Trace, roles: Mapping[str, str]) -> int | None:
     """Return the buffer that a launch counts into, None for a launch that does something else.
 
     It is a row of whole numbers in global memory to whose elements several threads add: the result, where
@@ -217,7 +214,7 @@ def counted_into(trace: Trace, roles: Mapping[str, str]) -> int | None:
     return None
 
 
-def counted_apart(trace: Trace, buffer: int) -> int | None:
+def private_histogram_buffer(trace: Trace, buffer: int) -> int | None:
     """Return the shared buffer in which blocks count before they add to this one, None where there is none."""
     shape = trace.buffers[buffer].shape
     for number, other in enumerate(trace.buffers):

@@ -1,4 +1,4 @@
-"""A launch that counts, as a whole: where its threads add, what NumPy says, and what its samples are."""
+"""A launch that makes a histogram: where its threads add, what NumPy says, and what its samples are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...kernels.scenarios.scenario import Scenario
 from ..model.array_types import Ints
 from ..model.launch import Scalar, decode
 from ..model.trace import Op, Trace
-from .atomic_additions import Additions, additions_of, counted_apart, counted_into
+from .atomic_additions import Additions, additions_of, histogram_buffer, private_histogram_buffer
 from .buffer_contents import BufferContents
 from .requests import Requests
 
@@ -22,23 +22,22 @@ SAMPLES = 20_000  # that the edges of the bins are tried on
 
 
 @dataclass(frozen=True, eq=False)
-class Counting:
-    """A launch that counts into the bins of an array.
+class HistogramLaunch:
+    """A launch that counts into the bins of an array."""
 
-    result: the additions to it. apart: those to the arrays in shared memory in which blocks count first, None
-    where there are none. expected: NumPy's counts, None for a launch of which only a part ran, or outside the
-    catalogue. edges: where the first bin begins and the last one ends, None where the samples don't tell.
-    """
-
-    result: Additions
-    apart: Additions | None
-    expected: Ints | None
-    edges: tuple[float, float] | None
+    result: Additions  # to that array
+    private: (
+        Additions | None
+    )  # to the arrays in shared memory in which blocks count first, None where there are none
+    expected: Ints | None  # NumPy's counts, None for a launch of which a part ran, or outside the catalogue
+    edges: (
+        tuple[float, float] | None
+    )  # begin of the first bin, end of the last; None where samples don't show them
 
     @property
-    def first(self) -> Additions:
+    def of_samples(self) -> Additions:
         """The additions of samples: those in shared memory where there are any."""
-        return self.apart or self.result
+        return self.private or self.result
 
     @property
     def bins(self) -> int:
@@ -51,18 +50,18 @@ class Counting:
         return bool((self.result.load >= 0).any())
 
 
-def counting_of(
+def histogram_launch_of(
     trace: Trace, requests: Requests, contents: BufferContents, scenario: Scenario | None
-) -> Counting | None:
+) -> HistogramLaunch | None:
     """Return what a launch counts, None for a launch that does something else."""
     roles = scenario.roles if scenario else {}
-    buffer = counted_into(trace, roles) if trace.value is not None else None
+    buffer = histogram_buffer(trace, roles) if trace.value is not None else None
     if buffer is None:
         return None
-    result, other = additions_of(trace, requests, buffer), counted_apart(trace, buffer)
-    apart = None if other is None else additions_of(trace, requests, other)
+    result, other = additions_of(trace, requests, buffer), private_histogram_buffer(trace, buffer)
+    private = None if other is None else additions_of(trace, requests, other)
     expected = None if scenario is None or trace.is_part else _expected(trace, contents, scenario, buffer)
-    return Counting(result, apart, expected, _edges(trace, apart or result))
+    return HistogramLaunch(result, private, expected, _edges(trace, private or result))
 
 
 def counted_total(trace: Trace, buffer: int) -> int:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....tracer.analysis.atomic_additions import Additions
-from ....tracer.analysis.histogram_launch import Counting
+from ....tracer.analysis.histogram_launch import HistogramLaunch
 from ....tracer.model.array_types import Ints, Mask
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
@@ -53,17 +53,17 @@ class Bins:
     """A session that counts, as the histogram view draws it; what is derived is computed once."""
 
     session: Session
-    counting: Counting
+    counting: HistogramLaunch
 
     @cached_property
     def warmest(self) -> int:
         """Return the most lanes of one request that ever meet in a bin."""
-        parts = [self.counting.result, self.counting.apart]
-        return max(int(part.together.max(initial=1)) for part in parts if part is not None)
+        parts = [self.counting.result, self.counting.private]
+        return max(int(part.contending.max(initial=1)) for part in parts if part is not None)
 
     def bars(self, moment: int, selection: Selection) -> list[Bars]:
         """Return the arrays from top to bottom: the block's own if there is one, then the result."""
-        parts = [self.counting.apart, self.counting.result]
+        parts = [self.counting.private, self.counting.result]
         return [self._bars(part, moment, selection) for part in parts if part is not None]
 
     def _bars(self, additions: Additions, moment: int, selection: Selection) -> Bars:
@@ -80,7 +80,7 @@ class Bins:
             adding = chosen_of(adding, adding.block == selection.block)
         content = self.session.memory.values(additions.buffer, moment, selection.block)
         values = np.where(cell_colours.is_poison(content), -1, content.astype(np.int64))
-        most = additions.most.most(moment, low, low + additions.size)
+        most = additions.contention.most_lanes(moment, low, low + additions.size)
         title = f"{buffer_text(buffer)}, {where}"
         return Bars(title, values, self._top(additions), most, adding)
 
@@ -97,23 +97,23 @@ class Bins:
         own = (block == selection.block) & (thread // WARP == selection.thread // WARP)
         chosen = own & (thread == selection.thread)
         place = additions.cell[part] % additions.size
-        return Adding(place, thread % WARP, block, thread, own, chosen, additions.together[part])
+        return Adding(place, thread % WARP, block, thread, own, chosen, additions.contending[part])
 
     def coming(self, moment: int, selection: Selection) -> Adding:
         """Return the additions whose samples are loaded at this moment."""
-        additions, (sample, place) = self.counting.first, self._by_sample
+        additions, (sample, place) = self.counting.of_samples, self._by_sample
         rows = self.session.memory.accesses_at(moment)
         found = np.minimum(np.searchsorted(sample, rows), max(len(sample) - 1, 0))
         wanted = place[found[sample[found] == rows]] if len(sample) else place
         adding = self._adding(additions, wanted, selection)
-        if self.counting.apart is None:
+        if self.counting.private is None:
             return adding
         return chosen_of(adding, adding.block == selection.block)
 
     @cached_property
     def _by_sample(self) -> tuple[Ints, Ints]:
         """Return the loads from global memory that additions follow, ascending, and these additions."""
-        additions, trace = self.counting.first, self.session.trace
+        additions, trace = self.counting.of_samples, self.session.trace
         chosen = np.flatnonzero(additions.sample >= 0)
         spaces = np.array([b.space == "global" for b in trace.buffers])
         chosen = chosen[spaces[trace.buffer[additions.sample[chosen]]]]
@@ -134,7 +134,7 @@ class Bins:
 
     def _adding_text(self, bars: Bars, own: Adding) -> str:
         """Return what lanes add to an array of bins: samples, or the counts of their block."""
-        if self.counting.apart is not None and bars.title.endswith("global memory"):
+        if self.counting.private is not None and bars.title.endswith("global memory"):
             return f"adds the counts of {self._bins_text(own)} of its block to global memory"
         return f"adds {plural(len(own.bin), 'sample')} to {self._bins_text(own)}{_meeting_text(own)}"
 
@@ -144,11 +144,13 @@ class Bins:
     def progress(self, moment: int) -> str:
         """Return how many samples are counted by a moment, how many never will be, and how many were lost."""
         samples, result = self.samples, self.counting.result
-        counted = f"{count_text(self.counting.first.upto(moment))} of {count_text(samples)} samples counted"
-        outside = samples - len(self.counting.first)
+        counted = (
+            f"{count_text(self.counting.of_samples.upto(moment))} of {count_text(samples)} samples counted"
+        )
+        outside = samples - len(self.counting.of_samples)
         if outside:
             counted += f" ({count_text(outside)} {self._why_outside})"
-        if self.counting.apart is not None:
+        if self.counting.private is not None:
             counted += f", {count_text(result.upto(moment))} additions to global memory"
         lost = result.lost(moment)
         return counted + (f", {count_text(lost)} of them lost" if lost else "")
@@ -156,12 +158,12 @@ class Bins:
     @property
     def samples(self) -> int:
         """How many samples there are."""
-        return len(self.counting.first) if self._loads is None else len(self._loads)
+        return len(self.counting.of_samples) if self._loads is None else len(self._loads)
 
     @cached_property
     def _loads(self) -> Ints | None:
         """The loads of samples (rows of the trace), counted or not; None where it is not clear which these are."""
-        first, trace = self.counting.first, self.session.trace
+        first, trace = self.counting.of_samples, self.session.trace
         if not len(first) or (first.sample < 0).any() or trace.is_part:
             return None
         buffers = np.unique(trace.buffer[first.sample])
@@ -179,12 +181,14 @@ class Bins:
         beyond = np.count_nonzero(~((values >= edges[0]) & (values < edges[1])))
         low, high = (f"{edge:g}".replace("-", "\u2212") for edge in edges)
         return (
-            f"outside {low} to {high}" if beyond == self.samples - len(self.counting.first) else "in no bin"
+            f"outside {low} to {high}"
+            if beyond == self.samples - len(self.counting.of_samples)
+            else "in no bin"
         )
 
     def contention(self, moment: int) -> str:
         """Return where most lanes of one request met by a moment, in words."""
-        records = self.counting.first.most
+        records = self.counting.of_samples.contention
         done = int(np.searchsorted(records.moment, moment, side="right"))
         lanes = records.lanes[:done]
         if not len(lanes) or lanes.max() < 2:
@@ -232,7 +236,7 @@ class Bins:
         return "\n".join([*lines, *self._lanes_text(bars.adding, place)])
 
     def _expected_text(self, part: int, place: int) -> str:
-        expected, last = self.counting.expected, part == (self.counting.apart is not None)
+        expected, last = self.counting.expected, part == (self.counting.private is not None)
         return f"; NumPy: {count_text(int(expected[place]))}" if expected is not None and last else ""
 
     def _lanes_text(self, adding: Adding, place: int) -> list[str]:

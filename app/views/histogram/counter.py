@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.analysis.histogram_launch import Counting
+from ....tracer.analysis.histogram_launch import HistogramLaunch
 from ....tracer.measure.measurement import median
 from ....tracer.measure.recorded_outcomes import RecordedOutcomes, Spread
 from ....tracer.model.array_types import Ints
@@ -40,7 +40,7 @@ class Tally:
     """A session that counts into one element, as it is drawn; what is derived is computed once."""
 
     session: Session
-    counting: Counting
+    counting: HistogramLaunch
 
     @property
     def name(self) -> str:

@@ -87,7 +87,7 @@ class HistogramView(View):
     def places(self) -> HistogramLayout:
         """Return where everything stands."""
         line = QFontMetricsF(self.theme.font(12)).height() + 1
-        charts = 2 if self._bins and self._bins.counting.apart else 1
+        charts = 2 if self._bins and self._bins.counting.private else 1
         return histogram_layout(self.width(), self.height(), self.theme.px(100) / 100, line, charts, 3)
 
     def _describe(self) -> None:
@@ -253,5 +253,7 @@ class HistogramView(View):
             return Selection(self.selection.block, thread) if thread < self.session.trace.threads else None
         if found is None:
             return None
-        parts = [part for part in (self._bins.counting.apart, self._bins.counting.result) if part is not None]
+        parts = [
+            part for part in (self._bins.counting.private, self._bins.counting.result) if part is not None
+        ]
         return selection_at(self.session, parts[found[0]].buffer, found[1], self.selection)

@@ -99,7 +99,7 @@ def test_words_name_progress_meetings_and_the_verdict():
     assert "adds 32 samples" in early
     assert "128 of 900 samples counted" in early
     assert "equals" not in early
-    most = int(session.counting.result.together.max())
+    most = int(session.counting.result.contending.max())
     last = shown(session, session.end).accessibleDescription()
     assert "equals np.histogram in all 20 bins" in last
     assert f"at most {most} lanes of a request met, in bin" in last

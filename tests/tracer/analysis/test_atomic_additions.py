@@ -1,4 +1,4 @@
-"""Counting: bins, meetings of lanes and lost additions, against a replay access by access."""
+"""Counting: bins, contending lanes and lost additions, against a replay access by access."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ import pytest
 from launching import Array, Scalar, trace
 from sessions import matmul
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.analysis.atomic_additions import additions_of, counted_apart, counted_into
+from tilescope.tracer.analysis.atomic_additions import (
+    additions_of,
+    histogram_buffer,
+    private_histogram_buffer,
+)
 from tilescope.tracer.analysis.buffer_contents import contents_of
-from tilescope.tracer.analysis.histogram_launch import counted_total, counting_of
+from tilescope.tracer.analysis.histogram_launch import counted_total, histogram_launch_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.measure.recorded_outcomes import SEEDS, recorded_outcomes_of, seeded, seeds_for
 from tilescope.tracer.model.launch import Schedule
@@ -93,7 +97,7 @@ class Replay:
 def test_bins_grow_as_a_replay_has_them_and_end_as_numpy_counts(name, kind):
     made, requests = traced(name, kind, **SIZES)
     contents = contents_of(made, requests)
-    number = counted_into(made, find(name).roles)
+    number = histogram_buffer(made, find(name).roles)
     known = Replay(made, requests, number)
     for moment in (0, 1, 5, requests.end // 2, requests.end - 1, requests.end):
         values = known.values(moment)
@@ -108,17 +112,17 @@ def test_bins_grow_as_a_replay_has_them_and_end_as_numpy_counts(name, kind):
 def test_meetings_are_those_of_a_replay(name, kind):
     known = {p.name for p in find(name).parameters}
     made, requests = traced(name, kind, **{k: v for k, v in SIZES.items() if k in known})
-    number = counted_into(made, find(name).roles)
-    apart = counted_apart(made, number)
-    assert (apart is None) == (name != "histogram-private")
-    for buffer in (number,) if apart is None else (number, apart):
+    number = histogram_buffer(made, find(name).roles)
+    private = private_histogram_buffer(made, number)
+    assert (private is None) == (name != "histogram-private")
+    for buffer in (number,) if private is None else (number, private):
         additions, replay = additions_of(made, requests, buffer), Replay(made, requests, buffer)
         assert sorted(additions.row.tolist()) == replay.additions
         size = additions.size
         for moment in (0, 3, requests.end // 2, requests.end):
             most = replay.most(moment)
             for copy in {place[0] for place in most} | {0}:
-                got = additions.most.most(moment, copy * size, (copy + 1) * size)
+                got = additions.contention.most_lanes(moment, copy * size, (copy + 1) * size)
                 assert got.tolist() == [most.get((copy, i), 0) for i in range(size)]
 
 
@@ -165,7 +169,7 @@ def survivors(made):
 @pytest.mark.parametrize("seed", range(3))
 def test_atomics_and_stores_on_the_same_bins_lose_what_was_overwritten(tmp_path, kind, seed):
     made, requests = mixed(tmp_path, kind, seed)
-    assert counted_into(made, {}) == 1
+    assert histogram_buffer(made, {}) == 1
     additions, contents = additions_of(made, requests, 1), contents_of(made, requests)
     assert len(additions) == 288
     assert set(additions.row[additions.survives].tolist()) == survivors(made)
@@ -176,19 +180,19 @@ def test_atomics_and_stores_on_the_same_bins_lose_what_was_overwritten(tmp_path,
 def test_what_does_not_count_is_not_taken_for_it(tmp_path):
     for name in ("vector-double", "sum-sequential", "barrier-three-threads"):
         made, _ = traced(name)
-        assert counted_into(made, find(name).roles) is None
+        assert histogram_buffer(made, find(name).roles) is None
     once = "@cuda.jit\ndef kernel(a):\n    a[cuda.grid(1)] += 1"
     made = trace(tmp_path, once, (Array((64,), "int32"),), block=(64, 1, 1))
-    assert counted_into(made, {}) is None
+    assert histogram_buffer(made, {}) is None
 
 
 def test_a_launch_knows_numpys_counts_and_the_edges_of_its_bins():
     counting = matmul("histogram-private", **SIZES).counting
     assert counting.edges == (-4.0, 4.0)
     assert counting.bins == 17
-    assert counting.first is counting.apart
+    assert counting.of_samples is counting.private
     assert not counting.races
-    assert counting.expected.sum() == len(counting.apart) == 700
+    assert counting.expected.sum() == len(counting.private) == 700
     assert matmul("histogram-global", blocks=(1,), **SIZES).counting.expected is None
     assert matmul("matmul-tiled", m=8, k=8, n=8, tile=8).counting is None
 
@@ -210,7 +214,7 @@ def test_edges_are_unknown_where_the_samples_contradict_them(tmp_path):
     arguments = (Array((64,), "int32", "arange"), Scalar(0.0), Scalar(7.0), Array((7,), "int32"))
     made = trace(tmp_path, source, arguments, block=(64, 1, 1))
     requests = requests_of(made)
-    counting = counting_of(made, requests, contents_of(made, requests), None)
+    counting = histogram_launch_of(made, requests, contents_of(made, requests), None)
     assert counting.edges is None
     assert counting.expected is None
 
