@@ -19,7 +19,7 @@ from ...tracer.analysis.requests import Requests, requests_of
 from ...tracer.findings.all_findings import findings_of
 from ...tracer.findings.float64 import float64_findings
 from ...tracer.model.finding import Finding, rank
-from ...tracer.model.launch import Launch, decode, is_program
+from ...tracer.model.launch import Launch, decode, is_python_program
 from ...tracer.model.trace import Trace
 from ...tracer.storage.trace_file import TraceFileError, load
 from ...tracer.type_inference.client import Operation
@@ -51,9 +51,9 @@ class Session:
         return self.requests.end
 
     @property
-    def is_program(self) -> bool:
+    def is_python_program(self) -> bool:
         """Whether a plain Python program ran, on the CPU: without warps, sectors and banks."""
-        return is_program(self.launch)
+        return is_python_program(self.launch)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

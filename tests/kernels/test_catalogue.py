@@ -18,7 +18,7 @@ from tilescope.kernels.scenarios.matmul_scenarios import (
     product_tolerance,
 )
 from tilescope.tracer.model.launch import Limits, Schedule, decode, encode
-from tilescope.tracer.model.plan import OPTIONS, PlanError, kernel_source, launch_of, parse_spec
+from tilescope.tracer.model.plan import SPEC_OPTIONS, PlanError, kernel_source, launch_of, parse_spec
 
 NAIVE, TILED = "matmul-naive-row-on-x", "matmul-tiled"
 sizes = st.integers(1, 4096)
@@ -302,4 +302,4 @@ def test_source_of_a_users_kernel(tmp_path):
 
 def test_no_parameter_is_called_as_an_option_of_every_scenario_is():
     for scenario in scenarios():
-        assert not {p.name for p in scenario.parameters} & set(OPTIONS), scenario.name
+        assert not {p.name for p in scenario.parameters} & set(SPEC_OPTIONS), scenario.name

@@ -34,8 +34,8 @@ def digest_beside(file: Path, source: str) -> str:
 def _paths(folder: Path, parts: tuple[str, ...]) -> Iterator[Path]:
     """Yield where a module may be, and the packages that it is in."""
     for end in range(1, len(parts) + 1):
-        place = folder.joinpath(*parts[:end])
-        yield from (place.with_suffix(".py"), place / "__init__.py")
+        module = folder.joinpath(*parts[:end])
+        yield from (module.with_suffix(".py"), module / "__init__.py")
 
 
 @lru_cache(maxsize=256)

@@ -10,10 +10,10 @@ import msgspec
 Dim3 = tuple[int, int, int]
 EngineName = Literal["compiled", "simulator"]
 ScheduleKind = Literal["lockstep", "sequential", "random"]
-OTHER = "object"
+OBJECT_DTYPE = "object"  # of a scalar that is no number
 Fill = Literal["random", "normal", "zeros", "ones", "twos", "threes", "fours", "arange", "empty", "file"]
 
-PROGRAMS = "tilescope.kernels.emulation"  # the module of the plain Python programs
+PYTHON_PROGRAMS = "tilescope.kernels.emulation"  # the module of the plain Python programs
 
 
 class Array(msgspec.Struct, frozen=True, tag="array"):
@@ -34,7 +34,7 @@ class Array(msgspec.Struct, frozen=True, tag="array"):
 class Scalar(msgspec.Struct, frozen=True, tag="scalar", omit_defaults=True):
     """A scalar argument, passed as Python's own number.
 
-    dtype: what it was in the program that launched the kernel: a NumPy type, "" for Python's own number, OTHER
+    dtype: what it was in the program that launched the kernel: a NumPy type, "" for Python's own number, OBJECT_DTYPE
     for what is no number, whose value is not kept.
     """
 
@@ -70,7 +70,7 @@ class Launch(msgspec.Struct, frozen=True):
     block: Dim3  # threads
     constants: dict[
         str, bool | int | float | str
-    ] = {}  # globals that the kernel freezes; "float64": a numba type
+    ] = {}  # globals that the kernel freezes; a str names a numba type
     shared_bytes: int = 0  # of dynamic shared memory, a block
     scenario: str = ""  # the catalogue's name of it, whose NumPy reference checks the result; "" for none
     schedule: Schedule = Schedule()
@@ -95,6 +95,6 @@ def decode(text: str) -> Launch:
     return msgspec.json.decode(text, type=Launch)
 
 
-def is_program(launch: Launch) -> bool:
-    """Return whether a launch is one of a plain Python program, played by `emulated.py`."""
-    return launch.kernel.partition(":")[0] == PROGRAMS
+def is_python_program(launch: Launch) -> bool:
+    """Return whether a launch is one of a plain Python program, run by `simulator/python_program.py`."""
+    return launch.kernel.partition(":")[0] == PYTHON_PROGRAMS

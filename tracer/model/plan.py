@@ -25,15 +25,22 @@ Resident = int | Literal["all"]
 LOCKSTEP = Schedule()
 Keep = Literal["some", "all"]
 KEEP_SOME, KEEP_ALL = Limits(), Limits(accesses=100_000_000)
-OPTIONS = ["schedule", "seed", "resident", "blocks", "engine", "keep"]
+SPEC_OPTIONS = [
+    "schedule",
+    "seed",
+    "resident",
+    "blocks",
+    "engine",
+    "keep",
+]  # names in a spec, none of them a parameter's
 
 
 class PlanError(CatalogueError):
     """A launch that cannot be planned; the message is one sentence for the user."""
 
 
-class Options(TypedDict, total=False):
-    """How to run a scenario, as `launch_of` takes it."""
+class LaunchKeywords(TypedDict, total=False):
+    """How to run a scenario, as keywords of `launch_of`."""
 
     schedule: Schedule
     resident: Resident  # blocks that run at once
@@ -58,8 +65,7 @@ def launch_of(
     values: the parameters that differ from their defaults. schedule: its seed is that of random inputs too.
     resident: blocks that run at once; "all" is as many as fit, None the scenario's own number.
     blocks: linear numbers of those to run, None for all. engine, limits: see Launch; keep: whether
-    all accesses are kept, also where they are many. Raises CatalogueError or
-    PlanError.
+    all accesses are kept, also where they are many. Raises CatalogueError or PlanError.
     """
     plan = scenario.plan(catalogue.settle(scenario, values))
     file, source = kernel_source(scenario.kernel)
@@ -124,10 +130,10 @@ def kernel_source(kernel: str) -> tuple[Path, str]:
 
     Raises PlanError for a module that is not this package's, and for a file that cannot be read.
     """
-    place, _, function = kernel.rpartition(":")
-    if not place or not function.isidentifier():
+    holder, _, function = kernel.rpartition(":")
+    if not holder or not function.isidentifier():
         raise PlanError(f"{kernel!r} names no kernel; write file.py:function.")
-    path = Path(place) if place.endswith(".py") else _module_file(place)
+    path = Path(holder) if holder.endswith(".py") else _module_file(holder)
     try:
         return path, path.read_text(encoding="utf-8")
     except OSError as error:
@@ -143,7 +149,7 @@ def _module_file(module: str) -> Path:
     return ROOT.joinpath(*rest).with_suffix(".py")
 
 
-def parse_spec(text: str) -> tuple[Scenario, dict[str, Value], Options]:
+def parse_spec(text: str) -> tuple[Scenario, dict[str, Value], LaunchKeywords]:
     """Return what `NAME:m=64,tile=16,schedule=random,seed=3,resident=4,blocks=0+5` names.
 
     The values are settled. `resident=all` is as many blocks as fit. Raises CatalogueError or PlanError.
@@ -169,15 +175,15 @@ def _pairs(name: str, text: str) -> dict[str, str]:
 
 
 def _check_names(scenario: Scenario, given: dict[str, str]) -> None:
-    known = [parameter.name for parameter in scenario.parameters] + OPTIONS
+    known = [parameter.name for parameter in scenario.parameters] + SPEC_OPTIONS
     for key in given:
         if key not in known:
             raise PlanError(f"{scenario.name} has no parameter {key!r}{did_you_mean(key, known)}")
 
 
-def _options(name: str, given: dict[str, str]) -> Options:
+def _options(name: str, given: dict[str, str]) -> LaunchKeywords:
     """Take the options out of `given`."""
-    options = Options()
+    options = LaunchKeywords()
     kind, seed = given.pop("schedule", "lockstep"), given.pop("seed", "0")
     if kind not in get_args(ScheduleKind):
         raise PlanError(f"schedule of {name} must be lockstep, sequential or random, not {kind!r}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..model.launch import Launch, is_program
+from ..model.launch import Launch, is_python_program
 from ..model.trace import Op, Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
@@ -29,7 +29,7 @@ def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_rac
     raised, has a race (`races`) or atomics is run again by the simulator; one of more than AGAIN accesses is
     left as it is, and says so. `report(done, of)` is called as blocks end. Raises LoadError and UnsupportedSimulator.
     """
-    if launch.engine == "simulator" or is_program(launch):
+    if launch.engine == "simulator" or is_python_program(launch):
         return simulated(launch, report, "")
     from ..compiled.driver.engine import run as run_compiled
     from ..compiled.not_compilable import NotCompilable

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ..model.launch import OTHER, Array, EngineName, Launch, Limits, Scalar, Schedule
+from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule
 
 if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, not before it starts
     from ..model.trace import Dim3, KernelError, Trace
@@ -196,9 +196,9 @@ def _argument(value: Any) -> Array | Scalar:
     try:
         number = value.item() if hasattr(value, "item") else value
     except (TypeError, ValueError):
-        return Scalar(0, OTHER)
+        return Scalar(0, OBJECT_DTYPE)
     if not isinstance(number, bool | int | float):
-        return Scalar(0, OTHER)
+        return Scalar(0, OBJECT_DTYPE)
     return Scalar(number, str(dtype) if dtype is not None else "")
 
 

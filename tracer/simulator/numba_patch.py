@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.launch import Launch, is_program
+from ..model.launch import Launch, is_python_program
 from ..model.trace import Dim3, Trace, poison
 from ..recording.finish import finish
 from ..recording.kernel_loader import arrays_of, constants_of, load_kernel
@@ -226,7 +226,7 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     Needs NUMBA_ENABLE_CUDASIM=1 in the environment before numba is imported. Raises UnsupportedSimulator, and
     LoadError where the kernel's file or arguments don't make a launch.
     """
-    if is_program(launch):
+    if is_python_program(launch):
         return finished(*run_program(launch, report))
     install()
     module, kernel = load_kernel(launch)

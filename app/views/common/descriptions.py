@@ -38,7 +38,7 @@ def _request_text(session: Session, request: int, brief: bool) -> str:
     verb, where = VERBS[REQUEST_KINDS[int(requests.kind[request])].split()[-1]]
     elements = np.unique(session.trace.index[rows])
     count = plural(len(elements), "element")
-    if session.is_program:  # whose arrays are all in the computer's memory
+    if session.is_python_program:  # whose arrays are all in the computer's memory
         alone = len(elements) == 1
         return f"{verb} {element_text(buffer, int(elements[0])) if alone else f'{count} of {buffer_text(buffer)}'}"
     what = f"{verb} {count} of {buffer_text(buffer)}"

@@ -33,7 +33,7 @@ def tiles_of(session: Session, wavefronts: bool = False) -> list[Tile]:
     wavefronts: whether those of shared memory are the lesson, here or in the launch beside this one. Where each
     request takes one they say nothing that the requests do not.
     """
-    if session.is_program:
+    if session.is_python_program:
         numbers = [*_accesses(session), *_reads(session)]
     elif totals_of(session.trace):
         numbers = _requests(session, wavefronts)
@@ -121,7 +121,7 @@ def _atomics(session: Session) -> list[Number]:
 def _reads(session: Session) -> list[Number]:
     """Return how often the elements of the operands were read; of a single element, or none read, it says nothing."""
     counters, buffers, found = session.counters, session.trace.buffers, []
-    where = "" if session.is_program else " from global memory"
+    where = "" if session.is_python_program else " from global memory"
     for rank, (buffer, name) in zip((1, 5), operands(session), strict=False):
         if counters.mean_reads(buffer, session.end) and np.prod(buffers[buffer].shape) > 1:
             meaning = f"How often an element of {name} was read{where} so far, on average."

@@ -19,7 +19,7 @@ MOST_TEXTS = 2000
 def who(session: Session, selection: Selection) -> str:
     """Return who acts together with the selected thread: its warp or, of a plain Python program, these threads."""
     warp = selection.thread // WARP
-    if not session.is_program:
+    if not session.is_python_program:
         return f"Warp {warp}"
     first, last = warp * WARP, min(warp * WARP + WARP, session.trace.threads) - 1
     return "Python" if last == 0 else f"Threads {first} to {last}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...analysis.minimum_cost import request_costs_of
 from ...analysis.requests import Requests
 from ...model.finding import Finding
-from ...model.launch import decode, is_program
+from ...model.launch import decode, is_python_program
 from ...model.trace import Trace
 from .bank_conflicts import bank_conflict_findings
 from .block_size import block_size_findings
@@ -19,7 +19,7 @@ from .uncoalesced import uncoalesced_findings
 
 def waste_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """Return what is right but wasteful on a GPU, as warnings and notes; a plain Python program has no lanes."""
-    if trace.launch and is_program(decode(trace.launch)):
+    if trace.launch and is_python_program(decode(trace.launch)):
         return []
     if not len(trace):
         return block_size_findings(trace)

@@ -8,7 +8,7 @@ import pytest
 
 from launching import launch
 from programs import HEAD, tilescope
-from tilescope.tracer.model.launch import OTHER, Array, Scalar
+from tilescope.tracer.model.launch import OBJECT_DTYPE, Array, Scalar
 from tilescope.tracer.type_inference.client import TypeInference, may_have_operations, question_of
 
 SCALE = (
@@ -111,7 +111,7 @@ SOURCE = "@cuda.jit\ndef kernel(a, x):\n    a[0] = a[0] * x\n"
         ((Array((4,), "complex64"), Scalar(1.0)), True),
         ((Array((4,), "float64"), Scalar(1.0)), False),
         ((Array((4,), "int32"), Scalar(1.0)), False),
-        ((Array((4,)), Scalar(0, OTHER)), False),
+        ((Array((4,)), Scalar(0, OBJECT_DTYPE)), False),
         ((Array((4,), "i4, f4"), Scalar(1.0)), False),
         ((), False),
     ],
