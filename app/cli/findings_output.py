@@ -71,9 +71,9 @@ def finding_data(finding: Finding, trace: Trace, caller: tuple[str, int] | None 
 
 def in_order(findings: list[FindingData]) -> list[FindingData]:
     """Return findings as `findings_of` orders them: errors first, then by kind and moment."""
-    from ...tracer.model.finding import rank
+    from ...tracer.model.finding import sort_key
 
-    return sorted(findings, key=lambda f: rank(f["severity"], f["kind"], f["moment"]))
+    return sorted(findings, key=lambda f: sort_key(f["severity"], f["kind"], f["moment"]))
 
 
 class Float64Findings:

@@ -18,7 +18,7 @@ from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launc
 from ...tracer.analysis.requests import Requests, requests_of
 from ...tracer.findings.all_findings import findings_of
 from ...tracer.findings.float64 import float64_findings
-from ...tracer.model.finding import Finding, rank
+from ...tracer.model.finding import Finding, sort_key
 from ...tracer.model.launch import Launch, decode, is_python_program
 from ...tracer.model.trace import Trace
 from ...tracer.storage.trace_file import TraceFileError, load
@@ -83,7 +83,7 @@ class Session:
         late = float64_findings(self.trace, self.requests, operations)
         if not late or any(finding.kind == late[0].kind for finding in self.findings):
             return False
-        found = sorted([*self.findings, *late], key=lambda f: rank(f.severity, f.kind, f.moment))
+        found = sorted([*self.findings, *late], key=lambda f: sort_key(f.severity, f.kind, f.moment))
         vars(self)["findings"] = tuple(found)
         return True
 

@@ -147,7 +147,7 @@ class BufferContents:
     def _range(self, buffer: int) -> tuple[float, float]:
         trace, dtype = self._trace, self._dtype(buffer)
         held = [_written(trace.initial[buffer].ravel())] if buffer in trace.initial else []
-        if trace.value is not None and dtype.kind != "V" and trace.tally[buffer, Op.STORE :].any():
+        if trace.value is not None and dtype.kind != "V" and trace.access_counts[buffer, Op.STORE :].any():
             written = np.flatnonzero(trace.op != Op.LOAD)
             held.append(_cast(trace.value[written[trace.buffer[written] == buffer]], dtype))
         if not held or dtype.kind == "V":

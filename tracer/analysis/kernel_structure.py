@@ -25,7 +25,7 @@ class Suite:
 
 
 @lru_cache(maxsize=16)
-def tree_of(source: str) -> ast.Module:
+def syntax_tree(source: str) -> ast.Module:
     """Return the syntax tree of a source text, an empty one where it has none."""
     try:
         return ast.parse(source)
@@ -35,7 +35,7 @@ def tree_of(source: str) -> ast.Module:
 
 @lru_cache(maxsize=16)
 def _suites(source: str) -> tuple[Suite, ...]:
-    return tuple(suite for node in ast.walk(tree_of(source)) for suite in _of(node))
+    return tuple(suite for node in ast.walk(syntax_tree(source)) for suite in _of(node))
 
 
 def _of(node: ast.AST) -> Iterator[Suite]:
@@ -66,7 +66,7 @@ def loops_around(trace: Trace, file: str, line: int) -> list[tuple[int, int]]:
 @lru_cache(maxsize=16)
 def _calls(source: str) -> dict[tuple[int, int], str]:
     found = {}
-    for node in ast.walk(tree_of(source)):
+    for node in ast.walk(syntax_tree(source)):
         if isinstance(node, ast.Call):
             named = node.func
             name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
@@ -74,10 +74,10 @@ def _calls(source: str) -> dict[tuple[int, int], str]:
     return found
 
 
-def called(trace: Trace, site: Site) -> str:
+def called_name(trace: Trace, site: Site) -> str:
     """Return what is called at a site, without the module: exch, shfl_down_sync; "" where nothing is."""
     source = trace.sources.get(site.file, "")
-    return _calls(source).get((site.line, column_of(source, site)), "")
+    return _calls(source).get((site.line, byte_column(source, site)), "")
 
 
 def library_function(trace: Trace, site: Site) -> str:
@@ -86,11 +86,11 @@ def library_function(trace: Trace, site: Site) -> str:
     The site of a library's access is the call that leads to it (see user_code), and an atomic is a call too. What is
     built into Python (sum, enumerate) goes through an array for the line that calls it.
     """
-    name = called(trace, site)
+    name = called_name(trace, site)
     return "" if hasattr(builtins, name) else name
 
 
-def column_of(source: str, site: Site) -> int:
+def byte_column(source: str, site: Site) -> int:
     """Return the column of a site in bytes, as syntax trees count."""
     line = source.splitlines()[site.line - 1 : site.line]
     return len(line[0][: site.column].encode()) if line else site.column
@@ -125,7 +125,7 @@ def _is_own(trace: Trace, site: Site) -> bool:
 
 
 def _functions(source: str) -> list[ast.FunctionDef]:
-    return [node for node in ast.walk(tree_of(source)) if isinstance(node, ast.FunctionDef)]
+    return [node for node in ast.walk(syntax_tree(source)) if isinstance(node, ast.FunctionDef)]
 
 
 def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:

@@ -39,7 +39,7 @@ class UnitAccesses:
 
 def overlapping_buffers(trace: Trace, spaces: Iterable[str]) -> list[list[int]]:
     """Return the buffers of these spaces that are accessed, in groups whose bytes overlap."""
-    buffers, used = trace.buffers, trace.tally.sum(axis=1)
+    buffers, used = trace.buffers, trace.access_counts.sum(axis=1)
     chosen = [b for b in range(len(buffers)) if buffers[b].space in spaces and used[b]]
     groups: list[list[int]] = []
     end: tuple[str, int] = ("", 0)

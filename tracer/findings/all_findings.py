@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..analysis.requests import Requests
-from ..model.finding import Finding, rank
-from ..model.trace import ONE_MEMORY, Trace
+from ..model.finding import Finding, sort_key
+from ..model.trace import ALIAS_SEPARATOR, Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
 from ..type_inference.client import Operation
@@ -38,13 +38,13 @@ def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, .
         *float64_findings(trace, requests, operations),
     ]
     found = [_naming_aliases(finding, trace) for finding in found]
-    return sorted(found, key=lambda f: rank(f.severity, f.kind, f.moment))
+    return sorted(found, key=lambda f: sort_key(f.severity, f.kind, f.moment))
 
 
 def _naming_aliases(finding: Finding, trace: Trace) -> Finding:
     """Return a finding that says so where it names arguments that lie in one array."""
-    for name in dict.fromkeys(b.name for b in trace.buffers if ONE_MEMORY in b.name):
+    for name in dict.fromkeys(b.name for b in trace.buffers if ALIAS_SEPARATOR in b.name):
         if name in finding.message:
-            also = f" ({' and '.join(name.split(ONE_MEMORY))} lie in one array)."
+            also = f" ({' and '.join(name.split(ALIAS_SEPARATOR))} lie in one array)."
             return replace(finding, message=finding.message.removesuffix(".") + also)
     return finding

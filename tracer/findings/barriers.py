@@ -14,7 +14,7 @@ from ..analysis.kernel_structure import suites_at
 from ..analysis.requests import Requests
 from ..model.array_types import Ints
 from ..model.finding import Finding, block_text, coordinates_text, counted, line_text
-from ..model.trace import OF_GRID, Trace
+from ..model.trace import GRID_SCOPE, Trace
 from ..races.missed_barriers import MissedBarriers, first_sites
 
 
@@ -46,7 +46,7 @@ def _apart(trace: Trace, requests: Requests) -> list[Finding]:
 def _blocks_missing(trace: Trace, requests: Requests) -> list[Finding]:
     """Return a finding for each barrier of the grid to which some blocks that ran to their end never come."""
     barriers, found = trace.barriers, []
-    mine = np.flatnonzero(barriers.reach == OF_GRID)
+    mine = np.flatnonzero(barriers.reach == GRID_SCOPE)
     if not len(mine) or trace.error is not None:
         return []
     epoch = grid_epochs(trace)
@@ -136,7 +136,7 @@ def _moved(trace: Trace, site: int) -> str:
 
 def _call(trace: Trace, site: int) -> str:
     """Return what is called at a barrier."""
-    of_grid = trace.barriers.reach[trace.barriers.site == site] == OF_GRID
+    of_grid = trace.barriers.reach[trace.barriers.site == site] == GRID_SCOPE
     return "the grid's sync()" if of_grid.any() else "cuda.syncthreads()"
 
 

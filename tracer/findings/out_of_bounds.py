@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..analysis.kernel_structure import column_of, tree_of
+from ..analysis.kernel_structure import byte_column, syntax_tree
 from ..analysis.requests import Requests
 from ..model.array_types import Ints
 from ..model.finding import (
@@ -105,13 +105,13 @@ def wrapped_index_findings(trace: Trace, requests: Requests) -> list[Finding]:
 def _taken(trace: Trace, site: Site) -> int:
     """Return the whole number that a site's last index is lessened by; 0 where it is not."""
     source = trace.sources.get(site.file, "")
-    return _lessened(source).get((site.line, column_of(source, site)), 0)
+    return _lessened(source).get((site.line, byte_column(source, site)), 0)
 
 
 @lru_cache(maxsize=16)
 def _lessened(source: str) -> dict[tuple[int, int], int]:
     found: dict[tuple[int, int], int] = {}
-    for node in ast.walk(tree_of(source)):
+    for node in ast.walk(syntax_tree(source)):
         if isinstance(node, ast.Subscript) and not isinstance(node.value, ast.Subscript):
             last = (
                 node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice

@@ -62,7 +62,7 @@ def _fence_remedy(trace: Trace, race: Race) -> str:
     After the first access its thread, or another of its block, makes an atomic; the other's block, or in the same
     block its thread, made one on the same element, and uses what it got, before the second.
     """
-    if not trace.tally[:, Op.ATOMIC].any():
+    if not trace.access_counts[:, Op.ATOMIC].any():
         return ""
     first, second = race.first, race.second
     acquires = _acquiring_atomics(trace, race)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.grid_barriers import grid_epochs
-from ..analysis.kernel_structure import called
+from ..analysis.kernel_structure import called_name
 from ..analysis.overlap import UnitAccesses, block_ranges, dense_keys, overlapping_buffers, unit_accesses
 from ..analysis.requests import Requests
 from ..model.array_types import Ints, Mask
@@ -33,7 +33,7 @@ REMEDY = {
 def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """Return an error for each buffer and site that reads elements which nobody wrote before, in step order."""
     found: list[Finding] = []
-    reading = trace.tally[:, [Op.LOAD, Op.ATOMIC, Op.REDUCTION]].sum(axis=1)
+    reading = trace.access_counts[:, [Op.LOAD, Op.ATOMIC, Op.REDUCTION]].sum(axis=1)
     complete, parts = [slice(0, len(trace))], block_ranges(trace)
     for group in overlapping_buffers(trace, ("shared", "local", "global")):
         if np.any(reading[group]) and (empty := _empty(trace, group)) is not None:
@@ -64,7 +64,7 @@ def _uninitialised(trace: Trace, touches: UnitAccesses, empty: Mask) -> tuple[In
 
 def _stores(trace: Trace, rows: Ints) -> Mask:
     """Return which accesses write without reading: stores, and atomic exchanges whose old value is not used."""
-    exchange = np.array([called(trace, site) == "exch" for site in trace.sites], bool)
+    exchange = np.array([called_name(trace, site) == "exch" for site in trace.sites], bool)
     store: Mask = trace.op[rows] == Op.STORE
     if exchange.any():
         store |= (trace.op[rows] == Op.REDUCTION) & exchange[trace.site[rows]]

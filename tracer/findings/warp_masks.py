@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..analysis.kernel_structure import called
+from ..analysis.kernel_structure import called_name
 from ..analysis.requests import Requests
 from ..model.finding import Finding, coordinates_text, counted, line_text
 from ..model.trace import WARP, MissingLanes, Trace
@@ -128,7 +128,7 @@ def _first(trace: Trace, lost: MissingLanes) -> str:
 
 
 def _call(trace: Trace, site: int) -> str:
-    name = called(trace, trace.sites[site])
+    name = called_name(trace, trace.sites[site])
     if name == "syncwarp" or name.endswith("_sync"):
         return f"cuda.{name}"
     return name or "the warp operation"  # a library's function, which calls it

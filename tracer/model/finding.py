@@ -43,7 +43,7 @@ class Finding:
     location: tuple[str, int] | None = None  # (file, line) where no site is on that line, else None
 
 
-def rank(severity: str, kind: str, moment: int) -> tuple[int, int, int]:
+def sort_key(severity: str, kind: str, moment: int) -> tuple[int, int, int]:
     """Return what findings are sorted by: errors first, then by kind (as in FINDING_KINDS) and moment."""
     return SEVERITIES.index(severity), FINDING_KINDS.index(kind), moment
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 Dim3 = tuple[int, int, int]
 WARP = 32
-ONE_MEMORY = "/"  # between the names of arguments that lie in one memory
+ALIAS_SEPARATOR = "/"  # between the names of arguments that lie in one memory
 SPACES = ("global", "shared", "local", "constant")
-OF_BLOCK, OF_GRID = 0, 1  # what a barrier orders
+BLOCK_SCOPE, GRID_SCOPE = 0, 1  # what a barrier orders
 FENCE_BLOCK, FENCE = 1 << 32, 1 << 33  # threadfence_block; threadfence and threadfence_system
 
 
@@ -51,7 +51,7 @@ class Buffer:
     thread. Buffers whose bytes overlap look into the same memory.
     """
 
-    name: str  # of the variable; of several in one memory, with ONE_MEMORY between them
+    name: str  # of the variable; of several in one memory, with ALIAS_SEPARATOR between them
     space: str  # one of SPACES
     dtype: str  # of an element, as NumPy writes it: "<f4"
     shape: tuple[int, ...]  # elements along each dimension
@@ -140,7 +140,7 @@ class Check:
 class Barriers:
     """Every arrival of a thread at a barrier, a warp operation or a fence, in order: columns of shape (arrivals,).
 
-    reach: whom it orders. At a barrier OF_BLOCK or OF_GRID; at a warp operation a bit for each lane that syncwarp
+    reach: whom it orders. At a barrier BLOCK_SCOPE or GRID_SCOPE; at a warp operation a bit for each lane that syncwarp
     names, 0 where no order of memory is promised; at a fence FENCE_BLOCK or FENCE. Without it barriers are of the
     block, and warp operations order nothing.
     """
@@ -158,7 +158,7 @@ class Barriers:
 
 
 @dataclass(frozen=True, eq=False)
-class Outside:
+class OutOfBounds:
     """Accesses that were not made, since an index lay outside its array: columns of shape (such accesses,)."""
 
     block: NDArray[np.unsignedinteger]  # linear number in the grid
@@ -196,9 +196,9 @@ def no_barriers() -> Barriers:
     return Barriers(*_no_rows(6))
 
 
-def _nothing_outside() -> Outside:
+def _nothing_outside() -> OutOfBounds:
     block, thread, phase, op, buffer, site, step = _no_rows(7)
-    return Outside(block, thread, phase, op, buffer, site, step, np.empty(0, np.int64), ())
+    return OutOfBounds(block, thread, phase, op, buffer, site, step, np.empty(0, np.int64), ())
 
 
 def _no_rows(columns: int) -> list[NDArray[np.uint8]]:
@@ -243,7 +243,7 @@ class Trace:
     check: Check | None = None  # None where nothing was compared
     made_by: str = ""  # what ran the launch, and why not something else
     warp_barriers: Barriers = field(default_factory=no_barriers)  # arrivals at warp operations and fences
-    outside: Outside = field(default_factory=_nothing_outside)
+    outside: OutOfBounds = field(default_factory=_nothing_outside)
     missing: tuple[MissingLanes, ...] = ()
 
     def __len__(self) -> int:
@@ -305,7 +305,7 @@ class Trace:
         return len(self.blocks) < math.prod(self.grid) or self.accesses > len(self)
 
     @cached_property
-    def tally(self) -> NDArray[np.int64]:
+    def access_counts(self) -> NDArray[np.int64]:
         """How many accesses of each `Op` each buffer has, shape (buffers, 4)."""
         count, size = np.zeros(len(self.buffers) * len(Op), np.int64), 1 << 18
         for low in range(0, len(self), size):

@@ -30,7 +30,7 @@ def needs_happens_before(trace: Trace, group: list[int]) -> bool:
 
     That is fences, atomics on these buffers whose results are used, and warp barriers that leave lanes out.
     """
-    used = trace.tally[:, Op.ATOMIC]
+    used = trace.access_counts[:, Op.ATOMIC]
     if used[group].any() or (used.any() and has_fences(trace)):
         return True
     reach, thread = trace.warp_barriers.reach, trace.warp_barriers.thread.astype(np.int64)

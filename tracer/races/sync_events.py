@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..analysis.grid_barriers import grid_epochs
 from ..model.array_types import Ints
 from ..model.grouping import group_starts, positions_in_group, stable_order
-from ..model.trace import FENCE_BLOCK, OF_GRID, WARP, Barriers, Op, Trace
+from ..model.trace import FENCE_BLOCK, GRID_SCOPE, WARP, Barriers, Op, Trace
 
 BARRIER, WARP_BARRIER, MEMORY_FENCE, ACCESS = range(4)
 
@@ -65,7 +65,7 @@ def _rows_at(trace: Trace, barriers: Barriers) -> Ints:
 def _barriers(trace: Trace) -> Ints:
     barriers = trace.barriers
     place, phase = trace.block_positions(barriers.block), barriers.phase.astype(np.int64)
-    epoch = np.where(barriers.reach == OF_GRID, grid_epochs(trace)[place, phase], -1)
+    epoch = np.where(barriers.reach == GRID_SCOPE, grid_epochs(trace)[place, phase], -1)
     kind = np.full(len(place), BARRIER)
     return np.stack(
         [

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from ..model.array_types import Ints
-from ..model.trace import FENCE, OF_GRID, Op
+from ..model.trace import FENCE, GRID_SCOPE, Op
 
 UNKNOWN = -1
 
@@ -130,7 +130,7 @@ class VectorClocks:
         self._release(
             here, state.clock.past(block, state.phase) if here not in self._released else state.clock
         )
-        if reach == OF_GRID:
+        if reach == GRID_SCOPE:
             self._release(("grid", grid), self._released[here])
             self._grids[block, state.phase] = grid
         for wide, fenced in state.fenced.items():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.array_types import Columns, narrow
-from ..model.trace import BARRIER, OF_BLOCK, Barriers, Buffer, Op, Outside, Site
+from ..model.trace import BARRIER, BLOCK_SCOPE, Barriers, Buffer, Op, OutOfBounds, Site
 from ..model.user_code import Code, LibraryCode, running
 from .bytecode_positions import position, result_unused
 from .warp_operations import Came, Faults, Meeting, lanes
@@ -77,7 +77,7 @@ class Recorder:
         return self._part_numbers[whole, name]
 
     def arrive(
-        self, context: int, code: Code, instruction: int, reach: int = OF_BLOCK, *, warp: bool = False
+        self, context: int, code: Code, instruction: int, reach: int = BLOCK_SCOPE, *, warp: bool = False
     ) -> None:  # fmt: skip
         """Record that a thread came to a barrier, or (warp) to a warp operation or a fence; see `Barriers`."""
         arrivals = self.warp_arrivals if warp else self.arrivals
@@ -145,7 +145,7 @@ class Recorder:
         columns = [where[:, 0], where[:, 1], where[:, 2], site, *np.array([steps, reach], np.int64)]
         return Barriers(*(narrow(c) for c in columns))
 
-    def outside(self) -> Outside:
+    def outside(self) -> OutOfBounds:
         """Return the accesses that were not made as columns."""
         contexts, coded, codes, instructions, steps, cells, texts = (self.missed[i::7] for i in range(7))
         where = self._context_columns(np.array(contexts, np.int64))
@@ -161,7 +161,7 @@ class Recorder:
             site,
             np.array(steps, np.int64),
         ]
-        return Outside(*(narrow(c) for c in columns), np.array(cells, np.int64), tuple(texts))  # type: ignore[call-arg, arg-type]
+        return OutOfBounds(*(narrow(c) for c in columns), np.array(cells, np.int64), tuple(texts))  # type: ignore[call-arg, arg-type]
 
     def columns(self) -> Columns:
         """Return the columns of all rows kept, in order."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.launch import Launch, Schedule
-from ..model.trace import ONE_MEMORY, Buffer, Dim3, KernelError
+from ..model.trace import ALIAS_SEPARATOR, Buffer, Dim3, KernelError
 from .recorder import Recorder
 
 RESIDENT_THREADS = 8192
@@ -84,8 +84,8 @@ class RunRecord:
     def _name_too(self, buffer: int, name: str) -> None:
         """Call a buffer by another argument too, which lies in the same memory."""
         known = self.recorder.buffers[buffer]
-        if name not in known.name.split(ONE_MEMORY):
-            self.recorder.buffers[buffer] = replace(known, name=f"{known.name}{ONE_MEMORY}{name}")
+        if name not in known.name.split(ALIAS_SEPARATOR):
+            self.recorder.buffers[buffer] = replace(known, name=f"{known.name}{ALIAS_SEPARATOR}{name}")
 
     def _new_memory(self, root: NDArray[Any], ary: NDArray[Any], name: str, space: str) -> HostMemory:
         cells = np.ndarray(root.size, root.dtype, root)

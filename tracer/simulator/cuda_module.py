@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.trace import FENCE, FENCE_BLOCK, OF_BLOCK, OF_GRID, WARP
+from ..model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE, WARP
 from ..recording.bytecode_positions import assigned_name
 from ..recording.fixed_width_ints import BitFunctions
 from ..recording.warp_operations import ALL, Meet, warp_operations
@@ -71,7 +71,7 @@ class _GridGroup:
 
     def sync(self) -> None:
         """Wait for every thread of the grid."""
-        _arrive(self._execution, None, _frame(1), OF_GRID)
+        _arrive(self._execution, None, _frame(1), GRID_SCOPE)
 
 
 class _Cooperative:
@@ -87,9 +87,9 @@ def _refuse(alignment: int | None) -> None:
         raise RuntimeError("alignment= is not supported in cudasim, nor under the tracer")
 
 
-def _arrive(execution: Execution, vote: Any, frame: FrameType, reach: int = OF_BLOCK) -> Block:
+def _arrive(execution: Execution, vote: Any, frame: FrameType, reach: int = BLOCK_SCOPE) -> Block:
     execution.arrive(frame, reach)
-    return execution.scheduler.barrier(vote, of_grid=reach == OF_GRID)
+    return execution.scheduler.barrier(vote, of_grid=reach == GRID_SCOPE)
 
 
 def _meeting(execution: Execution) -> Meet:

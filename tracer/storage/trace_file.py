@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.array_types import Columns, narrow
-from ..model.trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, Outside, Site, Trace
+from ..model.trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, OutOfBounds, Site, Trace
 from . import npz
 from .atomic_write import atomic_file
 from .validation import BARRIERS, COLUMNS, LARGEST, LONGEST, OUTSIDE, check
@@ -61,7 +61,7 @@ class _Meta:
     packed: bool  # whether the columns are as `_pack` leaves them
     buffers: tuple[Buffer, ...]  # by their numbers
     sites: tuple[Site, ...]  # by their numbers
-    launch: str  # JSON, see tracer.launch
+    launch: str  # JSON, see tracer.model.launch
     kernel: str  # its name
     grid: Dim3  # blocks
     block_dim: Dim3  # threads
@@ -74,7 +74,7 @@ class _Meta:
     error: KernelError | None  # that ended the launch
     check: Check | None  # against the reference, where there is one
     made_by: str  # what ran it, and why
-    outside: tuple[str, ...]  # Outside.text
+    outside: tuple[str, ...]  # OutOfBounds.text
     missing: tuple[MissingLanes, ...]
 
 
@@ -258,6 +258,6 @@ def _trace(meta: _Meta, columns: Columns) -> Trace:
     )
 
 
-def _outside(meta: _Meta, columns: Columns) -> Outside:
+def _outside(meta: _Meta, columns: Columns) -> OutOfBounds:
     found: dict[str, Any] = {name: columns[f"outside.{name}"] for name in OUTSIDE}
-    return Outside(**found, cell=columns["outside.cell"], text=meta.outside)
+    return OutOfBounds(**found, cell=columns["outside.cell"], text=meta.outside)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.launch import decode
-from ..model.trace import FENCE, OF_GRID, SPACES, Buffer, Op, Trace
+from ..model.trace import FENCE, GRID_SCOPE, SPACES, Buffer, Op, Trace
 
 LARGEST = 2**31  # bytes that a trace, or one of its buffers, may take; entries of a table made from it
 LONGEST = 10_000  # characters of a name, a path or a message
@@ -137,7 +137,7 @@ def _check_barriers(trace: Trace) -> None:
     _require(all(getattr(barriers, name).shape == barriers.step.shape for name in BARRIERS), "barriers")
     _require(_below(barriers.thread, trace.threads), "a thread outside its block at a barrier")
     _require(_below(barriers.site, len(trace.sites)), "a barrier at no site")
-    _require(_below(barriers.reach, OF_GRID + 1), "reach of a barrier")
+    _require(_below(barriers.reach, GRID_SCOPE + 1), "reach of a barrier")
     _require(np.isin(barriers.block, trace.blocks).all(), "a barrier of a block that did not run")
     # Who passed p barriers has p rows here, so phases are as many as the tables made from them may have.
     _require(_below(barriers.phase, len(barriers.phase)), "phase of a barrier")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.array_types import Ints
-from ...model.trace import OF_BLOCK, Dim3, unravel
+from ...model.trace import BLOCK_SCOPE, Dim3, unravel
 from ...recording.warp_operations import ALL
 from ..state import Why, Word
 from .memory import Memory
@@ -87,7 +87,7 @@ class Blocks:
 
     def _arrive(self, threads: Ints, *, warp: bool) -> None:
         if len(threads):
-            reach = np.full(len(threads), OF_BLOCK)
+            reach = np.full(len(threads), BLOCK_SCOPE)
             if warp:  # of the warp operations, syncwarp alone orders memory
                 reach = np.where(self._why[threads] == Why.SYNCWARP, self._tables.mask[threads] & ALL, 0)
             self._recorder.arrived(threads, self._where[threads], self._when[threads], reach, warp=warp)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.array_types import Columns, Ints, narrow
-from ...model.trace import OF_BLOCK, WARP, Barriers, Op, Outside
+from ...model.trace import BLOCK_SCOPE, WARP, Barriers, Op, OutOfBounds
 from ...recording.recorder import CHUNK, Recorder, TooLarge
 from ..not_compilable import NotCompilable
 from ..rewrite.program import Program
@@ -122,7 +122,7 @@ class RowRecorder(Recorder):
         if self.streaming is None:
             sweep, thread = np.divmod(context, self.threads)
             self._arrived.add(
-                self._blocks[sweep], thread, self._phases[sweep], where, when, np.full(len(when), OF_BLOCK)
+                self._blocks[sweep], thread, self._phases[sweep], where, when, np.full(len(when), BLOCK_SCOPE)
             )
         self.state[Word.ARRIVED] = 0
 
@@ -321,7 +321,7 @@ class RowRecorder(Recorder):
         """Return the arrivals at barriers, or at warp operations, as columns."""
         return (self._arrived_warp if warp else self._arrived).barriers(self.site)
 
-    def outside(self) -> Outside:
+    def outside(self) -> OutOfBounds:
         """Return the accesses that were not made as columns."""
         return _outside_of(self.missed)
 
@@ -331,9 +331,9 @@ def _words(rows: NDArray[Any]) -> NDArray[np.int64]:
     return rows.view(np.int64).reshape(len(rows), -1)
 
 
-def _outside_of(missed: Sequence[tuple[Any, ...]]) -> Outside:
+def _outside_of(missed: Sequence[tuple[Any, ...]]) -> OutOfBounds:
     """Return the accesses that were not made as columns; each is given as the fields of `Outside`, in their order."""
     block, thread, phase, op, buffer, site, step, cell, text = ([m[i] for m in missed] for i in range(9))
     where = (narrow(np.array(c, np.int64)) for c in (block, thread, phase))
     what = (narrow(np.array(c, np.int64)) for c in (buffer, site, step))
-    return Outside(*where, np.array(op, np.uint8), *what, np.array(cell, np.int64), tuple(text))  # type: ignore[call-arg, arg-type]
+    return OutOfBounds(*where, np.array(op, np.uint8), *what, np.array(cell, np.int64), tuple(text))  # type: ignore[call-arg, arg-type]

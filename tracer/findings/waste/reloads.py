@@ -42,7 +42,7 @@ def reload_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> It
 
 def _finding(trace: Trace, requests: Requests, chosen: Ints, number: int, times: float) -> Finding:
     """Return the finding about the loads (chosen) of a buffer, so many times for each element and block."""
-    stores, loads = trace.tally[number, Op.STORE], trace.tally[number, Op.LOAD]
+    stores, loads = trace.access_counts[number, Op.STORE], trace.access_counts[number, Op.LOAD]
     mine = float(loads / sum(_by_threads(trace, number, part) for part in block_ranges(trace)))
     alone = mine > times / mine
     # What a thread loads again and stores nowhere the compiler may have kept.

@@ -82,7 +82,7 @@ def _fields_used(trace: Trace, number: int) -> bool:
     """Return whether a buffer is a field of records of which the launch uses half or more."""
     field = trace.buffers[number]
     beside = [
-        b.itemsize for b, ops in zip(trace.buffers, trace.tally, strict=True)
+        b.itemsize for b, ops in zip(trace.buffers, trace.access_counts, strict=True)
         if (b.space, b.unit) == ("global", field.unit) and abs(b.address - field.address) < b.unit and ops.any()
     ]  # fmt: skip
     return _is_field(field) and 2 * sum(beside) >= field.unit
