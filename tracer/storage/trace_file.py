@@ -20,15 +20,22 @@ from ..model.array_types import Columns, narrow
 from ..model.trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, OutOfBounds, Site, Trace
 from . import npz
 from .atomic_write import atomic_file
-from .validation import BARRIERS, COLUMNS, LARGEST, LONGEST, OUTSIDE, check
+from .validation import (
+    ACCESS_COLUMNS,
+    BARRIER_COLUMNS,
+    LARGEST_BYTES,
+    LONGEST_TEXT,
+    OUTSIDE_COLUMNS,
+    check_trace,
+)
 
 FORMAT = "tilescope trace"
 VERSION: Final = 2
 LARGEST_META = 32_000_000  # bytes of JSON: names, launch, source texts
 
-TABLES = {"barriers": BARRIERS, "warp_barriers": BARRIERS, "outside": OUTSIDE}
+TABLES = {"barriers": BARRIER_COLUMNS, "warp_barriers": BARRIER_COLUMNS, "outside": OUTSIDE_COLUMNS}
 OF_TABLES = tuple(f"{table}.{name}" for table, names in TABLES.items() for name in names)
-INTEGERS = (*COLUMNS, *OF_TABLES, "blocks", "recorded")
+INTEGERS = (*ACCESS_COLUMNS, *OF_TABLES, "blocks", "recorded")
 BY_OWNER = ("phase", "op", "buffer", "site")
 BY_SITE = ("index", "value")
 OPTIONAL = re.compile(r"value|outside\.cell|initial\.(?:0|[1-9]\d{0,5})")
@@ -78,8 +85,8 @@ class _Meta:
     missing: tuple[MissingLanes, ...]
 
 
-_OWN = ("format", "version", "packed", "outside")
-_OF_TRACE = [f.name for f in dataclasses.fields(_Meta) if f.name not in _OWN]
+_OWN_FIELDS = ("format", "version", "packed", "outside")
+_TRACE_FIELDS = [f.name for f in dataclasses.fields(_Meta) if f.name not in _OWN_FIELDS]
 
 
 def save(trace: Trace, path: str | Path, compress: bool = True) -> None:
@@ -138,7 +145,7 @@ def _why_not_opened(path: Path, error: OSError) -> str:
 
 
 def _members(trace: Trace, packed: bool) -> Columns:
-    columns = {name: getattr(trace, name) for name in (*COLUMNS, "blocks", "recorded")}
+    columns = {name: getattr(trace, name) for name in (*ACCESS_COLUMNS, "blocks", "recorded")}
     columns |= {name: attrgetter(name)(trace) for name in OF_TABLES}
     columns = {name: narrow(column) for name, column in columns.items()} | {
         "outside.cell": trace.outside.cell
@@ -150,10 +157,10 @@ def _members(trace: Trace, packed: bool) -> Columns:
 
 
 def _meta(trace: Trace, packed: bool) -> NDArray[np.uint8]:
-    told: dict[str, Any] = {name: getattr(trace, name) for name in _OF_TRACE}
+    from_trace: dict[str, Any] = {name: getattr(trace, name) for name in _TRACE_FIELDS}
     if trace.error is not None:
-        told["error"] = dataclasses.replace(trace.error, message=trace.error.message[:LONGEST])
-    meta = _Meta(format=FORMAT, version=VERSION, packed=packed, outside=trace.outside.text, **told)
+        from_trace["error"] = dataclasses.replace(trace.error, message=trace.error.message[:LONGEST_TEXT])
+    meta = _Meta(format=FORMAT, version=VERSION, packed=packed, outside=trace.outside.text, **from_trace)
     text = json.dumps(dataclasses.asdict(meta), ensure_ascii=False)
     return np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
 
@@ -207,7 +214,7 @@ def _read(file: IO[bytes], mapped: bool) -> Trace:
             meta = _read_meta(members)
             columns = {name: npz.read(members, name, file if mapped else None) for name in _wanted(members)}
         trace = _trace(meta, _unpack(columns) if meta.packed else columns)
-        check(trace)
+        check_trace(trace)
     except _DAMAGE as error:
         raise _Unfit(_FOREIGN if foreign else _DAMAGED.format(str(error)[:200])) from error
     return trace
@@ -233,7 +240,7 @@ def _wanted(members: zipfile.ZipFile) -> list[str]:
     sizes = npz.sizes(members)
     names = [name for name in sizes if name != "meta"]
     unknown = [name for name in names if name not in INTEGERS and not OPTIONAL.fullmatch(name)]
-    if unknown or not sizes.keys() >= set(INTEGERS) or sum(sizes.values()) > LARGEST:
+    if unknown or not sizes.keys() >= set(INTEGERS) or sum(sizes.values()) > LARGEST_BYTES:
         raise ValueError("names or sizes of its columns")
     return names
 
@@ -243,21 +250,21 @@ def _trace(meta: _Meta, columns: Columns) -> Trace:
         raise ValueError("dtype of a column")
     for column in columns.values():
         column.flags.writeable = False
-    told: dict[str, Any] = {name: getattr(meta, name) for name in _OF_TRACE}
-    rows: dict[str, Any] = {name: columns[name] for name in COLUMNS}
+    from_meta: dict[str, Any] = {name: getattr(meta, name) for name in _TRACE_FIELDS}
+    rows: dict[str, Any] = {name: columns[name] for name in ACCESS_COLUMNS}
     return Trace(
         **rows,
         value=columns.get("value"),
-        barriers=Barriers(*(columns[f"barriers.{name}"] for name in BARRIERS)),
-        warp_barriers=Barriers(*(columns[f"warp_barriers.{name}"] for name in BARRIERS)),
+        barriers=Barriers(*(columns[f"barriers.{name}"] for name in BARRIER_COLUMNS)),
+        warp_barriers=Barriers(*(columns[f"warp_barriers.{name}"] for name in BARRIER_COLUMNS)),
         outside=_outside(meta, columns),
         blocks=columns["blocks"].astype(np.int64),
         recorded=columns["recorded"].astype(np.int64),
         initial={int(n.removeprefix("initial.")): c for n, c in columns.items() if n.startswith("initial.")},
-        **told,
+        **from_meta,
     )
 
 
 def _outside(meta: _Meta, columns: Columns) -> OutOfBounds:
-    found: dict[str, Any] = {name: columns[f"outside.{name}"] for name in OUTSIDE}
+    found: dict[str, Any] = {name: columns[f"outside.{name}"] for name in OUTSIDE_COLUMNS}
     return OutOfBounds(**found, cell=columns["outside.cell"], text=meta.outside)

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from ..model.launch import decode
 from ..model.trace import FENCE, GRID_SCOPE, SPACES, Buffer, Op, Trace
 
-LARGEST = 2**31  # bytes that a trace, or one of its buffers, may take; entries of a table made from it
-LONGEST = 10_000  # characters of a name, a path or a message
-COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "step")
-BARRIERS = ("block", "thread", "phase", "site", "step", "reach")
-OUTSIDE = ("block", "thread", "phase", "op", "buffer", "site", "step")
+LARGEST_BYTES = 2**31  # bytes that a trace, or one of its buffers, may take; entries of a table made from it
+LONGEST_TEXT = 10_000  # characters of a name, a path or a message
+ACCESS_COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "step")
+BARRIER_COLUMNS = ("block", "thread", "phase", "site", "step", "reach")
+OUTSIDE_COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "step")
 DTYPES = frozenset(np.dtype(kind).name for kind in "?bhilqBHILQefdFD")
 DTYPE = re.compile(r"[<|](?:b1|[iu][1248]|f[248]|c8|c16|V[1-9]\d{0,3})")
 
 
-def check(trace: Trace) -> None:
+def check_trace(trace: Trace) -> None:
     """Raise ValueError, saying what does not fit, unless all numbers and names of the trace are in range."""
     _check_sizes(trace)
     _check_texts(trace)
@@ -76,7 +76,7 @@ def _texts(trace: Trace) -> Iterator[str]:
 
 
 def _check_texts(trace: Trace) -> None:
-    _require(all(len(text) <= LONGEST for text in _texts(trace)), "a text that is too long")
+    _require(all(len(text) <= LONGEST_TEXT for text in _texts(trace)), "a text that is too long")
 
 
 def _check_launch(trace: Trace) -> None:
@@ -91,9 +91,9 @@ def _check_buffer(buffer: Buffer) -> None:
     _require(buffer.space in SPACES, "space of a buffer")
     _require(buffer.dtype in DTYPES or DTYPE.fullmatch(buffer.dtype) is not None, "dtype of a buffer")
     _require(len(buffer.shape) == len(buffer.strides) <= 32, "dimensions of a buffer")
-    _require(0 <= buffer.address < 2**62 and 1 <= buffer.unit <= LARGEST, "address or unit of a buffer")
-    _require(0 <= buffer.size * buffer.unit <= LARGEST, "size of a buffer")
-    _require(all(0 <= n <= LARGEST for n in buffer.shape), "shape of a buffer")
+    _require(0 <= buffer.address < 2**62 and 1 <= buffer.unit <= LARGEST_BYTES, "address or unit of a buffer")
+    _require(0 <= buffer.size * buffer.unit <= LARGEST_BYTES, "size of a buffer")
+    _require(all(0 <= n <= LARGEST_BYTES for n in buffer.shape), "shape of a buffer")
     _require(math.prod(buffer.shape) <= max(buffer.size, 1), "shape of a buffer")
     if math.prod(buffer.shape):
         steps = [stride // buffer.unit for stride in buffer.strides]
@@ -119,7 +119,7 @@ def _check_blocks(trace: Trace) -> None:
 
 
 def _check_accesses(trace: Trace) -> None:
-    columns = [getattr(trace, name) for name in COLUMNS]
+    columns = [getattr(trace, name) for name in ACCESS_COLUMNS]
     values = [] if trace.value is None else [trace.value]
     _require(all(c.shape == (len(trace),) for c in (*columns, *values)), "length of a column")
     _require(_below(trace.op, len(Op)), "op of an access")
@@ -134,7 +134,9 @@ def _check_accesses(trace: Trace) -> None:
 
 def _check_barriers(trace: Trace) -> None:
     barriers = trace.barriers
-    _require(all(getattr(barriers, name).shape == barriers.step.shape for name in BARRIERS), "barriers")
+    _require(
+        all(getattr(barriers, name).shape == barriers.step.shape for name in BARRIER_COLUMNS), "barriers"
+    )
     _require(_below(barriers.thread, trace.threads), "a thread outside its block at a barrier")
     _require(_below(barriers.site, len(trace.sites)), "a barrier at no site")
     _require(_below(barriers.reach, GRID_SCOPE + 1), "reach of a barrier")
@@ -143,12 +145,14 @@ def _check_barriers(trace: Trace) -> None:
     _require(_below(barriers.phase, len(barriers.phase)), "phase of a barrier")
     phases = int(barriers.phase.max()) + 2 if len(barriers.phase) else 1
     _require(_below(trace.phase, phases), "phase of an access")
-    _require(phases * len(trace.blocks) * 16 <= LARGEST, "too many phases")
+    _require(phases * len(trace.blocks) * 16 <= LARGEST_BYTES, "too many phases")
 
 
 def _check_warp_barriers(trace: Trace) -> None:
     barriers = trace.warp_barriers
-    _require(all(getattr(barriers, name).shape == barriers.step.shape for name in BARRIERS), "warp barriers")
+    _require(
+        all(getattr(barriers, name).shape == barriers.step.shape for name in BARRIER_COLUMNS), "warp barriers"
+    )
     _require(_below(barriers.thread, trace.threads), "a thread outside its block at a warp operation")
     _require(_below(barriers.site, len(trace.sites)), "a warp operation at no site")
     _require(_below(barriers.reach, FENCE + 1), "reach of a warp operation")
@@ -157,10 +161,10 @@ def _check_warp_barriers(trace: Trace) -> None:
 
 def _check_outside(trace: Trace) -> None:
     outside = trace.outside
-    columns = [getattr(outside, name) for name in (*OUTSIDE, "cell")]
+    columns = [getattr(outside, name) for name in (*OUTSIDE_COLUMNS, "cell")]
     _require(all(c.shape == (len(outside.text),) for c in columns), "accesses outside their buffers")
     _require(outside.cell.dtype == np.int64, "dtype of indices outside their buffers")
-    _require(all(len(text) <= LONGEST for text in outside.text), "a text that is too long")
+    _require(all(len(text) <= LONGEST_TEXT for text in outside.text), "a text that is too long")
     _require(_below(outside.op, len(Op)) and _below(outside.thread, trace.threads), "an access outside")
     _require(_below(outside.buffer, len(trace.buffers)), "an access outside of no buffer")
     _require(_below(outside.site, len(trace.sites)), "an access outside from no site")

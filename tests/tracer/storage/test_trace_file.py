@@ -29,7 +29,7 @@ from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.storage import npz, trace_file
 from tilescope.tracer.storage.npz import read
 from tilescope.tracer.storage.trace_file import FORMAT, VERSION, TraceFileError, load, save
-from tilescope.tracer.storage.validation import BARRIERS, COLUMNS
+from tilescope.tracer.storage.validation import ACCESS_COLUMNS, BARRIER_COLUMNS
 from trace_files import rewritten
 
 KERNEL = """
@@ -53,10 +53,10 @@ def small(folder: Path) -> Trace:
 def assert_same(one: Trace, two: Trace) -> None:
     """Assert that two traces say the same, bit for bit."""
     for field in dataclasses.fields(Trace):
-        if field.name not in ("barriers", "initial", "value", *COLUMNS, "blocks", "recorded"):
+        if field.name not in ("barriers", "initial", "value", *ACCESS_COLUMNS, "blocks", "recorded"):
             assert repr(getattr(one, field.name)) == repr(getattr(two, field.name)), field.name
-    pairs = [(getattr(one, name), getattr(two, name)) for name in (*COLUMNS, "blocks", "recorded")]
-    pairs += [(getattr(one.barriers, name), getattr(two.barriers, name)) for name in BARRIERS]
+    pairs = [(getattr(one, name), getattr(two, name)) for name in (*ACCESS_COLUMNS, "blocks", "recorded")]
+    pairs += [(getattr(one.barriers, name), getattr(two.barriers, name)) for name in BARRIER_COLUMNS]
     assert all(np.array_equal(a, b) for a, b in pairs)
     assert (one.value is None) == (two.value is None)
     if one.value is not None and two.value is not None:
@@ -339,7 +339,7 @@ def test_pickle_is_never_read(tmp_path: Path):
 def test_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "t"
     save(small(tmp_path), path)
-    monkeypatch.setattr(trace_file, "LARGEST", 10_000_000)
+    monkeypatch.setattr(trace_file, "LARGEST_BYTES", 10_000_000)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as members:
         members.writestr("initial.7.npy", bytes(20_000_000))
     assert path.stat().st_size < 50_000
