@@ -85,11 +85,11 @@ class Float64Findings:
     def note(self, number: int, trace: Trace, requests: Requests) -> None:
         """Keep what must be known of a launch."""
         from ...tracer.model.launch import decode
-        from ...tracer.type_inference.client import may_have_operations, question_of
+        from ...tracer.type_inference.client import may_have_operations, types_only
 
         launch = decode(trace.launch)
         if may_have_operations(launch) and _caller(trace) is None:
-            self._asked.append((number, question_of(launch), _moments(trace, requests)))
+            self._asked.append((number, types_only(launch), _moments(trace, requests)))
 
     def findings(self) -> dict[int, list[FindingData]]:
         """Return the findings of each launch that has some, by its number; takes a second if any could have."""

@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from ...tracer.model.launch import Launch
-from ...tracer.type_inference.client import Operation, TypeInference, may_have_operations, question_of
+from ...tracer.type_inference.client import Operation, TypeInference, may_have_operations, types_only
 from ..model.session import Session
 from .session_jobs import CLOSING_TIMEOUT, FunctionRunnable
 
@@ -40,7 +40,7 @@ class TypeInferenceJob(QObject):
         """Find out about a session's kernel; of types that were asked about before it is known at once."""
         if not may_have_operations(session.launch):
             return
-        question = question_of(session.launch)
+        question = types_only(session.launch)
         key = question.key()
         if key in self._known:
             self._add_to(session, self._known[key])

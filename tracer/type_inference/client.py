@@ -1,6 +1,6 @@
 """Type inference as seen from the process that shows its answers: which launches to ask about, and what comes back.
 
-Inference needs Numba's compiler and no GPU, but not its simulator: it runs in a process of its own (see inference).
+Inference needs Numba's compiler and no GPU, but not its simulator: it runs in a process of its own (see `process`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def may_have_operations(launch: Launch) -> bool:
     return bool(floats) and all(t.itemsize < (16 if t.kind == "c" else 8) for t in floats)
 
 
-def question_of(launch: Launch) -> Launch:
+def types_only(launch: Launch) -> Launch:
     """Return the launch of one thread that has the same answer: only types matter, not sizes."""
     arguments = tuple(
         Array((1,) * len(a.shape), a.dtype) if isinstance(a, Array) else Scalar(type(a.value)(0), a.dtype)

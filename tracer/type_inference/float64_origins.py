@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-WHOLE = ("int32", "int64", "uint32", "uint64")  # those of fewer bits leave a float32 as it is
-SIGNS = {
+WIDE_INTEGERS = ("int32", "int64", "uint32", "uint64")  # those of fewer bits leave a float32 as it is
+OPERATOR_SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
     "lshift": "<<", "rshift": ">>", "and_": "&", "or_": "|", "xor": "^",
 }  # fmt: skip
-CONSTANT = ("Const", "Global", "FreeVar")
+CONSTANT_KINDS = ("Const", "Global", "FreeVar")
 Definitions = dict[str, list[Any]]  # the statements that give each variable a value
 Cause = tuple[str, str]  # what made an operation float64, and what helps
 
@@ -31,7 +31,7 @@ def operands(value: Any) -> list[str]:
     return [value.name] if type(value).__name__ == "Var" else []
 
 
-def causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
+def float64_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
     """Return all that made an operation float64: it stays so until each of these is mended."""
     waiting, seen = [statement], set()
     while waiting:
@@ -41,9 +41,9 @@ def causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[
         seen.add(id(statement))
         doubles = [name for name in operands(statement.value) if is_double(function.typemap.get(name))]
         waiting += [made for name in doubles for made in definitions.get(name, [])]
-        yield from _whole_numbers(function, definitions, statement)
+        yield from _wide_integer_causes(function, definitions, statement)
         if not doubles:
-            yield from _origin(function, definitions, statement)
+            yield from _other_causes(function, definitions, statement)
 
 
 def operator_name(value: Any) -> str:
@@ -52,27 +52,27 @@ def operator_name(value: Any) -> str:
     return str(getattr(value, fn).__name__) if fn else ""
 
 
-def _whole_numbers(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
+def _wide_integer_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
     """Return the whole numbers that make an operation, or a variable of several types, float64."""
     value, name = statement.value, operator_name(statement.value)
     called = _called(function, value)
     if (
         type(value).__name__ == "Expr"
-        and name not in SIGNS
+        and name not in OPERATOR_SIGNS
         and (called is None or hasattr(called, "dispatcher"))
     ):
         return
-    given = [v for v in operands(value) if called is None or v != value.func.name]
+    inputs = [v for v in operands(value) if called is None or v != value.func.name]
     if name == "pow":
-        given = [value.lhs.name]  # a float32 ** 2 is a float32
-    whole = [v for v in given if _is_whole(function.typemap.get(v))]
-    if name == "truediv" and len(whole) == len(given):
+        inputs = [value.lhs.name]  # a float32 ** 2 is a float32
+    wide = [v for v in inputs if _is_wide_integer(function.typemap.get(v))]
+    if name == "truediv" and len(wide) == len(inputs):
         yield (
             f"the division of whole numbers on line {statement.loc.line}",
             "use // or divide float32 numbers",
         )
         return
-    for one in whole:
+    for one in wide:
         text, line = _text(definitions, one), _line(definitions, one, statement)
         yield f"{text} on line {line}, a whole number, which Numba takes as float64", f"write float32({text})"
 
@@ -82,8 +82,8 @@ def _called(function: Any, value: Any) -> Any:
     return function.typemap[value.func.name] if getattr(value, "op", "") == "call" else None
 
 
-def _is_whole(kind: Any) -> bool:
-    return str(kind) in WHOLE or str(kind).startswith("Literal[int]")
+def _is_wide_integer(kind: Any) -> bool:
+    return str(kind) in WIDE_INTEGERS or str(kind).startswith("Literal[int]")
 
 
 def _line(definitions: Definitions, name: str, statement: Any) -> int:
@@ -94,7 +94,7 @@ def _line(definitions: Definitions, name: str, statement: Any) -> int:
     )
 
 
-def _origin(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
+def _other_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
     """Return cause and remedy if a statement brings float64 into being out of something else than whole numbers."""
     value, line = statement.value, statement.loc.line
     kind, wanted = type(value).__name__, _narrower(function.typemap.get(statement.target.name))
@@ -102,7 +102,7 @@ def _origin(function: Any, definitions: Definitions, statement: Any) -> Iterator
         yield f"{value.value!r} on line {line}, which is float64 to Numba", f"write {wanted}({value.value!r})"
     elif kind == "Arg":
         yield f"the argument {value.name}, which comes as float64", f"pass {value.name} as a {wanted} number"
-    elif kind in CONSTANT:
+    elif kind in CONSTANT_KINDS:
         yield (
             f"the constant {value.name}, which is float64 to Numba",
             f"make it numpy.{wanted}({value.value!r})",
@@ -137,14 +137,14 @@ def _expression(definitions: Definitions, value: Any) -> str:
     def text(variable: Any) -> str:
         return _text(definitions, variable.name)
 
-    sign = SIGNS.get(operator_name(value))
+    sign = OPERATOR_SIGNS.get(operator_name(value))
     if sign:
         return f"{text(value.lhs)} {sign} {text(value.rhs)}"
     if value.op == "getattr":
         return f"{text(value.value)}.{value.attr}"
     if value.op in ("getitem", "static_getitem"):
-        place = value.index if value.op == "static_getitem" else text(value.index)
-        return f"{text(value.value)}[{place}]"
+        index = value.index if value.op == "static_getitem" else text(value.index)
+        return f"{text(value.value)}[{index}]"
     if value.op == "call":
         return f"{text(value.func)}({', '.join(map(text, value.args))})"
     return ", ".join(map(text, value.list_vars()))

@@ -15,29 +15,29 @@ from typing import Any
 from ..model.launch import Launch
 
 LIBRARIES = ("cmath", "math", "numba", "numpy", "operator")
-TYPES = frozenset(
+NUMBER_TYPES = frozenset(
     [
         "bool_", "complex64", "complex128", "float16", "float32", "float64", "double", "half", "single",
         *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
     ]
 )  # fmt: skip
-SAFE = (
+SAFE_NODES = (
     ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.Load, ast.Add, ast.Sub, ast.Mult,
     ast.Div, ast.FloorDiv, ast.Mod, ast.USub, ast.UAdd,
 )  # fmt: skip
-DEVICE = "_tilescope_device"  # what the functions that a kernel calls are decorated with
+DEVICE_DECORATOR = "_tilescope_device"  # what the functions that a kernel calls are decorated with
 
 
-def isolated(launch: Launch) -> FunctionType:
+def isolated_kernel(launch: Launch) -> FunctionType:
     """Return a launch's kernel as a plain function; raises NameError or SyntaxError where its file has none."""
     from numba import cuda, types
 
-    place, _, name = launch.kernel.rpartition(":")
-    names: dict[str, Any] = {"__name__": name, DEVICE: cuda.jit(device=True)}
+    file, _, name = launch.kernel.rpartition(":")
+    names: dict[str, Any] = {"__name__": name, DEVICE_DECORATOR: cuda.jit(device=True)}
     for statement in _statements(ast.parse(launch.source), name):
         with contextlib.suppress(Exception):  # what can't be had is missed by who needs it
             module = ast.fix_missing_locations(ast.Module([statement], []))
-            exec(compile(module, place, "exec"), names)
+            exec(compile(module, file, "exec"), names)
     for constant, value in launch.constants.items():
         names[constant] = getattr(types, value) if isinstance(value, str) else value
     if not isinstance(names.get(name), FunctionType):
@@ -76,9 +76,9 @@ def _is_constant(value: ast.expr) -> bool:
     for node in ast.walk(value):
         if isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called not in TYPES or node.keywords:
+            if called not in NUMBER_TYPES or node.keywords:
                 return False
-        elif not isinstance(node, SAFE):
+        elif not isinstance(node, SAFE_NODES):
             return False
     return True
 
@@ -86,7 +86,9 @@ def _is_constant(value: ast.expr) -> bool:
 def _bare(function: ast.FunctionDef, kernel: str) -> ast.FunctionDef:
     """Return a function without its decorators, annotations and defaults, which may call anything."""
     own = function.name == kernel
-    function.decorator_list = [] if own else [ast.copy_location(ast.Name(DEVICE, ast.Load()), function)]
+    function.decorator_list = (
+        [] if own else [ast.copy_location(ast.Name(DEVICE_DECORATOR, ast.Load()), function)]
+    )
     arguments = function.args
     arguments.defaults, arguments.kw_defaults = [], [None] * len(arguments.kwonlyargs)
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):

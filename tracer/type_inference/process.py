@@ -19,12 +19,12 @@ import numpy as np
 from ..model.launch import Array, Launch, Scalar
 from ..processes.json_streams import private_streams, sender
 from .client import Operation
-from .float64_origins import CONSTANT, causes, is_double, operands, operator_name
-from .isolated_kernel import isolated
+from .float64_origins import CONSTANT_KINDS, float64_causes, is_double, operands, operator_name
+from .isolated_kernel import isolated_kernel
 
-NARROWED = ("add", "sub", "mul", "truediv")
-SINGLE = ("float32", "float16")
-UNKNOWN = (("float64 values in it", "convert them with float32()"),)
+ROUNDED_AT_ONCE = ("add", "sub", "mul", "truediv")
+SINGLE_TYPES = ("float32", "float16")
+UNKNOWN_CAUSE = (("float64 values in it", "convert them with float32()"),)
 CAPABILITY = (7, 5)  # types don't depend on it
 
 
@@ -52,8 +52,8 @@ def float64_operations(launch: Launch) -> list[Operation]:
     """
     from numba import typeof
 
-    given = tuple(typeof(_example(argument)) for argument in launch.arguments)
-    functions = list(_inferred(isolated(launch), given))
+    types = tuple(typeof(_example(argument)) for argument in launch.arguments)
+    functions = list(_inferred(isolated_kernel(launch), types))
     if not _narrow([t for function in functions for t in function.typemap.values()]):
         return []
     return [operation for function in functions for operation in _operations(function)]
@@ -110,8 +110,8 @@ def _operations(function: Any) -> Iterator[Operation]:
         name = _name(function, statement.value)
         if not name or not is_double(function.typemap[statement.target.name]):
             continue
-        if not (name in NARROWED and _is_rounded_at_once(function, definitions, statement)):
-            found = tuple(dict.fromkeys(causes(function, definitions, statement))) or UNKNOWN
+        if not (name in ROUNDED_AT_ONCE and _is_rounded_at_once(function, definitions, statement)):
+            found = tuple(dict.fromkeys(float64_causes(function, definitions, statement))) or UNKNOWN_CAUSE
             yield Operation(function.filename, statement.loc.line, name, found)
 
 
@@ -124,7 +124,7 @@ def _is_rounded_at_once(function: Any, definitions: dict[str, list[Any]], statem
     uses = [s for block in function.blocks.values() for s in block.body if _uses(s, statement.target.name)]
     if len(uses) != 1 or type(uses[0]).__name__ not in ("SetItem", "StaticSetItem"):
         return False
-    if str(function.typemap[uses[0].target.name].dtype) not in SINGLE:
+    if str(function.typemap[uses[0].target.name].dtype) not in SINGLE_TYPES:
         return False
     return all(_is_single(function, definitions, name) for name in operands(statement.value))
 
@@ -138,10 +138,10 @@ def _uses(statement: Any, name: str) -> bool:
 
 def _is_single(function: Any, definitions: dict[str, list[Any]], name: str) -> bool:
     """Return whether a value is a float32, or a constant that one holds exactly."""
-    if str(function.typemap[name]) in SINGLE:
+    if str(function.typemap[name]) in SINGLE_TYPES:
         return True
     made = [statement.value for statement in definitions.get(name, [])]
-    value = made[0].value if len(made) == 1 and type(made[0]).__name__ in CONSTANT else None
+    value = made[0].value if len(made) == 1 and type(made[0]).__name__ in CONSTANT_KINDS else None
     return isinstance(value, int | float) and float(np.float32(value)) == value
 
 

@@ -9,7 +9,7 @@ import pytest
 from launching import launch
 from programs import HEAD, tilescope
 from tilescope.tracer.model.launch import OBJECT_DTYPE, Array, Scalar
-from tilescope.tracer.type_inference.client import TypeInference, may_have_operations, question_of
+from tilescope.tracer.type_inference.client import TypeInference, may_have_operations, types_only
 
 SCALE = (
     HEAD
@@ -124,7 +124,7 @@ def test_sizes_and_values_make_no_other_question(tmp_path):
     one = launch(tmp_path, SOURCE, (Array((4, 8)), Scalar(1.0)), grid=(2, 1, 1))
     two = launch(tmp_path, SOURCE, (Array((5, 9)), Scalar(3.0)), block=(32, 1, 1), schedule="random")
     other = launch(tmp_path, SOURCE, (Array((5, 9)), Scalar(3.0, "float32")))
-    assert question_of(one) == question_of(two) != question_of(other)
+    assert types_only(one) == types_only(two) != types_only(other)
 
 
 @pytest.mark.parametrize(
