@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .program_scenarios import exact
+from .program_scenarios import zero_tolerance
 from .scenario import Argument, Arrays, Baseline, Parameter, PhaseText, Plan, Scenario, Values
-from .vector_scenarios import MILLION, blocks, count, line, threads
+from .vector_scenarios import MILLION, blocks_parameter, count_parameter, line_plan, threads_parameter
 
 LOW, HIGH, BINS = -4.0, 4.0, 150
 Result = dict[str, NDArray[Any]]
@@ -28,10 +28,10 @@ def _threads_counted(arguments: Arrays) -> Result:
 _counter = partial(
     Scenario,
     group="Counting",
-    parameters=(blocks(32), threads(32)),
+    parameters=(blocks_parameter(32), threads_parameter(32)),
     plan=_counter_plan,
     reference=_threads_counted,
-    tolerance=exact,
+    tolerance=zero_tolerance,
     roles={"counter": "result"},
 )
 
@@ -54,7 +54,7 @@ def _histogram_plan(values: Values, *, private: bool = False) -> Plan:
     bins = Argument("bins", (int(values["bins"]),), "int32")
     edges = Argument("low", value=LOW), Argument("high", value=HIGH)
     constants = {"BINS": bins.shape[0]} if private else {}
-    return line(values, samples, *edges, bins, blocks=int(values["num_blocks"]), **constants)
+    return line_plan(values, samples, *edges, bins, blocks=int(values["num_blocks"]), **constants)
 
 
 def _histogram(arguments: Arrays) -> Result:
@@ -67,9 +67,14 @@ def _histogram(arguments: Arrays) -> Result:
 _binned = partial(
     Scenario,
     group="Counting",
-    parameters=(count(4096, "Samples"), blocks(8), threads(64), Parameter("bins", "Bins", BINS, 1, 4096)),
+    parameters=(
+        count_parameter(4096, "Samples"),
+        blocks_parameter(8),
+        threads_parameter(64),
+        Parameter("bins", "Bins", BINS, 1, 4096),
+    ),
     reference=_histogram,
-    tolerance=exact,
+    tolerance=zero_tolerance,
     roles={"values": "left", "bins": "result"},
     timed=tuple(
         {"count": MILLION, "num_blocks": blocks, "threads": threads}

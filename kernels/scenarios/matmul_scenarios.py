@@ -20,7 +20,7 @@ from .scenario import (
     Plan,
     Scenario,
     Values,
-    listed,
+    joined_words,
 )
 
 LARGEST = 4096
@@ -79,7 +79,7 @@ def matrix_file(path: str) -> tuple[tuple[int, int], str]:
     if not all(1 <= length <= LARGEST for length in shape):
         raise CatalogueError(f"{path} is {shape[0]} x {shape[1]}; rows and columns may be 1 to {LARGEST}.")
     if dtype not in [np.dtype(name) for name in FLOATS + INTEGERS]:
-        types = listed([*FLOATS, *INTEGERS], "and")
+        types = joined_words([*FLOATS, *INTEGERS], "and")
         raise CatalogueError(f"{path} holds elements of type {dtype.str!r}; the kernels take {types}.")
     return (shape[0], shape[1]), dtype.name
 

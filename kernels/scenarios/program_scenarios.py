@@ -132,7 +132,7 @@ def _said(arguments: Arrays) -> dict[str, NDArray[Any]]:
     return {"said": np.outer([1, -1, 10], [1, 2, 3]).astype(np.int32)}
 
 
-def exact(arguments: Arrays) -> float:
+def zero_tolerance(arguments: Arrays) -> float:
     """Return 0: nothing is rounded."""
     return 0.0
 
@@ -142,7 +142,7 @@ _barrier = partial(
     parameters=(),
     plan=_three_threads,
     reference=_said,
-    tolerance=exact,
+    tolerance=zero_tolerance,
     roles={"said": "result"},
     phases=PHASES,
 )

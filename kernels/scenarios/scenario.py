@@ -188,7 +188,7 @@ def _chosen(scenario: str, parameter: Parameter, value: Value) -> Value:
     for choice in parameter.choices:
         if str(choice) == str(value):
             return choice
-    words = listed([str(choice) for choice in parameter.choices], "or")
+    words = joined_words([str(choice) for choice in parameter.choices], "or")
     raise CatalogueError(f"{parameter.name} of {scenario} must be {words}, not {value!r}.")
 
 
@@ -197,9 +197,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     known = list(known)
     near = sorted((name for name in known if len(word) > 2 and word.lower() in name), key=len)[:3]
     near = near or difflib.get_close_matches(word.lower(), known, cutoff=0.6)
-    return f"; did you mean {listed(near, 'or')}?" if near else f"; there are {listed(known, 'and')}."
+    return (
+        f"; did you mean {joined_words(near, 'or')}?"
+        if near
+        else f"; there are {joined_words(known, 'and')}."
+    )
 
 
-def listed(words: list[str], joint: str) -> str:
+def joined_words(words: list[str], joint: str) -> str:
     """Return the words as a sentence lists them; at least one."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {joint} {words[-1]}"

@@ -11,28 +11,30 @@ from numpy.typing import NDArray
 from .matmul_variant_scenarios import ceil_div
 from .scenario import Argument, Arrays, Baseline, Parameter, PhaseText, Plan, Scenario, Values
 
-MOST = 1 << 24
+MAX_ELEMENTS = 1 << 24
 MILLION = 1_000_000
 Result = dict[str, NDArray[Any]]
 
 
-def count(default: int, label: str = "Elements") -> Parameter:
+def count_parameter(default: int, label: str = "Elements") -> Parameter:
     """Return the parameter of how many elements there are."""
-    return Parameter("count", label, default, 1, MOST)
+    return Parameter("count", label, default, 1, MAX_ELEMENTS)
 
 
-def threads(default: int, *, choices: tuple[int, ...] = ()) -> Parameter:
+def threads_parameter(default: int, *, choices: tuple[int, ...] = ()) -> Parameter:
     """Return the parameter of the threads of a block."""
     return Parameter("threads", "Threads a block", default, 1, 1024, choices)
 
 
-def blocks(default: int) -> Parameter:
+def blocks_parameter(default: int) -> Parameter:
     """Return the parameter of the blocks of the grid."""
     return Parameter("num_blocks", "Blocks", default, 1, 65535)
 
 
-def line(values: Values, *arguments: Argument, blocks: int | None = None, **constants: int | str) -> Plan:
-    """Return a plan in one dimension: as many blocks as are given, else as cover `count`."""
+def line_plan(
+    values: Values, *arguments: Argument, blocks: int | None = None, **constants: int | str
+) -> Plan:
+    """Return a plan in one dimension: this many blocks, or where none are named as many as cover `count`."""
     threads = int(values["threads"])
     found = ceil_div(int(values["count"]), threads) if blocks is None else blocks
     return Plan(arguments, (found, 1, 1), (threads, 1, 1), constants)
@@ -41,13 +43,13 @@ def line(values: Values, *arguments: Argument, blocks: int | None = None, **cons
 def _data_plan(values: Values, *, dtype: str) -> Plan:
     blocks = int(values["num_blocks"]) if "num_blocks" in values else None
     data = Argument("data", (int(values["count"]),), dtype, str(values["input"]))
-    return line(values, data, blocks=blocks)
+    return line_plan(values, data, blocks=blocks)
 
 
 def _pair_plan(values: Values) -> Plan:
     size, (first, second) = (int(values["count"]),), PAIRS[str(values["input"])]
     a, b = Argument("a", size, fill=first), Argument("b", size, fill=second)
-    return line(values, a, b, Argument("out", size, fill="empty"), blocks=int(values["num_blocks"]))
+    return line_plan(values, a, b, Argument("out", size, fill="empty"), blocks=int(values["num_blocks"]))
 
 
 PAIRS = {"random": ("random", "random"), "twos-threes": ("twos", "threes")}
@@ -100,7 +102,7 @@ VECTORS = (
         title="Double in place",
         lesson="Each thread finds its element from its block and its place in it, and asks whether there is one.",
         kernel="tilescope.kernels.elementwise:double_in_place",
-        parameters=(count(256), threads(256), _input("ones", "random", "arange")),
+        parameters=(count_parameter(256), threads_parameter(256), _input("ones", "random", "arange")),
         plan=partial(_data_plan, dtype="float64"),
         reference=_doubled,
         roles={"data": "result"},
@@ -112,7 +114,7 @@ VECTORS = (
         title="Increment",
         lesson="A thread for each element: as many blocks as that takes, the last one not full.",
         kernel="tilescope.kernels.elementwise:increment",
-        parameters=(count(1000), threads(256), _input("zeros", "random", "arange")),
+        parameters=(count_parameter(1000), threads_parameter(256), _input("zeros", "random", "arange")),
         plan=partial(_data_plan, dtype="float32"),
         reference=_incremented,
         roles={"data": "result"},
@@ -124,7 +126,12 @@ VECTORS = (
         lesson="Each thread goes on by as many elements as the grid has threads, so that any grid fits any "
         "length.",
         kernel="tilescope.kernels.elementwise:multiply_grid_stride",
-        parameters=(count(2048), blocks(4), threads(128), _input("random", "twos-threes")),
+        parameters=(
+            count_parameter(2048),
+            blocks_parameter(4),
+            threads_parameter(128),
+            _input("random", "twos-threes"),
+        ),
         plan=_pair_plan,
         reference=_products,
         roles={"a": "left", "b": "above", "out": "result"},
@@ -143,7 +150,12 @@ TOO_FEW = _vector(
     pitfall="Without a loop, the grid must have a thread for every element.",
     group="Pitfalls",
     kernel="tilescope.kernels.elementwise:increment",
-    parameters=(count(1000), blocks(10), threads(64), _input("zeros", "random", "arange")),
+    parameters=(
+        count_parameter(1000),
+        blocks_parameter(10),
+        threads_parameter(64),
+        _input("zeros", "random", "arange"),
+    ),
     plan=partial(_data_plan, dtype="float32"),
     reference=_incremented,
     roles={"data": "result"},
@@ -155,7 +167,7 @@ TOO_FEW = _vector(
 
 def _sum_plan(values: Values) -> Plan:
     numbers = Argument("values", (int(values["count"]),), fill="random")
-    return line(values, numbers, Argument("total", (1,)), THREADS=int(values["threads"]))
+    return line_plan(values, numbers, Argument("total", (1,)), THREADS=int(values["threads"]))
 
 
 def _sum(arguments: Arrays) -> Result:
@@ -176,7 +188,7 @@ def _sum_tolerance(arguments: Arrays) -> float:
 _summed = partial(
     Scenario,
     group="Sum",
-    parameters=(count(4096), threads(128, choices=(32, 64, 128, 256, 512, 1024))),
+    parameters=(count_parameter(4096), threads_parameter(128, choices=(32, 64, 128, 256, 512, 1024))),
     plan=_sum_plan,
     reference=_sum,
     tolerance=_sum_tolerance,
