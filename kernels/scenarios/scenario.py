@@ -21,67 +21,57 @@ class CatalogueError(ValueError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One thing a user may choose: a whole number in a range, one of some words or numbers, or a file.
+    """One thing a user may choose: a whole number in a range, one of some words or numbers, or a file."""
 
-    file: the value is the path of a `.npy` file, or "" for none.
-    """
-
-    name: str
-    label: str
-    default: Value
-    minimum: int = 1
-    maximum: int = 1
-    choices: tuple[Value, ...] = ()
-    file: bool = False
+    name: str  # in commands and saved settings
+    label: str  # beside its field in the window
+    default: Value  # a number, one of `choices`, or a path
+    minimum: int = 1  # of a number that is not one of `choices`
+    maximum: int = 1  # the largest that may be chosen
+    choices: tuple[Value, ...] = ()  # all values there are; none for a range
+    file: bool = False  # whether the value is the path of a `.npy` file, or "" for none
 
 
 @dataclass(frozen=True)
 class Argument:
-    """A kernel argument: an array filled by `fill` (see tracer.launch.Array), or a scalar `value`."""
+    """A kernel argument: an array, or a scalar."""
 
-    name: str
-    shape: tuple[int, ...] = ()
-    dtype: str = "float32"
-    fill: str = "zeros"
-    path: str = ""
-    value: int | float | None = None
+    name: str  # of the kernel's parameter
+    shape: tuple[int, ...] = ()  # elements along each dimension
+    dtype: str = "float32"  # of an element, as NumPy names it
+    fill: str = "zeros"  # where the elements come from, see tracer.model.launch.Array
+    path: str = ""  # of the `.npy` file, where that is "file"
+    value: int | float | None = None  # of a scalar, None for an array
 
 
 @dataclass(frozen=True)
 class Plan:
     """A scenario with its parameters settled: everything a launch needs but the schedule."""
 
-    arguments: tuple[Argument, ...]
-    grid: Dim3
-    block: Dim3
-    constants: Mapping[str, int | float | str]
-    shared_bytes: int = 0
+    arguments: tuple[Argument, ...]  # in the kernel's order
+    grid: Dim3  # blocks along x, y, z
+    block: Dim3  # threads of a block along x, y, z
+    constants: Mapping[str, int | float | str]  # globals that the kernel freezes; a str names a numba type
+    shared_bytes: int = 0  # of dynamic shared memory, a block
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """The same work as a CPU program, timed beside the kernel.
+    """The same work as a CPU program, timed beside the kernel."""
 
-    function: `module:function`, which takes the kernel's arguments. The name is unique within its scenario.
-    """
-
-    name: str
-    title: str
-    function: str
+    name: str  # unique within its scenario
+    title: str  # in charts
+    function: str  # `module:function`, which takes the kernel's arguments
 
 
 @dataclass(frozen=True)
 class CudaC:
-    """A kernel in CUDA C: a function of a file in kernels/cuda_c; `{tile}` in it is that parameter.
+    """A kernel in CUDA C, which takes the arrays and then some parameters as ints."""
 
-    It takes the arrays, then `numbers`, parameters as ints; `dynamic` says whether the plan's dynamic shared
-    memory is for it.
-    """
-
-    file: str
-    function: str
-    numbers: tuple[str, ...] = ("m", "k", "n")
-    dynamic: bool = False
+    file: str  # in kernels/cuda_c
+    function: str  # of that file; `{tile}` in it is that parameter
+    numbers: tuple[str, ...] = ("m", "k", "n")  # names of the parameters that it takes
+    dynamic: bool = False  # whether the plan's dynamic shared memory is for it
 
 
 @dataclass(frozen=True)
@@ -113,47 +103,39 @@ def _no_flop(plan: Plan) -> int:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A kernel as a lesson.
+    """A kernel as a lesson."""
 
-    kernel: `module:function`. roles: where a buffer is drawn: "left" of the result, "above" it, or as the
-    "result"; shared buffers stand beside them. phases: texts of the phases in turn, repeated; `last`: of
-    the last phase of a block. resident: blocks that run at once (None: as many as fit).
-    reference: (arguments after filling, by name, and `gridDim` and `blockDim`, three numbers each) -> the
-    expected content of each array that the kernel writes, by name. tolerance: (the same arguments) -> the
-    largest absolute error that rounding explains.
-
-    group: the heading under which it is listed. pitfall: one sentence about what is wrong with the kernel,
-    "" for a right one; works, breaks: parameters that it is right and wrong for.
-    timed: the parameters that a measurement takes unless it is told others. flop: the floating-point
-    operations of a plan, by a formula; 0 where arithmetic is not the point. baselines: CPU programs for it.
-    cuda_c: where the kernel is CUDA C; `kernel` is then the Numba kernel that makes the same accesses, which
-    is traced in its place. engine: "python" where `kernel` is a plain
-    Python program that plays a launch.
-    words: another model's words for CUDA's, where the scenario speaks it (see WORK_ITEM_WORDS).
-    """
-
-    name: str
-    title: str
-    lesson: str
-    kernel: str
-    parameters: tuple[Parameter, ...]
-    plan: Callable[[Values], Plan]
+    name: str  # in commands and saved files, unique
+    title: str  # in the window
+    lesson: str  # one sentence: what there is to see
+    kernel: str  # `module:function`
+    parameters: tuple[Parameter, ...]  # in the order of their fields
+    plan: Callable[[Values], Plan]  # settled parameters -> what is launched
+    # Arguments after filling, by name, and `gridDim` and `blockDim`, three numbers each -> the expected content of
+    # each array that the kernel writes, by name; and -> the largest absolute error that rounding explains.
     reference: Callable[[Arrays], dict[str, NDArray[Any]]]
     tolerance: Callable[[Arrays], float]
+    # Where a global buffer is drawn: "left" of the result, "above" it, or as the "result"; shared ones stand beside.
     roles: Mapping[str, str] = field(default_factory=dict)
-    phases: tuple[PhaseText, ...] = ()
-    last: PhaseText | None = None
-    resident: int | None = None
-    group: str = ""
-    pitfall: str = ""
-    works: tuple[Values, ...] = ()
-    breaks: tuple[Values, ...] = ()
-    timed: tuple[Values, ...] = ({},)
-    flop: Callable[[Plan], int] = _no_flop
-    baselines: tuple[Baseline, ...] = ()
-    cuda_c: CudaC | None = None
-    engine: Literal["cuda", "python"] = "cuda"
-    words: Mapping[str, str] = field(default_factory=dict)
+    phases: tuple[PhaseText, ...] = ()  # texts of the phases in turn, repeated
+    last: PhaseText | None = None  # of the last phase of a block, where it differs
+    resident: int | None = None  # blocks that run at once; None is as many as fit
+    group: str = ""  # the heading under which it is listed
+    pitfall: str = ""  # one sentence about what is wrong with the kernel; "" for a right one
+    works: tuple[Values, ...] = ()  # parameters that a wrong kernel is right for
+    breaks: tuple[Values, ...] = ()  # parameters that it is wrong for
+    timed: tuple[Values, ...] = ({},)  # parameters that a measurement takes unless it is given others
+    flop: Callable[[Plan], int] = (
+        _no_flop  # floating-point operations, by a formula; 0 where they are not the point
+    )
+    baselines: tuple[Baseline, ...] = ()  # CPU programs for it
+    cuda_c: CudaC | None = (
+        None  # the kernel in CUDA C; `kernel` makes the same accesses and is traced in its place
+    )
+    engine: Literal["cuda", "python"] = (
+        "cuda"  # "python": `kernel` is a plain Python program that plays a launch
+    )
+    words: Mapping[str, str] = field(default_factory=dict)  # for CUDA's words, where another model is spoken
 
 
 def settle(scenario: Scenario, values: Values) -> dict[str, Value]:

@@ -38,33 +38,28 @@ class Requests:
     is before the first. At each moment a running warp makes at most one request. State "at moment m" includes
     every request with moment <= m.
 
-    Per request: block, warp, phase, site, buffer, op, kind (in REQUEST_KINDS), moment, lanes (active ones, 1 to 32),
-    sectors (distinct 32-byte pieces touched, in an atomic once for each access to the most contended address
-    of a piece; 0 outside global memory), wavefronts (most distinct 4-byte words in one of 32 banks, at least
-    two for 16-byte elements; 0 outside shared memory).
-    request: per access of the trace, its request. order: accesses sorted by request, then lane;
-    accesses of request r are order[start[r]:start[r + 1]]. Both are of 32 bits where these suffice.
-    span_start, span_end: shape (blocks in the order of trace.blocks, phases): that phase of that block is
-    made of moments span_start < m <= span_end (equal where the phase made no access).
+    Columns have shape (requests,) where nothing else is said. Those of shape (accesses,) are of 32 bits where these
+    suffice. That phase of that block is made of moments span_start < m <= span_end, which are equal where it made
+    no access; both have shape (blocks in the order of trace.blocks, phases).
     """
 
-    block: NDArray[np.int64]
-    warp: NDArray[np.int64]
-    phase: NDArray[np.int64]
-    site: NDArray[np.int64]
-    buffer: NDArray[np.int64]
-    op: NDArray[np.uint8]
-    kind: NDArray[np.uint8]
-    moment: NDArray[np.int64]
-    lanes: NDArray[np.int64]
-    sectors: NDArray[np.int64]
-    wavefronts: NDArray[np.int64]
-    request: NDArray[Any]
-    order: NDArray[Any]
-    start: NDArray[np.int64]
-    span_start: NDArray[np.int64]
-    span_end: NDArray[np.int64]
-    end: int
+    block: NDArray[np.int64]  # linear number in the grid
+    warp: NDArray[np.int64]  # number in the block
+    phase: NDArray[np.int64]  # barriers that its threads had passed
+    site: NDArray[np.int64]  # index in the trace's `sites`
+    buffer: NDArray[np.int64]  # index in the trace's `buffers`
+    op: NDArray[np.uint8]  # an `Op`
+    kind: NDArray[np.uint8]  # index in REQUEST_KINDS
+    moment: NDArray[np.int64]  # ascending
+    lanes: NDArray[np.int64]  # active ones, 1 to 32
+    sectors: NDArray[np.int64]  # of 32 bytes that it takes, 0 outside global memory; see `request_cost`
+    wavefronts: NDArray[np.int64]  # that it takes, 0 outside shared memory; see `request_cost`
+    request: NDArray[Any]  # of each access of the trace, shape (accesses,)
+    order: NDArray[Any]  # accesses by request, then lane; those of request r are order[start[r]:start[r + 1]]
+    start: NDArray[np.int64]  # shape (requests + 1,)
+    span_start: NDArray[np.int64]  # the moment before the first of a phase
+    span_end: NDArray[np.int64]  # the last moment of a phase
+    end: int  # the last moment
 
     def __len__(self) -> int:
         return len(self.moment)

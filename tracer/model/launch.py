@@ -19,13 +19,13 @@ PYTHON_PROGRAMS = "tilescope.kernels.emulation"  # the module of the plain Pytho
 class Array(msgspec.Struct, frozen=True, tag="array"):
     """An array argument.
 
-    `fill` says where the elements come from: seeded random numbers, uniform or normal, all the same number,
-    0 1 2 ..., the poison of uninitialised memory (`empty`), or a `.npy` file.
+    `fill`: seeded random numbers, uniform or normal, all the same number, 0 1 2 ..., the poison of uninitialised
+    memory (`empty`), or a `.npy` file.
     """
 
-    shape: tuple[int, ...]
-    dtype: str = "float32"
-    fill: Fill = "zeros"
+    shape: tuple[int, ...]  # elements along each dimension
+    dtype: str = "float32"  # of an element, as NumPy names it
+    fill: Fill = "zeros"  # where the elements come from
     seed: int = 0  # of random numbers
     path: str = ""  # of the `.npy` file
     digest: str = ""  # SHA-256 of the file, which makes its content part of the launch
