@@ -27,7 +27,7 @@ class BufferContents:
     The state at moment m includes every request with moment <= m; of several stores to an element the one of
     the largest step counts. Shared buffers exist once per block and local ones once per thread: `block` and
     `thread` say which, and don't matter for others. Work on a buffer is done when it is first asked for.
-    Buffers whose bytes overlap are told apart: a store through one does not show in the other.
+    Buffers whose bytes overlap are kept apart: a store through one does not show in the other.
     """
 
     def __init__(self, trace: Trace, requests: Requests) -> None:
@@ -114,7 +114,7 @@ class BufferContents:
         return np.where(found, kind, NOWHERE).astype(np.uint8), buffer, index
 
     def value_range(self, buffer: int) -> tuple[float, float]:
-        """Return the least and the largest finite value that a buffer ever holds; (0, 0) when there is none.
+        """Return the smallest and the largest finite value that a buffer ever holds; (0, 0) when there is none.
 
         Complex values count by magnitude.
         """
@@ -167,7 +167,7 @@ class BufferContents:
         return (content if some is None else content[some]).astype(dtype)
 
     def _overwritten(self, content: NDArray[Any], last: NDArray[np.int32]) -> NDArray[Any]:
-        """Put in what these rows wrote; whole records have no values in a trace and stay as they began."""
+        """Put in what these rows wrote; complete records have no values in a trace and stay as they began."""
         written = np.flatnonzero(last >= 0)
         if self._trace.value is not None and content.dtype.kind != "V":
             content[written] = _cast(self._trace.value[last[written]], content.dtype)
@@ -223,7 +223,7 @@ def _written(content: NDArray[Any]) -> NDArray[Any]:
 
 
 def _ends(numbers: NDArray[Any]) -> list[float]:
-    """Return the least and the largest finite number, nothing where there is none."""
+    """Return the smallest and the largest finite number, nothing where there is none."""
     with np.errstate(invalid="ignore"):
         ends = [float(numbers.min()), float(numbers.max())] if len(numbers) else []
     if np.isfinite(ends).all():

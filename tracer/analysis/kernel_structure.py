@@ -35,10 +35,10 @@ def syntax_tree(source: str) -> ast.Module:
 
 @lru_cache(maxsize=16)
 def _suites(source: str) -> tuple[Suite, ...]:
-    return tuple(suite for node in ast.walk(syntax_tree(source)) for suite in _of(node))
+    return tuple(suite for node in ast.walk(syntax_tree(source)) for suite in _suites_of(node))
 
 
-def _of(node: ast.AST) -> Iterator[Suite]:
+def _suites_of(node: ast.AST) -> Iterator[Suite]:
     """Return the suites of a statement; that of a loop begins with its head, which runs in every round."""
     kind = SUITE_KINDS.get(type(node), "")
     for number, name in enumerate(("body", "orelse", "finalbody")):

@@ -87,7 +87,7 @@ class _NextStores:
 
 def _stores(trace: Trace, space: str) -> Ints:
     """Return the stores to memory of this space."""
-    there = trace.of_buffers.space == space
+    there = trace.buffer_columns.space == space
     if not trace.access_counts[there, Op.STORE].any():
         return np.empty(0, np.int64)
     stores = np.flatnonzero(trace.op == Op.STORE)

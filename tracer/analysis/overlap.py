@@ -81,7 +81,7 @@ def unit_accesses(trace: Trace, group: Sequence[int], part: slice) -> UnitAccess
     buffers = [trace.buffers[b] for b in group]
     base = min(b.address for b in buffers)
     size = math.gcd(*(n for b in buffers for n in (b.unit, b.itemsize, b.address - base)))
-    number, of = trace.buffer[rows], trace.of_buffers
+    number, of = trace.buffer[rows], trace.buffer_columns
     unit = (index * of.unit[number] + of.address[number] - base) // size
     rows, unit = _spread(rows, unit, of.itemsize[number] // size)
     return UnitAccesses(rows, unit, (max(_end(trace, b) for b in group) - base) // size)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 
-def texts_beside(file: Path, source: str) -> dict[Path, str]:
+def imported_texts(file: Path, source: str) -> dict[Path, str]:
     """Return the text of each module in a file's folder that `source`, the file's own text, leads to by imports."""
     folder = file.parent
     found: dict[Path, str] = {}
@@ -23,9 +23,9 @@ def texts_beside(file: Path, source: str) -> dict[Path, str]:
     return found
 
 
-def digest_beside(file: Path, source: str) -> str:
+def imports_digest(file: Path, source: str) -> str:
     """Return a name for these modules' texts: 64 hexadecimal digits, or nothing where there are none."""
-    texts = texts_beside(file, source)
+    texts = imported_texts(file, source)
     if not texts:
         return ""
     return hashlib.sha256(repr(sorted((p.name, text) for p, text in texts.items())).encode()).hexdigest()

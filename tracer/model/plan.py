@@ -18,7 +18,7 @@ from ...kernels.scenarios.catalogue import (
     Values,
     did_you_mean,
 )
-from .kernel_imports import digest_beside
+from .kernel_imports import imports_digest
 from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Schedule, ScheduleKind
 
 Resident = int | Literal["all"]
@@ -72,7 +72,7 @@ def launch_of(
     return Launch(
         kernel=scenario.kernel,
         source=source,
-        beside=digest_beside(file.absolute(), source),
+        beside=imports_digest(file.absolute(), source),
         arguments=_arguments(plan, schedule.seed),
         grid=plan.grid,
         block=plan.block,

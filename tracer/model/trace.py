@@ -88,7 +88,7 @@ class Buffer:
         count = (max(0, self.size - 1) * self.unit) // size + math.prod(inner)
         return Buffer(text, self.space, dtype.base.str, self.shape + inner, strides, address, size, count)
 
-    def seen_as(self, dtype: np.dtype[Any], nbytes: int) -> Buffer:
+    def viewed_as(self, dtype: np.dtype[Any], nbytes: int) -> Buffer:
         """Return the buffer of the first `nbytes` bytes seen as elements of another type, in one dimension."""
         size = dtype.itemsize
         count = nbytes // size
@@ -295,7 +295,7 @@ class Trace:
         return np.isin(self.blocks, self.recorded)
 
     @cached_property
-    def of_buffers(self) -> BufferColumns:
+    def buffer_columns(self) -> BufferColumns:
         """The buffers as columns."""
         return BufferColumns.of(self.buffers)
 

@@ -2,7 +2,7 @@
 
 Where a file lies decides. The user's is what lies in the folders of the program and of the kernel, and what these
 import from there. What is installed is a library, however near its environment is placed, and so are Python's own
-modules, Numba and Tilescope. What a library's code does is told at the line of the user's that called it.
+modules, Numba and Tilescope. What a library's code does is reported at the line of the user's that called it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import NamedTuple
 
-INSTALLED = (
+INSTALL_FOLDERS = (
     "site-packages",
     "dist-packages",
-)  # what Python calls a folder of installed packages, and what Debian
-LIBRARIES = ("numba", "numba_cuda", "numpy")  # wherever they lie, which may be somebody's checkout
-OURS = ("tracer", "app")  # folders of this package; the kernels of the catalogue are code like a user's
+)  # names of folders of installed packages: Python's, Debian's
+LIBRARY_PACKAGES = ("numba", "numba_cuda", "numpy")  # wherever they lie, which may be somebody's checkout
+OWN_FOLDERS = ("tracer", "app")  # of this package; the kernels of the catalogue are code like a user's
 _PACKAGE = __name__.partition(".")[0]
 
 
@@ -39,7 +39,7 @@ class LibraryCode(NamedTuple):
 Code = CodeType | LibraryCode
 
 
-def running(code: Code) -> CodeType:
+def running_code(code: Code) -> CodeType:
     """Return the code that runs, which may be a library's."""
     return code.code if isinstance(code, LibraryCode) else code
 
@@ -47,7 +47,7 @@ def running(code: Code) -> CodeType:
 class UserCode:
     """Tells the user's code from that of libraries, for a kernel in a file.
 
-    code: of the user's, for which a place was last asked. Whoever asks compares it first, since an access mostly
+    code: of the user's, that was last located. Whoever asks compares it first, since an access mostly
     comes from where the one before it came from.
     """
 
@@ -68,7 +68,7 @@ class UserCode:
         pairs = [(path, home) for path in _paths(file) for home in self._homes if path.is_relative_to(home)]
         return not file or _is_text(file) or any(not _is_vendored(path, home) for path, home in pairs)
 
-    def place(self, frame: FrameType) -> tuple[Code, int]:
+    def locate(self, frame: FrameType) -> tuple[Code, int]:
         """Return the code that a frame runs, a library's with the user's that called it, and its instruction.
 
         Where none of the user's is under way, since the kernel itself is a library's, the code is as it is.
@@ -108,7 +108,7 @@ def _is_library(file: str) -> bool:
         return file.startswith("<frozen")
     folders = {*_folders_of_python(), *_folders_imported()}
     paths = _paths(file)
-    return any(part in INSTALLED for path in paths for part in path.parts) or any(
+    return any(part in INSTALL_FOLDERS for path in paths for part in path.parts) or any(
         path.is_relative_to(folder) for path in paths for folder in folders
     )
 
@@ -135,16 +135,18 @@ def _folders_of_python() -> frozenset[Path]:
 
 def _folders_imported() -> Iterator[Path]:
     """Yield the folders of those libraries that are imported, and of Tilescope itself."""
-    for name in (*LIBRARIES, _PACKAGE):
+    for name in (*LIBRARY_PACKAGES, _PACKAGE):
         file = getattr(sys.modules.get(name), "__file__", None)
         folders = [path.parent for path in _paths(file)] if file else []
-        yield from folders if name != _PACKAGE else (folder / room for folder in folders for room in OURS)
+        yield from (
+            folders if name != _PACKAGE else (folder / room for folder in folders for room in OWN_FOLDERS)
+        )
 
 
 @lru_cache(maxsize=1024)
 def _is_installed_into(folder: Path) -> bool:
     """Return whether packages are installed into a folder: it is called so, or pip notes there what it installed."""
-    return folder.name in INSTALLED or (folder.is_dir() and any(folder.glob("*.dist-info")))
+    return folder.name in INSTALL_FOLDERS or (folder.is_dir() and any(folder.glob("*.dist-info")))
 
 
 def _is_vendored(path: Path, home: Path) -> bool:

@@ -94,7 +94,7 @@ class JsonProcess:
         return self._process.poll()
 
     def forget_errors(self) -> None:
-        """Take what it has said on standard error until now as told: it explains no death to come."""
+        """Take what it has said on standard error until now as reported: it explains no death to come."""
         self._explained = os.fstat(self._errors.fileno()).st_size
 
     def death(self) -> str:

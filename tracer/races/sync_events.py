@@ -132,7 +132,7 @@ def _accesses(trace: Trace, watched: Ints) -> Ints:
 
 def locations_of(trace: Trace, rows: Ints) -> Ints:
     """Return a number for the memory that each access begins at: equal where it is the same."""
-    buffer, of = trace.buffer[rows], trace.of_buffers
+    buffer, of = trace.buffer[rows], trace.buffer_columns
     shared = of.space[buffer] == "shared"
     byte = of.address[buffer] + trace.index[rows].astype(np.int64) * of.unit[buffer]
     block = np.where(shared, trace.block_positions(trace.block[rows]) + 1, 0)

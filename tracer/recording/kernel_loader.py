@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.kernel_imports import texts_beside
+from ..model.kernel_imports import imported_texts
 from ..model.launch import Array, Launch
 from ..model.trace import poison
 
@@ -73,7 +73,7 @@ _beside: dict[Path, str] = {}  # the text of each module beside a kernel's file,
 
 def _refresh(file: str, source: str) -> None:
     """Forget modules beside this and other kernels' files, so that those meant are imported, as they are now."""
-    texts = texts_beside(Path(file), source)
+    texts = imported_texts(Path(file), source)
     changed = any(_beside.get(path, text) != text for path, text in texts.items())
     forgotten = {*_beside, *texts} if changed else _beside.keys() - texts.keys()
     for name, module in list(sys.modules.items()) if forgotten else ():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..model.array_types import Columns, narrow
 from ..model.trace import BARRIER, BLOCK_SCOPE, Barriers, Buffer, Op, OutOfBounds, Site
-from ..model.user_code import Code, LibraryCode, running
+from ..model.user_code import Code, LibraryCode, running_code
 from .bytecode_positions import position, result_unused
 from .warp_operations import Came, Faults, Meeting, lanes
 
@@ -242,7 +242,7 @@ class Recorder:
     def _look_up(self, code: Code, op: int, instructions: NDArray[np.int64]) -> NDArray[np.int64]:
         key = (id(code), min(op, Op.ATOMIC) if op != BARRIER else BARRIER)
         if key not in self._tables:
-            self._tables[key] = (code, np.full(len(running(code).co_code) + 2, -1, np.int64))
+            self._tables[key] = (code, np.full(len(running_code(code).co_code) + 2, -1, np.int64))
         table = self._tables[key][1]
         found = table[instructions]
         if (found < 0).any():
@@ -253,7 +253,7 @@ class Recorder:
 
     def _site_number(self, code: Code, instruction: int, kind: int) -> int:
         """Return the site of an instruction; an expression that loads and stores (`a[i] += 1`) is two."""
-        own = running(code)
+        own = running_code(code)
         line, column = position(own, instruction)
         key = (code, line, column, kind)
         if key not in self._site_numbers:

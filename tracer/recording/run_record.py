@@ -78,7 +78,7 @@ class RunRecord:
         """Return the number of the buffer of a memory's bytes seen as elements of this type."""
         if memory.cells.dtype == dtype:
             return memory.buffer
-        seen = self.recorder.buffers[memory.buffer].seen_as(dtype, memory.cells.nbytes)
+        seen = self.recorder.buffers[memory.buffer].viewed_as(dtype, memory.cells.nbytes)
         return self.recorder.add_part(memory.buffer, f"view {dtype.str}", seen)
 
     def _name_too(self, buffer: int, name: str) -> None:
@@ -132,7 +132,7 @@ class RunRecord:
             address = self._addresses.get("shared", 0)
             self._dynamic = Buffer(name, "shared", "|u1", (nbytes,), (1,), address, 1, nbytes)
             self._addresses["shared"] = address + nbytes
-        return self.recorder.add_buffer(self._dynamic.seen_as(dtype, nbytes))
+        return self.recorder.add_buffer(self._dynamic.viewed_as(dtype, nbytes))
 
 
 def _root(ary: NDArray[Any]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ import msgspec
 from ..model.launch import Launch, encode
 from ..model.trace import Trace
 from ..processes.json_process import JsonProcess, StartError, module_command
-from ..storage.temp_folders import new_folder
+from ..storage.temp_folders import new_process_folder
 from ..storage.trace_file import TraceFileError, load
 from .time_estimate import duration_text
 from .worker_events import Done, Event, Failed, Job, Output, Progress, Slow
@@ -44,7 +44,7 @@ class Worker:
     """A tracing process, started anew whenever it has ended. Launches run one by one; any thread may call."""
 
     def __init__(self) -> None:
-        self._folder = new_folder()
+        self._folder = new_process_folder()
         self._alive: list[JsonProcess] = []  # at most one, shared with the finalizer
         self._jobs = itertools.count(1)
         self._turn = threading.Lock()  # held by the run under way

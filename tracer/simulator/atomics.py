@@ -29,7 +29,7 @@ def update(array: RecordingArray, index: Any, change: Callable[[Any], Any], fram
     if new is not None:
         values[cell] = converted(new, array._memory.cells.dtype)
     buffer = array._memory.buffer * 4 + Op.ATOMIC
-    array._extend((me.context, buffer, *array._user_code.place(frame), cell, values[cell]))
+    array._extend((me.context, buffer, *array._user_code.locate(frame), cell, values[cell]))
     return old
 
 

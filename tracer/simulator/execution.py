@@ -148,7 +148,7 @@ class Execution:
 
     def place(self, frame: FrameType) -> tuple[Code, int]:
         """Return the code that a frame runs, a library's with the user's that called it, and its instruction."""
-        return self.scheduler.user_code.place(frame)
+        return self.scheduler.user_code.locate(frame)
 
     def arrive(self, frame: FrameType, reach: int, *, warp: bool = False) -> None:
         """Record that the current thread is at a barrier, or (warp) a warp operation or fence; see `Barriers`."""

@@ -106,7 +106,7 @@ class RecordingArray:
         if frame.f_code is code:
             self._extend((me.context, self._load, code, frame.f_lasti, cell, value))
         else:
-            self._extend((me.context, self._load, *self._user_code.place(frame), cell, value))
+            self._extend((me.context, self._load, *self._user_code.locate(frame), cell, value))
         if len(self._log) >= FULL:
             scheduler.recorder.flush()
         return value
@@ -136,7 +136,7 @@ class RecordingArray:
         if frame.f_code is code:
             self._extend((me.context, self._store, code, frame.f_lasti, cell, values[cell]))
         else:
-            self._extend((me.context, self._store, *self._user_code.place(frame), cell, values[cell]))
+            self._extend((me.context, self._store, *self._user_code.locate(frame), cell, values[cell]))
         if len(self._log) >= FULL:
             scheduler.recorder.flush()
 
@@ -144,14 +144,14 @@ class RecordingArray:
         """Load the element at an index of the memory, for an instruction of `frame`."""
         me = take_turn(self._scheduler)
         value = self._values[cell]
-        self._extend((me.context, self._load, *self._user_code.place(frame), cell, value))
+        self._extend((me.context, self._load, *self._user_code.locate(frame), cell, value))
         return value
 
     def store(self, cell: int, value: Any, frame: FrameType) -> None:
         """Store to an index of the memory; numbers that don't fit wrap, as on the GPU."""
         me = take_turn(self._scheduler)
         self._values[cell] = converted(value, self._memory.cells.dtype)
-        self._extend((me.context, self._store, *self._user_code.place(frame), cell, self._values[cell]))
+        self._extend((me.context, self._store, *self._user_code.locate(frame), cell, self._values[cell]))
 
     def cell(self, index: Any) -> int:
         """Return the place in memory of one element; raises Miss outside the array."""
@@ -171,7 +171,7 @@ class RecordingArray:
         """Record an access outside the array, which is not made, and return the poison that a load gives."""
         me = take_turn(self._scheduler)
         coded = self._memory.buffer * 4 + op
-        self._memory.recorder.miss(me.context, coded, *self._user_code.place(frame), miss.cell, miss.text)
+        self._memory.recorder.miss(me.context, coded, *self._user_code.locate(frame), miss.cell, miss.text)
         nothing = poison(self._memory.cells.dtype)
         return values_of(np.array([nothing]))[0]
 
@@ -372,7 +372,7 @@ def alias(view: NDArray[Any], memory: Allocation) -> RecordingArray:
     recorder = memory.recorder
     key = f"view {view.dtype.str}"
     if key not in memory.fields:
-        seen = recorder.buffers[memory.buffer].seen_as(view.dtype, len(memory.cells) * memory.unit)
+        seen = recorder.buffers[memory.buffer].viewed_as(view.dtype, len(memory.cells) * memory.unit)
         cells = np.ndarray(seen.size, view.dtype, memory.cells)
         number = recorder.add_part(memory.buffer, key, seen)
         memory.fields[key] = Allocation(cells, number, memory.scheduler)

@@ -33,7 +33,7 @@ def atomic_file(path: Path, durable: bool = True) -> Iterator[IO[bytes]]:
                 os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
-        with contextlib.suppress(OSError):  # what went wrong before is what is told
+        with contextlib.suppress(OSError):  # what went wrong before is what is reported
             temporary.unlink()
         raise
 

@@ -53,7 +53,7 @@ def read(members: zipfile.ZipFile, name: str, mapped: IO[bytes] | None = None) -
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"compression of {name}")
     if mapped is not None and info.compress_type == zipfile.ZIP_STORED and info.file_size >= LARGE:
-        data: Any = np.memmap(mapped, np.uint8, "r", _place(mapped, info), (info.file_size,))
+        data: Any = np.memmap(mapped, np.uint8, "r", _data_offset(mapped, info), (info.file_size,))
     else:
         data = members.read(info)
     start = 10 + int.from_bytes(bytes(data[8:10]), "little")
@@ -63,7 +63,7 @@ def read(members: zipfile.ZipFile, name: str, mapped: IO[bytes] | None = None) -
     return _column(data, start, np.dtype(header[1].decode()), int(header[2]))
 
 
-def _place(file: IO[bytes], info: zipfile.ZipInfo) -> int:
+def _data_offset(file: IO[bytes], info: zipfile.ZipInfo) -> int:
     """Return where in the file a member begins, after its own header (APPNOTE.TXT 4.3.7)."""
     file.seek(info.header_offset)
     head = file.read(30)

@@ -15,16 +15,16 @@ DAY = 86_400.0  # seconds
 
 
 @lru_cache
-def large_folder() -> str:
+def large_files_folder() -> str:
     """Return where large files go: not where many systems keep temporary files in memory, if there is a choice."""
     usual = tempfile.gettempdir()
     elsewhere = usual != "/tmp" or not os.access("/var/tmp", os.W_OK)
     return usual if elsewhere else "/var/tmp"
 
 
-def new_folder() -> Path:
+def new_process_folder() -> Path:
     """Return a new folder of this process; those of processes that have ended are removed."""
-    parent = Path(large_folder())
+    parent = Path(large_files_folder())
     for path in parent.glob(f"{PREFIX}*"):
         if _is_left_over(path):
             shutil.rmtree(path, ignore_errors=True)

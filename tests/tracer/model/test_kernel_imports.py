@@ -10,7 +10,7 @@ import pytest
 
 from launching import Array, contents
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.model.kernel_imports import digest_beside, texts_beside
+from tilescope.tracer.model.kernel_imports import imported_texts, imports_digest
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.storage.trace_cache import TraceCache
@@ -46,8 +46,8 @@ def planned(folder: Path):
 
 def test_what_is_beside_a_file_is_found_through_its_imports(folder):
     (folder / "unused.py").write_text("")
-    assert [p.name for p in texts_beside(folder / "kernels.py", KERNEL)] == ["helping.py", "deeper.py"]
-    assert digest_beside(folder / "kernels.py", "import numpy\n") == ""
+    assert [p.name for p in imported_texts(folder / "kernels.py", KERNEL)] == ["helping.py", "deeper.py"]
+    assert imports_digest(folder / "kernels.py", "import numpy\n") == ""
 
 
 @pytest.mark.parametrize("engine", ["compiled", "simulator"])

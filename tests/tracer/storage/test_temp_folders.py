@@ -15,7 +15,7 @@ from tilescope.tracer.storage import temp_folders
 
 @pytest.fixture
 def parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(temp_folders, "large_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(temp_folders, "large_files_folder", lambda: str(tmp_path))
     return tmp_path
 
 
@@ -30,7 +30,7 @@ def test_what_a_killed_process_left_is_removed_at_the_next_start(parent):
     foreign = parent / f"{temp_folders.PREFIX}notes"
     for folder in (alive, foreign):
         folder.mkdir()
-    made = temp_folders.new_folder()
+    made = temp_folders.new_process_folder()
     assert not dead.exists()
     assert all(folder.is_dir() for folder in (alive, foreign, made))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.array_types import Columns
-from ...storage.temp_folders import large_folder
+from ...storage.temp_folders import large_files_folder
 from ...storage.trace_file import TraceFileError
 
 ROOM = 1 << 24
@@ -98,13 +98,13 @@ class Growing:
 
     def _write(self, name: str, column: NDArray[Any], dtype: np.dtype[Any]) -> None:
         if name not in self._files:
-            self._files[name] = tempfile.TemporaryFile(dir=large_folder())  # noqa: SIM115  # as long as the columns
+            self._files[name] = tempfile.TemporaryFile(dir=large_files_folder())  # noqa: SIM115  # as long as the columns
         try:
             for begin in range(0, len(column), BATCH):
                 self._files[name].write(np.ascontiguousarray(column[begin : begin + BATCH], dtype).data)
             self._files[name].flush()
         except OSError as error:
-            where = large_folder()
+            where = large_files_folder()
             raise TraceFileError(
                 f"Can't keep {self._rows:,} accesses in {where}: {error.strerror}; "
                 "free some space, or choose a smaller size or fewer blocks."

@@ -139,7 +139,7 @@ class Memory:
         known = next(n for (r, c), n in self._numbers.items() if r == region and c < PARTS_FROM)
         recorder = self.record.recorder
         whole = recorder.buffers[known]
-        return recorder.add_buffer(whole.seen_as(dtype, whole.size * whole.unit))
+        return recorder.add_buffer(whole.viewed_as(dtype, whole.size * whole.unit))
 
 
 def _poison() -> NDArray[np.uint8]:

@@ -26,14 +26,14 @@ def keep_apart(trace: Trace) -> bool:
     """
     groups = overlapping_buffers(trace, ("global", "shared"))
     start = np.full(len(trace.buffers), -1, np.int64)
-    sizes = trace.of_buffers.size
+    sizes = trace.buffer_columns.size
     used = [group[0] for group in groups]
     start[used] = np.cumsum(sizes[used]) - sizes[used]
     phases, threads = int(trace.phase.max(initial=0)) + 1, trace.threads + 2
     scopes = (int(trace.block.max(initial=0)) + 2) * phases
     if any(len(group) > 1 for group in groups) or sizes[used].sum() > LARGEST or scopes * threads > 1 << 61:
         return False
-    shared = trace.of_buffers.space == "shared"
+    shared = trace.buffer_columns.space == "shared"
     seen, last = np.zeros(int(sizes[used].sum()), np.int64), np.zeros(1, np.int64)
     for low in range(0, len(trace), CHUNK):
         names = ("block", "thread", "phase", "op", "buffer", "index")
