@@ -74,7 +74,7 @@ class Word(IntEnum):
     WHEN = auto()  # address, per thread: accesses made when it stopped
     OUT = auto()  # address, per thread: what it brought to a barrier or warp operation
     IN = auto()  # address, per thread: what it takes from there
-    MASK = auto()  # address, per thread: lanes it meets
+    MASK = auto()  # address, per thread: lanes that converge with it
     EXTRA = auto()  # address, per thread: the lane or distance of a shuffle
     FRAMES = auto()  # address of the generators
     FRAME = auto()  # bytes of one

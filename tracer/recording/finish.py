@@ -81,7 +81,7 @@ def trace_of(record: RunRecord, columns: Columns, blocks: NDArray[np.int64]) -> 
         value=None if records_only else columns["value"],
         step=_steps(len(columns["op"])),
         barriers=no_barriers(),
-        missing=recorder.faults.found(),
+        missing=recorder.mask_faults.found(),
         buffers=tuple(recorder.buffers),
         sites=tuple(recorder.sites),
         initial=record.initial,

@@ -12,7 +12,7 @@ from ..model.array_types import Columns, narrow
 from ..model.trace import BARRIER, BLOCK_SCOPE, Barriers, Buffer, Op, OutOfBounds, Site
 from ..model.user_code import Code, LibraryCode, running_code
 from .bytecode_positions import position, result_unused
-from .warp_operations import Came, Faults, Meeting, lanes
+from .warp_operations import ConvergingLanes, MaskFaults, Participants, lanes
 
 CHUNK = 1 << 14
 FIELDS = 6  # of an entry in the log: context, buffer * 4 + op, code, instruction, index, value
@@ -45,7 +45,7 @@ class Recorder:
         self.arrivals: list[Any] = []
         self.warp_arrivals: list[Any] = []
         self.missed: list[Any] = []
-        self.faults = Faults()
+        self.mask_faults = MaskFaults()
         self.accesses = 0
         self.finished: list[int] = []
         self.kept: list[Columns] = []
@@ -88,15 +88,21 @@ class Recorder:
         step = self.accesses + len(self.log) // FIELDS
         self.missed.extend((context, coded, code, instruction, step, cell, text))
 
-    def met(self, block: int, warp: int, meeting: Meeting, there: int, running: int) -> None:
-        """Record what is wrong with a warp operation that goes on; see `Came`."""
-        places = set(meeting.places.values())
-        if meeting.mask == lanes(meeting.places) and len(places) == 1:
+    def lanes_converged(
+        self, block: int, warp: int, converging: ConvergingLanes, there: int, running: int
+    ) -> None:
+        """Record what is wrong with a warp operation that goes on; see `Participants`."""
+        instructions = set(converging.instructions.values())
+        if converging.mask == lanes(converging.instructions) and len(instructions) == 1:
             return
-        sites = {p: int(self._look_up(p[0], BARRIER, np.array([p[1]]))[0]) for p in places}
-        came = {lane: sites[place] for lane, place in meeting.places.items()}
+        sites = {p: int(self._look_up(p[0], BARRIER, np.array([p[1]]))[0]) for p in instructions}
+        sites_by_lane = {lane: sites[instruction] for lane, instruction in converging.instructions.items()}
         step = self.accesses + len(self.log) // FIELDS
-        self.faults.judge(Came(block, warp, meeting.mask, came, meeting.sources, there, running, step))
+        self.mask_faults.check(
+            Participants(
+                block, warp, converging.mask, sites_by_lane, converging.sources, there, running, step
+            )
+        )
 
     def flush(self) -> None:
         """Turn the log into columns."""

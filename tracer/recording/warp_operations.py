@@ -1,8 +1,8 @@
-"""Warp operations: the lanes that a mask names meet, and each takes away what the others brought.
+"""Warp operations: the lanes that a mask names converge, and each takes away what the others brought.
 
 After "Warp Vote Functions", "Warp Match Functions" and "Warp Shuffle Functions" in the CUDA C++ Programming
 Guide. Where the guide leaves a result undefined (a shuffle from a lane that is not there), a lane gets
-its own value back. What the guide forbids is noted (`Faults`).
+its own value back. What the guide forbids is noted (`MaskFaults`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from ..model.trace import WARP, MissingLanes
 from ..model.user_code import Code
 
 ALL = 0xFFFFFFFF
-Place = tuple[Code, int]  # the instruction that a warp operation is
-Meet = Callable[..., dict[int, Any]]  # (mask, value, *, orders=False, source=None), see WarpOperations
+Instruction = tuple[Code, int]  # the instruction that a warp operation is
+Converge = Callable[..., dict[int, Any]]  # (mask, value, *, orders=False, source=None), see WarpOperations
 
 
-class Meeting:
+class ConvergingLanes:
     """The lanes of one mask that have come to a warp operation: what each brought, from where, and whom it asks.
 
     An `open` one is not waited for: it is of those lanes that have come once all others wait elsewhere or have ended.
@@ -28,7 +28,7 @@ class Meeting:
     def __init__(self, mask: int, *, is_open: bool = False) -> None:
         self.mask, self.is_open = mask, is_open
         self.values: dict[int, Any] = {}
-        self.places: dict[int, Place] = {}
+        self.instructions: dict[int, Instruction] = {}
         self.sources: list[int] = []
         self.threads: list[Any] = []
 
@@ -36,17 +36,17 @@ class Meeting:
 class WarpOperations:
     """The warp functions of `cuda`.
 
-    `meet(mask, value)` waits for the lanes and returns {lane: value}; with `orders` it orders their memory, which
+    `converge(mask, value)` waits for the lanes and returns {lane: value}; with `orders` it orders their memory, which
     a shuffle or a vote does not promise ("Warp Shuffle Functions"). `source` is the lane whose value is taken.
     """
 
-    def __init__(self, meet: Meet, lane: Callable[[], int]) -> None:
-        self._meet = meet
+    def __init__(self, converge: Converge, lane: Callable[[], int]) -> None:
+        self._converge = converge
         self._lane = lane
 
     def syncwarp(self, mask: int = ALL) -> None:
         """Wait for the lanes of the mask."""
-        self._meet(mask, None, orders=True)
+        self._converge(mask, None, orders=True)
 
     def shfl_sync(self, mask: int, value: Any, src_lane: int) -> Any:
         """Return the value of a lane, counted modulo 32."""
@@ -65,31 +65,31 @@ class WarpOperations:
         return self._from(mask, value, self._lane() ^ int(lane_mask))
 
     def _from(self, mask: int, value: Any, source: int) -> Any:
-        return self._meet(mask, value, source=source).get(source, value)
+        return self._converge(mask, value, source=source).get(source, value)
 
     def all_sync(self, mask: int, predicate: Any) -> bool:
         """Return whether the predicate holds in every lane."""
-        return all(self._meet(mask, predicate).values())
+        return all(self._converge(mask, predicate).values())
 
     def any_sync(self, mask: int, predicate: Any) -> bool:
         """Return whether the predicate holds in any lane."""
-        return any(self._meet(mask, predicate).values())
+        return any(self._converge(mask, predicate).values())
 
     def eq_sync(self, mask: int, predicate: Any) -> bool:
         """Return whether the predicate is the same in every lane."""
-        return len({bool(p) for p in self._meet(mask, predicate).values()}) == 1
+        return len({bool(p) for p in self._converge(mask, predicate).values()}) == 1
 
     def ballot_sync(self, mask: int, predicate: Any) -> int:
         """Return a bit for each lane in which the predicate holds."""
-        return lanes(lane for lane, p in self._meet(mask, predicate).items() if p)
+        return lanes(lane for lane, p in self._converge(mask, predicate).items() if p)
 
     def match_any_sync(self, mask: int, value: Any) -> int:
         """Return a bit for each lane with the same value."""
-        return lanes(lane for lane, other in self._meet(mask, value).items() if other == value)
+        return lanes(lane for lane, other in self._converge(mask, value).items() if other == value)
 
     def match_all_sync(self, mask: int, value: Any) -> tuple[int, bool]:
         """Return (the mask, True) where all lanes have the same value, else (0, False)."""
-        same = all(other == value for other in self._meet(mask, value).values())
+        same = all(other == value for other in self._converge(mask, value).values())
         return (int(mask) & ALL if same else 0), same
 
     def lanemask_lt(self) -> int:
@@ -97,14 +97,14 @@ class WarpOperations:
         return (1 << self._lane()) - 1
 
 
-def warp_operations(meet: Meet, lane: Callable[[], int]) -> dict[str, Any]:
+def warp_operations(converge: Converge, lane: Callable[[], int]) -> dict[str, Any]:
     """Return the warp functions of `cuda` by name."""
-    operations = WarpOperations(meet, lane)
+    operations = WarpOperations(converge, lane)
     return {name: getattr(operations, name) for name in vars(WarpOperations) if not name.startswith("_")}
 
 
 @dataclass(frozen=True)
-class Came:
+class Participants:
     """Who came to a warp operation that goes on, and who else could have."""
 
     block: int  # linear number in the grid
@@ -117,15 +117,15 @@ class Came:
     step: int  # accesses of the launch before it
 
 
-class Faults:
-    """What is wrong with the warp operations of a launch: of each kind at each site the first."""
+class MaskFaults:
+    """Lanes that a launch's warp operations miss, or that their masks leave out: the first of a sort at each site."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[int, str], MissingLanes] = {}
 
-    def judge(self, came: Came) -> None:
+    def check(self, participants: Participants) -> None:
         """Keep what is new; lanes that a mask leaves out come one by one."""
-        for fault in _faults(came):
+        for fault in _faults_of(participants):
             key = (fault.site, fault.why)
             first = self._first.setdefault(key, fault)
             if fault.why == "unnamed" and (first.block, first.warp) == (fault.block, fault.warp):
@@ -136,25 +136,25 @@ class Faults:
         return tuple(self._first.values())
 
 
-def _faults(came: Came) -> Iterator[MissingLanes]:
+def _faults_of(participants: Participants) -> Iterator[MissingLanes]:
     """Return what the guide forbids, or lets pass without a promise, in a warp operation."""
-    mask, here = came.mask, lanes(came.sites)
-    site = next(iter(came.sites.values()))
-    where = (came.block, came.warp, site, mask)
+    mask, here = participants.mask, lanes(participants.sites)
+    site = next(iter(participants.sites.values()))
+    where = (participants.block, participants.warp, site, mask)
     if outside := here & ~mask:
-        yield MissingLanes(*where, outside, came.step, "unnamed")
+        yield MissingLanes(*where, outside, participants.step, "unnamed")
         return
-    if waiting := mask & came.running & ~here:
-        yield MissingLanes(*where, waiting, came.step)
-    gone = mask & ~came.running
-    if read := gone & lanes({source for source in came.sources if 0 <= source < WARP}):
-        yield MissingLanes(*where, read, came.step, "read")
-    elif ended := gone & came.there:
-        yield MissingLanes(*where, ended, came.step, "ended")
-    for other in dict.fromkeys(came.sites.values()):
+    if waiting := mask & participants.running & ~here:
+        yield MissingLanes(*where, waiting, participants.step)
+    gone = mask & ~participants.running
+    if read := gone & lanes({source for source in participants.sources if 0 <= source < WARP}):
+        yield MissingLanes(*where, read, participants.step, "read")
+    elif ended := gone & participants.there:
+        yield MissingLanes(*where, ended, participants.step, "ended")
+    for other in dict.fromkeys(participants.sites.values()):
         if other != site:
-            apart = lanes(lane for lane, one in came.sites.items() if one == other)
-            yield MissingLanes(*where, apart, came.step, "apart", other)
+            apart = lanes(lane for lane, one in participants.sites.items() if one == other)
+            yield MissingLanes(*where, apart, participants.step, "apart", other)
 
 
 def lanes(numbers: Any) -> int:

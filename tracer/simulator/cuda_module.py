@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE, WARP
 from ..recording.bytecode_positions import assigned_name
 from ..recording.fixed_width_ints import BitFunctions
-from ..recording.warp_operations import ALL, Meet, warp_operations
+from ..recording.warp_operations import ALL, Converge, warp_operations
 from .atomics import Atomic
 from .cuda_threads import Block, Index3
 from .execution import Execution
@@ -92,14 +92,14 @@ def _arrive(execution: Execution, vote: Any, frame: FrameType, reach: int = BLOC
     return execution.scheduler.barrier(vote, of_grid=reach == GRID_SCOPE)
 
 
-def _meeting(execution: Execution) -> Meet:
-    def meet(mask: int, value: Any, *, orders: bool = False, source: int | None = None) -> dict[int, Any]:
+def _converge_under(execution: Execution) -> Converge:
+    def converge(mask: int, value: Any, *, orders: bool = False, source: int | None = None) -> dict[int, Any]:
         """Meet the lanes of a mask, called by a warp operation that a kernel calls, perhaps through `_from`."""
         frame = _frame(2 if source is None else 3)
         execution.arrive(frame, int(mask) & ALL if orders else 0, warp=True)
-        return execution.scheduler.meet(int(mask), value, execution.place(frame), source)
+        return execution.scheduler.converge(int(mask), value, execution.instruction_of(frame), source)
 
-    return meet
+    return converge
 
 
 def module_class(base: type, numba: Numba) -> type:
@@ -121,7 +121,7 @@ def module_class(base: type, numba: Numba) -> type:
             )
             self._atomic, self._cg = Atomic(), _Cooperative(execution)
             execution.module = self
-            for name, operation in warp_operations(_meeting(execution), lambda: self.laneid).items():
+            for name, operation in warp_operations(_converge_under(execution), lambda: self.laneid).items():
                 setattr(self, name, operation)
 
         @property
@@ -147,7 +147,7 @@ def module_class(base: type, numba: Numba) -> type:
         def activemask(self) -> int:
             frame = _frame(1)
             self._execution.arrive(frame, 0, warp=True)
-            return self._scheduler.active_mask(self._execution.place(frame))
+            return self._scheduler.active_mask(self._execution.instruction_of(frame))
 
         def nanosleep(self, ns: int) -> None:
             pass

@@ -8,7 +8,7 @@ from typing import Any
 import greenlet
 
 from ..model.trace import WARP, Dim3
-from ..recording.warp_operations import Meeting
+from ..recording.warp_operations import ConvergingLanes
 
 
 class Index3:
@@ -38,21 +38,21 @@ class Block:
         self.votes: list[Any] = []
         self.ballot: tuple[int, int, int] = (0, 0, 0)
         self.shared: dict[Any, Any] = {}
-        self.meetings: dict[tuple[int, Any], Meeting] = {}  # by warp, and mask or place
+        self.converging: dict[tuple[int, Any], ConvergingLanes] = {}  # by warp, and mask or instruction
         self.released = False
         self.at_grid = False  # whether some of its threads wait for the whole grid
 
 
 class Thread(greenlet.greenlet):  # type: ignore[misc]  # greenlet is untyped to mypy
-    """A CUDA thread. `next` takes over when its turn ends."""
+    """A CUDA thread. `next` takes over when its turn ends; `slot` is its index among those that can run, or -1."""
 
     __slots__ = (
-        "block", "context", "done", "index", "locals", "next", "number", "phase", "place", "prev", "waiting",
+        "block", "context", "done", "index", "locals", "next", "number", "phase", "prev", "slot", "waiting",
     )  # fmt: skip
 
 
 class Hub:
-    """The scheduler's own place in the ring of threads."""
+    """The scheduler itself in the ring of threads."""
 
     def __init__(self) -> None:
         self.switch: Callable[..., Any] = greenlet.getcurrent().switch

@@ -76,7 +76,7 @@ class Execution:
     def _look(self) -> None:
         if self._watch:
             self._watch(self.record)
-        self.scheduler.mind_spinning()
+        self.scheduler.check_livelock()
 
     def _digest(self, live: list[Block]) -> bytes:
         """Return a digest of the launch's memory, with that of these blocks and their threads."""
@@ -146,13 +146,13 @@ class Execution:
             block.shared[key] = recording(fresh, Allocation(fresh, self._declared[key], self.scheduler))
         return block.shared[key]  # type: ignore[no-any-return]  # a RecordingArray
 
-    def place(self, frame: FrameType) -> tuple[Code, int]:
+    def instruction_of(self, frame: FrameType) -> tuple[Code, int]:
         """Return the code that a frame runs, a library's with the user's that called it, and its instruction."""
         return self.scheduler.user_code.locate(frame)
 
     def arrive(self, frame: FrameType, reach: int, *, warp: bool = False) -> None:
         """Record that the current thread is at a barrier, or (warp) a warp operation or fence; see `Barriers`."""
-        self.recorder.arrive(self.scheduler.current.context, *self.place(frame), reach, warp=warp)
+        self.recorder.arrive(self.scheduler.current.context, *self.instruction_of(frame), reach, warp=warp)
 
     def execute(
         self, kernel: FunctionType, grid: Dim3, dim: Dim3, arguments: tuple[Any, ...], debug: bool

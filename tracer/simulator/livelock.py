@@ -18,45 +18,49 @@ import numpy as np
 from ..recording.bytecode_positions import is_our_own
 from .cuda_threads import Block, Thread
 
-OFTEN = 64  # turns of each thread from one look to the next
-FIRST = 4  # looks after which one is kept, to compare the following ones with; then twice as many, and so on
-SURE = {"lockstep": 1, "sequential": 1, "random": 8}  # times that all must be as it was
-ALONE = "under the sequential schedule threads run one after the other, so it would wait for no other one"
-Content = Callable[[list[Block]], bytes]
-Place = tuple[Any, ...]
+TURNS_BETWEEN_LOOKS = 64  # turns of each thread from one look to the next
+FIRST_KEPT_LOOK = (
+    4  # looks after which one is kept, to compare the following ones with; then twice as many, and so on
+)
+REPEATS_TO_BE_SURE = {"lockstep": 1, "sequential": 1, "random": 8}  # times that all must be as it was
+RUNS_ALONE = (
+    "under the sequential schedule threads run one after the other, so it would wait for no other one"
+)
+MemoryContent = Callable[[list[Block]], bytes]
+ThreadState = tuple[Any, ...]
 
 
 class NeverEnds(RuntimeError):
     """A launch that would go on for ever: its threads wait for what nothing changes any more."""
 
 
-class Spinning:
+class LivelockDetector:
     """Compares where threads are, and what memory holds (`content`), with what was kept of an earlier look."""
 
     def __init__(self, content: Callable[[], bytes], schedule: str) -> None:
-        self._content, self._sure = content, SURE[schedule]
+        self._content, self._sure = content, REPEATS_TO_BE_SURE[schedule]
         self.reset()
 
     def reset(self) -> None:
         """Begin again, since something has changed."""
         self._turns = self._looks = self._times = 0
-        self._keep_at = FIRST
-        self._kept: list[Place] = []
+        self._keep_at = FIRST_KEPT_LOOK
+        self._kept: list[ThreadState] = []
         self._memory: bytes | None = None
 
-    def due(self, threads: int) -> bool:
+    def is_due(self, threads: int) -> bool:
         """Return whether it is time to look; called once for each turn of one of so many threads."""
         self._turns += 1
-        return self._turns % (OFTEN * max(1, threads)) == 0
+        return self._turns % (TURNS_BETWEEN_LOOKS * max(1, threads)) == 0
 
-    def stuck(self, threads: Sequence[Thread]) -> bool:
+    def is_repeating(self, threads: Sequence[Thread]) -> bool:
         """Look at the threads that run; return whether they will be here again and again."""
         self._looks += 1
         if self._looks == self._keep_at:
-            self._kept, self._memory, self._times = [_place(t) for t in threads], None, 0
+            self._kept, self._memory, self._times = [_state_of(t) for t in threads], None, 0
             self._keep_at *= 2
             return False
-        if len(self._kept) != len(threads) or not all(map(_is_at, threads, self._kept)):
+        if len(self._kept) != len(threads) or not all(map(_is_in_state, threads, self._kept)):
             return False
         return self._unchanged()
 
@@ -72,7 +76,7 @@ class Spinning:
         return self._times >= self._sure
 
 
-def told(threads: Sequence[Thread], blocks: int, owns: Callable[[str], bool]) -> str:
+def livelock_message(threads: Sequence[Thread], blocks: int, owns: Callable[[str], bool]) -> str:
     """Return why a launch never ends, as its first thread says it; `blocks` have not begun.
 
     owns: whether a file is the user's, whose line is told.
@@ -97,14 +101,14 @@ def _frames(thread: Thread) -> Any:
         frame = frame.f_back
 
 
-def _place(thread: Thread) -> Place:
+def _state_of(thread: Thread) -> ThreadState:
     """Return where a thread is, and the values of its local variables, which this keeps alive."""
     frames = [(f.f_code, f.f_lasti, tuple(f.f_locals.values())) for f in _frames(thread)]
     return (thread, thread.phase, *(part for frame in frames for part in frame))
 
 
-def _is_at(thread: Thread, place: Place) -> bool:
-    return _alike(_place(thread), place)
+def _is_in_state(thread: Thread, state: ThreadState) -> bool:
+    return _alike(_state_of(thread), state)
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -18,9 +18,9 @@ from ..model.trace import WARP, Dim3, unravel
 from ..model.user_code import user_code_for
 from ..recording.recorder import Recorder, TooLarge
 from ..recording.run_record import resident_blocks
-from ..recording.warp_operations import Place, lanes
+from ..recording.warp_operations import Instruction, lanes
 from .cuda_threads import Block, Hub, Index3, Stop, Thread
-from .livelock import ALONE, Content, NeverEnds, Spinning, told
+from .livelock import RUNS_ALONE, LivelockDetector, MemoryContent, NeverEnds, livelock_message
 from .warp_barriers import WarpBarriers
 
 
@@ -36,7 +36,7 @@ class Scheduler:
         recorder: Recorder,
         schedule: Schedule,
         resident: int | None,
-        content: Content = lambda live: b"",
+        content: MemoryContent = lambda live: b"",
     ) -> None:
         self.recorder = recorder
         self.schedule = schedule
@@ -51,8 +51,8 @@ class Scheduler:
         self._runnable: list[Thread] = []
         self._changed = False
         self._live: list[Block] = []
-        self._spinning = Spinning(lambda: content(self._live), schedule.kind)
-        self._alone: Any = None
+        self._livelock = LivelockDetector(lambda: content(self._live), schedule.kind)
+        self._checked: Any = None
         self._warps = WarpBarriers(recorder, self._note_change)
 
     def run(
@@ -65,7 +65,7 @@ class Scheduler:
         self._context = contextvars.copy_context()
         self._kernel, self._arguments, self._grid, self._dim = kernel, arguments, grid, dim
         self._count = dim[0] * dim[1] * dim[2]
-        self._places = [Index3(*unravel(n, dim)) for n in range(self._count)]
+        self._indices = [Index3(*unravel(n, dim)) for n in range(self._count)]
         self.slots = slots = resident_blocks(self.schedule, self.resident, self._count)
         waiting = list(reversed(blocks))
         live = self._live = []
@@ -93,32 +93,34 @@ class Scheduler:
         block.waiting += 1
         me.waiting = True
         block.votes.append(vote)
-        if block.meetings:
-            self._warps.close(block, me.number // WARP)
+        if block.converging:
+            self._warps.release_complete(block, me.number // WARP)
         if block.waiting == block.running:
             self._release(block)
         self._wait(me)
         return block  # type: ignore[no-any-return]  # a Thread's
 
-    def meet(self, mask: int, value: Any, place: Place, source: int | None = None) -> dict[int, Any]:
+    def converge(
+        self, mask: int, value: Any, instruction: Instruction, source: int | None = None
+    ) -> dict[int, Any]:
         """Make the current thread wait for the lanes of its warp in `mask`; return what each brought, by lane.
 
-        See `WarpBarriers.meet`.
+        See `WarpBarriers.converge`.
         """
         me = self.current
-        meeting = self._warps.meet(me, mask, value, place, source)
+        lanes_here = self._warps.converge(me, mask, value, instruction, source)
         self._wait(me)
-        return meeting.values
+        return lanes_here.values
 
-    def active_mask(self, place: Place) -> int:
+    def active_mask(self, instruction: Instruction) -> int:
         """Return a bit for each lane of the current warp that is at this instruction once the others can't come.
 
         So the lanes of a warp go on together as far as they can, as they do on GPUs.
         """
         me = self.current
-        meeting = self._warps.ask(me, place)
+        lanes_here = self._warps.converge_active(me, instruction)
         self._wait(me)
-        return lanes(meeting.values)
+        return lanes(lanes_here.values)
 
     def _wait(self, me: Thread) -> None:
         """Take the current thread out of those that get turns, and return once it has one again."""
@@ -136,8 +138,8 @@ class Scheduler:
             thread = Thread(self._main)
             thread.gr_context = self._context
             thread.block, thread.number, thread.phase = block, n, 0
-            thread.waiting, thread.done, thread.place = False, False, -1
-            thread.index = self._places[n]
+            thread.waiting, thread.done, thread.slot = False, False, -1
+            thread.index = self._indices[n]
             thread.context = self.recorder.context(number, n, 0)
             thread.locals = {}
             thread.next = thread.prev = self.hub
@@ -173,8 +175,8 @@ class Scheduler:
         block.running -= 1
         me.done = True
         self._leave(me)
-        if block.meetings:
-            self._warps.close(block, me.number // WARP)
+        if block.converging:
+            self._warps.release_complete(block, me.number // WARP)
         if block.running and block.waiting == block.running:
             self._release(block)
         # Dying hands the turn on to the parent.
@@ -186,11 +188,11 @@ class Scheduler:
         if self.schedule.kind == "lockstep":
             me.prev.next = me.next
             me.next.prev = me.prev
-        elif me.place >= 0 and self.schedule.kind == "random":
+        elif me.slot >= 0 and self.schedule.kind == "random":
             last = self._runnable.pop()
             if last is not me:
-                self._runnable[me.place], last.place = last, me.place
-        me.place = -1
+                self._runnable[me.slot], last.slot = last, me.slot
+        me.slot = -1
 
     def _release(self, block: Block) -> None:
         """Let a block's waiting threads go on into their next phase, from the next sweep on; not from a grid's."""
@@ -212,7 +214,7 @@ class Scheduler:
         if self._changed:
             self._admit(live)
         if self.hub.next is self.hub if self.schedule.kind == "lockstep" else not self._runnable:
-            self._warps.close_late(live)
+            self._warps.release_incomplete(live)
         elif self.schedule.kind == "lockstep":
             self.current = self.hub.next
             self.hub.next.switch()
@@ -230,33 +232,33 @@ class Scheduler:
         Returns whether more blocks are to run at once, as on a GPU.
         """
         if self._changed:
-            self._spinning.reset()
+            self._livelock.reset()
             return False
         # In a sweep every thread has a turn under lockstep, one of them under random.
         each = 1 if self.schedule.kind == "lockstep" else len(self._runnable)
-        if not self._spinning.due(each):
+        if not self._livelock.is_due(each):
             return False
         threads = [t for t in self._runnable if not (t.waiting or t.done)]
-        if not threads or not self._spinning.stuck(threads):
+        if not threads or not self._livelock.is_repeating(threads):
             return False
         if waiting and self.resident is None:
-            self._spinning.reset()
+            self._livelock.reset()
             return True
         self.current = threads[0]
-        threads[0].throw(NeverEnds(told(threads, waiting, self.user_code.owns)))
+        threads[0].throw(NeverEnds(livelock_message(threads, waiting, self.user_code.owns)))
         self._stop_on_failure()
         return False
 
-    def mind_spinning(self) -> None:
+    def check_livelock(self) -> None:
         """Look, between two accesses of a thread that runs alone, whether it waits; raises NeverEnds in it."""
         me = self.current
         if self.interleaved or me is not greenlet.getcurrent():
             return
-        if self._alone != (me, me.phase):
-            self._alone = (me, me.phase)
-            self._spinning.reset()
-        if self._spinning.stuck([me]):
-            raise NeverEnds(f"{told([me], 0, self.user_code.owns)}; {ALONE}")
+        if self._checked != (me, me.phase):
+            self._checked = (me, me.phase)
+            self._livelock.reset()
+        if self._livelock.is_repeating([me]):
+            raise NeverEnds(f"{livelock_message([me], 0, self.user_code.owns)}; {RUNS_ALONE}")
 
     def _admit(self, live: list[Block]) -> None:
         """Gather the threads that can run, in (block, thread) order, released ones in their new phase."""
@@ -264,8 +266,8 @@ class Scheduler:
             if block.released:
                 self._next_phase(block)
         self._runnable = [t for b in live for t in b.threads if not (t.waiting or t.done)]
-        for place, thread in enumerate(self._runnable):
-            thread.place = place
+        for slot, thread in enumerate(self._runnable):
+            thread.slot = slot
         self._changed = False
         if self.schedule.kind == "lockstep":
             ring = [self.hub, *self._runnable]

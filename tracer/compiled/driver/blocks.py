@@ -13,7 +13,7 @@ from ...recording.warp_operations import ALL
 from ..state import Why, Word
 from .memory import Memory
 from .row_recorder import RowRecorder
-from .synchronisation import Meetings, Tables, vote
+from .synchronisation import BlockWarpBarriers, ThreadTables, vote
 
 SIZE, BEGIN, RESUME = range(3)
 
@@ -33,7 +33,7 @@ class Blocks:
         for word, table in zip(words, rows, strict=True):
             state[word] = table.ctypes.data
         self._order, self._why, self._where, self._when, *moved = rows
-        self._tables = Tables(self._why, self._where, self._when, *moved)
+        self._tables = ThreadTables(self._why, self._where, self._when, *moved)
         state[Word.DX : Word.DZ + 1], state[Word.GX : Word.GZ + 1] = dim, grid
         frame = -(-sweep(self._address, SIZE) // 16) * 16
         self._frames = np.zeros(frame * self._count, np.uint8)
@@ -47,29 +47,31 @@ class Blocks:
         self._phase, mode = 0, BEGIN
         turns, running = np.arange(self._count), np.ones(self._count, bool)
         self._at_barrier = np.empty(0, np.int64)
-        meetings = Meetings(self._tables, block, self._recorder.site, self._recorder.faults.judge)
+        warp_barriers = BlockWarpBarriers(
+            self._tables, block, self._recorder.site, self._recorder.mask_faults.check
+        )
         while len(turns):
-            self._go(block, turns, mode, steady=len(turns) == running.sum() and not meetings)
+            self._go(block, turns, mode, steady=len(turns) == running.sum() and not warp_barriers)
             mode = RESUME
-            turns = self._next(turns, running, meetings)
+            turns = self._next(turns, running, warp_barriers)
 
-    def _next(self, turns: Ints, running: NDArray[np.bool_], meetings: Meetings) -> Ints:
+    def _next(self, turns: Ints, running: NDArray[np.bool_], warp_barriers: BlockWarpBarriers) -> Ints:
         """Return the threads that go on after these have stopped, in their order."""
         why = self._why[turns]
         stopped = turns[(why > Why.DONE) & (why < Why.SYNCWARP)]
         at_warp = turns[why >= Why.SYNCWARP]
         self._arrive(stopped, warp=False)
         self._arrive(at_warp, warp=True)
-        if not len(at_warp) and len(self._at_barrier) == 0 and not meetings:
+        if not len(at_warp) and len(self._at_barrier) == 0 and not warp_barriers:
             running[turns[why == Why.DONE]] = False
             return self._released(stopped)
-        released = meetings.stopped(turns.tolist(), running)
+        released = warp_barriers.take_in(turns.tolist(), running)
         waiting = np.concatenate([self._at_barrier, stopped])
         self._at_barrier = np.empty(0, np.int64)
         if len(waiting) == running.sum():
             return self._released(np.sort(waiting))
         self._at_barrier = waiting
-        return np.array(sorted(released or meetings.late(running)), np.int64)
+        return np.array(sorted(released or warp_barriers.release_incomplete(running)), np.int64)
 
     def _released(self, threads: Ints) -> Ints:
         """Let the threads that wait at a barrier go on into their next phase."""

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from ...model.array_types import Ints
 from ...model.trace import WARP
-from ...recording.warp_operations import ALL, Came, lanes
+from ...recording.warp_operations import ALL, Participants, lanes
 from ..state import Why
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class ThreadTables:
     """What compiled code and the driver tell each other of each thread of a block, shape (threads,)."""
 
     why: Ints  # a `Why`: what it stopped for
@@ -31,7 +31,7 @@ class Tables:
     extra: Ints  # the third argument of a shuffle
 
 
-def vote(tables: Tables, threads: Ints) -> None:
+def vote(tables: ThreadTables, threads: Ints) -> None:
     """Give threads that wait at a barrier what its vote comes to; a barrier without a vote votes no."""
     why = tables.why[threads]
     if not (why > Why.BARRIER).any():
@@ -42,22 +42,22 @@ def vote(tables: Tables, threads: Ints) -> None:
         tables.into[threads[why == kind]] = result
 
 
-class Meetings:
+class BlockWarpBarriers:
     """The warp operations of one block under way: the lanes of each mask that have come.
 
     site: gives the number in the trace of one in the program; judge: takes who came to each that not all came to.
     """
 
     def __init__(
-        self, tables: Tables, block: int, site: Callable[[int], int], judge: Callable[[Came], None]
+        self, tables: ThreadTables, block: int, site: Callable[[int], int], check: Callable[[Participants], None]
     ) -> None:  # fmt: skip
-        self._tables, self._block, self._site, self._judge = tables, block, site, judge
+        self._tables, self._block, self._site, self._check = tables, block, site, check
         self._waiting: dict[tuple[int, int], list[int]] = {}
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def stopped(self, threads: Iterable[int], running: NDArray[np.bool_]) -> list[int]:
+    def take_in(self, threads: Iterable[int], running: NDArray[np.bool_]) -> list[int]:
         """Take in threads that stopped, in their order; return those that can go on. Updates `running`."""
         released: list[int] = []
         for thread in threads:
@@ -71,12 +71,12 @@ class Meetings:
                 elif mask >> thread % WARP & 1:
                     self._waiting.setdefault((warp, mask), []).append(thread)
                 else:
-                    released += self._end((warp, mask), [thread], running, int(self._tables.when[thread]))
+                    released += self._release((warp, mask), [thread], running, int(self._tables.when[thread]))
             if self._waiting and (why == Why.DONE or why >= Why.SYNCWARP):
-                released += self._close(warp, running, int(self._tables.when[thread]))
-        return released + self._open({t // WARP for t in released})
+                released += self._release_complete(warp, running, int(self._tables.when[thread]))
+        return released + self._release_active_masks({t // WARP for t in released})
 
-    def _open(self, going: set[int]) -> list[int]:
+    def _release_active_masks(self, going: set[int]) -> list[int]:
         """Let those go on that asked who is there, in warps of which all wait: after a sweep, those not `going`."""
         asked = [key for key in self._waiting if key[1] < 0 and key[0] not in going]
         released: list[int] = []
@@ -86,25 +86,25 @@ class Meetings:
             released += threads
         return released
 
-    def late(self, running: NDArray[np.bool_]) -> list[int]:
+    def release_incomplete(self, running: NDArray[np.bool_]) -> list[int]:
         """Let all go on without the lanes that never come."""
         now, waiting = int(self._tables.when.max(initial=0)), self._waiting
         self._waiting = {}
-        return [t for key, threads in waiting.items() for t in self._end(key, threads, running, now)]
+        return [t for key, threads in waiting.items() for t in self._release(key, threads, running, now)]
 
-    def _close(self, warp: int, running: NDArray[np.bool_], now: int) -> list[int]:
+    def _release_complete(self, warp: int, running: NDArray[np.bool_], now: int) -> list[int]:
         there = lanes(np.flatnonzero(running[warp * WARP :][:WARP]).tolist())
         released: list[int] = []
         for key, waiting in list(self._waiting.items()):
             if key[0] == warp and key[1] >= 0 and not key[1] & there & ~lanes(t % WARP for t in waiting):
-                released += self._end(key, self._waiting.pop(key), running, now)
+                released += self._release(key, self._waiting.pop(key), running, now)
         return released
 
-    def _end(
+    def _release(
         self, key: tuple[int, int], waiting: list[int], running: NDArray[np.bool_], now: int
     ) -> list[int]:  # fmt: skip
-        """End a meeting: every lane takes away what its operation makes of what the others brought."""
-        self._look_at(key, waiting, running, now)
+        """End a warp operation: every lane takes away what its operation makes of what the others brought."""
+        self._check_lanes(key, waiting, running, now)
         brought = {t % WARP: int(self._tables.out[t]) for t in waiting}
         for thread in waiting:
             operation = _OPERATIONS[Why(int(self._tables.why[thread]))]
@@ -112,10 +112,10 @@ class Meetings:
             self._tables.into[thread] = value
         return waiting
 
-    def _look_at(
+    def _check_lanes(
         self, key: tuple[int, int], waiting: list[int], running: NDArray[np.bool_], now: int
     ) -> None:  # fmt: skip
-        """Let a meeting be judged to which not just the lanes came that it names, or to several places."""
+        """Check a warp operation to which other lanes came than its mask names, or lanes at several sites."""
         tables, (warp, mask) = self._tables, key
         where = {t % WARP: int(tables.where[t]) for t in waiting}
         if mask == lanes(where) and len(set(where.values())) == 1:
@@ -124,7 +124,7 @@ class Meetings:
         sites = {lane: self._site(number) for lane, number in where.items()}
         sources = [s for t in waiting for s in _source(tables.why[t], t % WARP, int(tables.extra[t]))]
         there, still = (1 << len(mine)) - 1, lanes(np.flatnonzero(mine).tolist())
-        self._judge(Came(self._block, warp, mask, sites, sources, there, still, now))
+        self._check(Participants(self._block, warp, mask, sites, sources, there, still, now))
 
 
 def _source(why: int, lane: int, extra: int) -> tuple[int, ...]:
