@@ -60,7 +60,7 @@ class Hub:
         self.prev: Any = self
 
 
-class Stop(Exception):
+class ThreadRaised(Exception):
     """A thread raised: (thread, exception)."""
 
 

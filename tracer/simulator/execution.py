@@ -22,7 +22,7 @@ from ..recording.partial_totals import totals_of_columns
 from ..recording.recorder import Recorder, TooLarge
 from ..recording.run_record import RunRecord
 from .allocation import Allocation
-from .cuda_threads import Block, Stop, Thread
+from .cuda_threads import Block, Thread, ThreadRaised
 from .recording_array import RecordingArray, alias, recording
 from .scheduler import Scheduler
 
@@ -183,7 +183,7 @@ class Execution:
                 f"Stopped after {self.recorder.accesses:,} accesses: one block makes more than the "
                 f"{self.recorder.limit:,} that may be held. Choose a smaller size."
             )
-        except Stop as stop:
+        except ThreadRaised as stop:
             record.error, record.raised = self._error(*stop.args), stop.args[1]
         finally:
             record.resident = self.scheduler.slots

@@ -19,7 +19,7 @@ from ..model.user_code import user_code_for
 from ..recording.recorder import Recorder, TooLarge
 from ..recording.run_record import resident_blocks
 from ..recording.warp_operations import Instruction, lanes
-from .cuda_threads import Block, Hub, Index3, Stop, Thread
+from .cuda_threads import Block, Hub, Index3, Thread, ThreadRaised
 from .livelock import RUNS_ALONE, LivelockDetector, MemoryContent, NeverEnds, livelock_message
 from .warp_barriers import WarpBarriers
 
@@ -59,7 +59,7 @@ class Scheduler:
         self, kernel: Callable[..., Any], arguments: tuple[Any, ...], grid: Dim3, dim: Dim3,
         blocks: list[int], report: Callable[[int, int], None],
     ) -> None:  # fmt: skip
-        """Run these blocks to their end; raises Stop when a thread raises."""
+        """Run these blocks to their end; raises ThreadRaised when a thread raises."""
         self.hub = Hub()
         # A greenlet starts with an empty context, in which NumPy's errstate is not what the caller set.
         self._context = contextvars.copy_context()
@@ -159,7 +159,7 @@ class Scheduler:
     def _stop_on_failure(self) -> None:
         if self.failure is not None:
             _, error = self.failure
-            raise error if isinstance(error, TooLarge | KeyboardInterrupt) else Stop(*self.failure)
+            raise error if isinstance(error, TooLarge | KeyboardInterrupt) else ThreadRaised(*self.failure)
 
     def _main(self) -> None:
         """Be one thread, from its first line to its last."""
@@ -227,7 +227,7 @@ class Scheduler:
         self._stop_on_failure()
 
     def _never_ends(self, waiting: int) -> bool:
-        """Look whether the threads that run wait for what nothing changes: raises Stop where none is left to.
+        """Look whether the threads that run wait for what nothing changes: raises ThreadRaised where none is left to.
 
         Returns whether more blocks are to run at once, as on a GPU.
         """
