@@ -1,4 +1,4 @@
-"""Whole numbers in the simulator as Numba computes with them: in 64 bits, where NumPy's small ones wrap.
+"""Fixed-width integers in the simulator as Numba computes with them: in 64 bits, where NumPy's small ones wrap.
 
 After "Numba Enhancement Proposal 1: Changes in integer typing".
 """
@@ -14,41 +14,41 @@ from numpy.typing import NDArray
 
 
 class Small(np.int64):
-    """A whole number of up to 32 bits with a sign, as it is loaded or cast; what is computed with it has 64.
+    """A signed integer of up to 32 bits, as it is loaded or cast; what is computed with it has 64.
 
-    Those without a sign are Python's: NumPy has none that go with its of 64 bits as Numba's do.
+    Unsigned ones are Python's: NumPy has none that go with its of 64 bits as Numba's do.
     """
 
     __slots__ = ()
 
 
-class SmallCells:
-    """An array of whole numbers of up to 32 bits whose elements come out of it as `Small`, or as Python's."""
+class SmallInts:
+    """An array of integers of up to 32 bits whose elements come out of it as `Small`, or as Python's."""
 
-    __slots__ = ("_cells", "_kind")
+    __slots__ = ("_cells", "_type")
 
     def __init__(self, cells: NDArray[Any]) -> None:
         plain = (
             cells.dtype.isnative and cells.flags.aligned
         )  # what a memoryview can read, at half of NumPy's cost
         self._cells: Any = memoryview(cells) if plain else cells  # type: ignore[arg-type]  # an array is a buffer
-        self._kind: Any = Small if cells.dtype.kind == "i" else int
+        self._type: Any = Small if cells.dtype.kind == "i" else int
 
     def __getitem__(self, cell: int) -> Any:
-        return self._kind(self._cells[cell])
+        return self._type(self._cells[cell])
 
     def __setitem__(self, cell: int, value: Any) -> None:
         self._cells[cell] = value
 
 
-def values_of(cells: NDArray[Any]) -> Any:
+def elements_as_computed(cells: NDArray[Any]) -> Any:
     """Return what gives the elements of an array as Numba computes with them."""
-    return SmallCells(cells) if cells.dtype.kind in "iu" and cells.itemsize <= 4 else cells
+    return SmallInts(cells) if cells.dtype.kind in "iu" and cells.itemsize <= 4 else cells
 
 
 @contextmanager
-def casting() -> Iterator[None]:
-    """Let `int32(x)` in a kernel be a whole number as it is on the GPU: one that wraps once, and then has 64 bits."""
+def integer_casts() -> Iterator[None]:
+    """Let `int32(x)` in a kernel be an integer as it is on the GPU: one that wraps once, and then has 64 bits."""
     from numba.core.types import Integer
 
     before = Integer.cast_python_value
@@ -69,7 +69,7 @@ def _cast(kind: Any, value: Any) -> Any:
 
 
 class BitFunctions:
-    """The functions of `cuda` that look at the bits of whole numbers: 32 of small ones, else 64.
+    """The functions of `cuda` that look at the bits of integers: 32 of small ones, else 64.
 
     Of Python's own numbers, which have no type, 32 where they fit.
     """
@@ -95,7 +95,7 @@ class BitFunctions:
 
 
 def _bits(value: Any) -> tuple[int, int]:
-    """Return the bits of a whole number as one without a sign, and how many there are."""
+    """Return the bits of an integer as an unsigned one, and how many there are."""
     small = isinstance(value, Small) or getattr(value, "itemsize", 8) < 8
     fits = type(value) is int and -(1 << 31) <= value < 1 << 32
     width = 32 if small or fits else 64

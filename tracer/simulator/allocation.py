@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..recording.fixed_width_ints import values_of
+from ..recording.fixed_width_ints import elements_as_computed
 from ..recording.recorder import CHUNK, FIELDS, Recorder
 from .scheduler import Scheduler
 
@@ -23,7 +23,7 @@ class Allocation:
 
     def __init__(self, cells: NDArray[Any], buffer: int, scheduler: Scheduler) -> None:
         self.cells = cells
-        self.values = values_of(cells)
+        self.values = elements_as_computed(cells)
         self.buffer = buffer
         self.scheduler = scheduler
         self.recorder: Recorder = scheduler.recorder

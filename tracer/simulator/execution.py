@@ -17,7 +17,7 @@ from ..model.array_types import Columns
 from ..model.trace import Dim3, KernelError, poisoned, unravel
 from ..model.user_code import Code, user_code_for
 from ..recording.bytecode_positions import assigned_name, is_our_own, position
-from ..recording.fixed_width_ints import casting
+from ..recording.fixed_width_ints import integer_casts
 from ..recording.partial_totals import totals_of_columns
 from ..recording.recorder import Recorder, TooLarge
 from ..recording.run_record import RunRecord
@@ -174,7 +174,7 @@ class Execution:
         gc.disable()  # the log holds many small tuples, none of them in a cycle
         try:
             zero: Any = "raise" if debug else "ignore"
-            with np.errstate(divide=zero, over="ignore", under="ignore", invalid="ignore"), casting():
+            with np.errstate(divide=zero, over="ignore", under="ignore", invalid="ignore"), integer_casts():
                 self.scheduler.run(kernel, given, grid, dim, chosen, record.report)
         except Enough:
             raise

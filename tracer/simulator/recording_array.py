@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..model.trace import Op, poison
 from ..model.user_code import UserCode
-from ..recording.fixed_width_ints import values_of
+from ..recording.fixed_width_ints import elements_as_computed
 from .allocation import FULL, Allocation, converted, take_turn
 from .scheduler import Scheduler
 
@@ -173,7 +173,7 @@ class RecordingArray:
         coded = self._memory.buffer * 4 + op
         self._memory.recorder.miss(me.context, coded, *self._user_code.locate(frame), miss.cell, miss.text)
         nothing = poison(self._memory.cells.dtype)
-        return values_of(np.array([nothing]))[0]
+        return elements_as_computed(np.array([nothing]))[0]
 
     @property
     def _name(self) -> str:

@@ -14,7 +14,7 @@ from ...model.trace import BLOCK_SCOPE, WARP, Barriers, Op, OutOfBounds
 from ...recording.recorder import CHUNK, Recorder, TooLarge
 from ..not_compilable import NotCompilable
 from ..rewrite.program import Program
-from ..rows.decode import COLUMNS, TYPES, spread, values_of
+from ..rows.decode import COLUMN_TYPES, COLUMNS, fill_columns, values_of_rows
 from ..rows.streaming_counters import StreamingCounters, incomplete_from
 from ..state import ARRIVAL, ARRIVALS, CODE_BITS, PARTS, ROW, SITE_BITS, SWEEPS, Event, Why, Word
 from .barrier_log import Arrivals
@@ -50,7 +50,7 @@ class RowRecorder(Recorder):
         self._buffer_numbers = np.full(1 << 32 - SITE_BITS, -1, np.int32)
         self._final = np.full(max(1, len(program.sites)), -1, np.int32)
         self._ops = np.array([*program.site_kinds, 0], np.uint8)
-        self._out = tuple(np.empty(CHUNK, t) for t in TYPES)
+        self._out = tuple(np.empty(CHUNK, t) for t in COLUMN_TYPES)
         self._blocks, self._phases = np.zeros(SWEEPS, np.int64), np.zeros(SWEEPS, np.int64)
         self._log = np.zeros((ARRIVALS, ARRIVAL), np.int64)
         self._arrived, self._arrived_warp = Arrivals(memory // 8), Arrivals(memory // 8)
@@ -264,13 +264,13 @@ class RowRecorder(Recorder):
 
     def _columns(self, rows: NDArray[Any]) -> Columns:
         if len(rows) > len(self._out[0]):
-            self._out = tuple(np.empty(len(rows), t) for t in TYPES)
+            self._out = tuple(np.empty(len(rows), t) for t in COLUMN_TYPES)
         top = np.zeros(5, np.int64)
         done = -1
         while done < len(rows):
             if done >= 0:
                 self._learn(int(rows["key"][done]))
-            done = spread(
+            done = fill_columns(
                 rows["key"], rows["context"], rows["index"], self.threads, self._blocks, self._phases,
                 self._buffer_numbers, self._final, self._ops, self._out, top,
             )  # fmt: skip
@@ -284,7 +284,7 @@ class RowRecorder(Recorder):
             "index": top[3],
         }
         columns = {k: c.astype(np.min_scalar_type(tops[k])) if k in tops else c for k, c in made.items()}
-        columns["value"] = values_of(rows, int(top[4]))
+        columns["value"] = values_of_rows(rows, int(top[4]))
         return columns
 
     def _learn(self, key: int) -> None:

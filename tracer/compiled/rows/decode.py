@@ -11,10 +11,10 @@ from ..cached import cached
 from ..state import CODE_BITS, DTYPES, ROW, SITE_BITS
 
 COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index")
-TYPES = (np.uint32, np.uint16, np.uint32, np.uint8, np.uint16, np.uint16, np.int64)
+COLUMN_TYPES = (np.uint32, np.uint16, np.uint32, np.uint8, np.uint16, np.uint16, np.int64)
 
 
-def _spread(
+def _fill_columns(
     keys: Any, contexts: Any, indices: Any, threads: int, blocks: Any, phases: Any, buffers: Any, sites: Any, ops: Any,
     out: Any, top: Any,
 ) -> int:  # fmt: skip
@@ -43,21 +43,21 @@ def _spread(
     return len(keys)
 
 
-spread = cached(_spread)
+fill_columns = cached(_fill_columns)
 
 
-def values_of(rows: NDArray[Any], codes: int) -> NDArray[Any]:
+def values_of_rows(rows: NDArray[Any], codes: int) -> NDArray[Any]:
     """Return the values of rows whose dtypes' codes are the bits of `codes`, in the widest of these dtypes."""
     present = [code for code in range(len(DTYPES)) if codes >> code & 1]
     if len(present) == 1:
-        return _as(rows, DTYPES[present[0]]).copy()
+        return _values_as(rows, DTYPES[present[0]]).copy()
     made = np.empty(len(rows), np.result_type(*(DTYPES[c] for c in present)))
     code = rows["key"] >> SITE_BITS & ((1 << CODE_BITS) - 1)
     for one in present:
         mine = code == one
-        made[mine] = _as(rows, DTYPES[one])[mine]
+        made[mine] = _values_as(rows, DTYPES[one])[mine]
     return made
 
 
-def _as(rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _values_as(rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.ndarray(len(rows), dtype, rows, 16, (ROW.itemsize,))
