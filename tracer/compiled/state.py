@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-# The element types that the engine takes, and then those of the parts of complex numbers; a place here is a code.
+# The element types that the engine takes, and then those of the components of complex numbers; an index here is a code.
 DTYPES = tuple(
     np.dtype(name)
     for name in (
@@ -15,9 +15,9 @@ DTYPES = tuple(
         "float16", "float32", "float64", "complex64", "complex128", "float32", "float32", "float64", "float64",
     )
 )  # fmt: skip
-PARTS_FROM = 14
-CODES = {dtype: code for code, dtype in enumerate(DTYPES[:PARTS_FROM])}
-RECORD = len(DTYPES)  # stands where a code stands, for records, which are accessed field by field
+COMPONENTS_FROM = 14
+CODES = {dtype: code for code, dtype in enumerate(DTYPES[:COMPONENTS_FROM])}
+RECORD_CODE = len(DTYPES)  # in place of a code, for records, which are accessed field by field
 
 
 def regions_of(dtype: np.dtype[Any]) -> int:
@@ -34,13 +34,15 @@ SITES = 1 << SITE_BITS
 
 # One access: index in its buffer, key, context (sweep * threads + thread), value (raw bits, up to 16 bytes).
 ROW = np.dtype([("index", "<i8"), ("key", "<u4"), ("context", "<u4"), ("value", "V16")])
-SWEEPS = ARRIVALS = 1 << 14  # room for sweeps and for arrivals at barriers, until the rows are emptied
-ARRIVAL = 3  # words of an arrival: context, site, accesses made until then
-PARTS = 8  # indices that a missed access may have
+MAX_SWEEPS = MAX_ARRIVALS = (
+    1 << 14
+)  # room for sweeps and for arrivals at barriers, until the rows are emptied
+ARRIVAL_WORDS = 3  # words of an arrival: context, site, accesses made until then
+MAX_INDICES = 8  # that an access outside its array may have
 
 
 class Word(IntEnum):
-    """Places in the table of state, each 8 bytes."""
+    """Indices of the words in the table of state, 8 bytes each."""
 
     ROW = 0  # address of the next row
     END = auto()  # address behind the last row
@@ -48,12 +50,12 @@ class Word(IntEnum):
     BASE = auto()  # accesses made before the first row
     CONTEXT = auto()  # of the current thread: sweep * threads + thread
     SWEEP = auto()  # sweep * threads
-    CALL = auto()  # address of the function that empties the rows, or takes a miss
+    CALL = auto()  # address of the function that empties the rows, or takes an access outside its array
     POISON = auto()  # address of a poisoned element of each dtype, 16 bytes apart
     TRASH = auto()  # address where stores go that are not made
     SITE = auto()  # of the barrier or warp operation where the current thread stands
-    PARTS_GIVEN = auto()  # of the missed access
-    PARTS = auto()  # address of the indices of the missed access
+    INDEX_COUNT = auto()  # of the access outside its array
+    INDICES = auto()  # address of the indices of that access
     THREAD = auto()
     TX = auto()
     TY = auto()
@@ -69,9 +71,9 @@ class Word(IntEnum):
     GZ = auto()
     COUNT = auto()  # threads to run in this sweep
     ORDER = auto()  # address of their numbers
-    WHY = auto()  # address, per thread: why it stopped
-    WHERE = auto()  # address, per thread: the site where it stopped
-    WHEN = auto()  # address, per thread: accesses made when it stopped
+    REASON = auto()  # address, per thread: why it stopped
+    STOP_SITE = auto()  # address, per thread: the site where it stopped
+    STOP_STEP = auto()  # address, per thread: accesses made when it stopped
     OUT = auto()  # address, per thread: what it brought to a barrier or warp operation
     IN = auto()  # address, per thread: what it takes from there
     MASK = auto()  # address, per thread: lanes that converge with it
@@ -85,7 +87,7 @@ class Word(IntEnum):
     DECLARED_FROM = auto()  # region of the first declared array
     DYNAMIC = auto()  # bytes of dynamic shared memory
     TICKS = auto()  # rounds of loops until the driver is called
-    STEADY = auto()  # 1 where the threads to run are all that still run, and none of them waits elsewhere
+    UNIFORM = auto()  # 1 where the threads to run are all that still run, and none of them waits elsewhere
     BLOCK = auto()  # linear number of the block
     PHASE = auto()
     SWEEPS = auto()  # sweeps begun since the rows were emptied
@@ -95,7 +97,7 @@ class Word(IntEnum):
     ARRIVALS = auto()  # address of these, ARRIVAL words each
 
 
-class Why(IntEnum):
+class StopReason(IntEnum):
     """Why a thread stopped; from SYNCWARP on it waits for lanes of its warp."""
 
     DONE = 0
@@ -117,9 +119,9 @@ class Why(IntEnum):
     ACTIVE = auto()
 
 
-class Event(IntEnum):
-    """What compiled code calls its driver for."""
+class DriverCall(IntEnum):
+    """What compiled code calls its driver for, in the middle of a thread."""
 
     FULL = 0
-    MISS = 1
+    OUT_OF_BOUNDS = 1
     TICK = 2  # to let it stop a loop

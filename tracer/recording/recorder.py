@@ -44,7 +44,7 @@ class Recorder:
         self.sites: list[Site] = []
         self.arrivals: list[Any] = []
         self.warp_arrivals: list[Any] = []
-        self.missed: list[Any] = []
+        self.out_of_bounds: list[Any] = []
         self.mask_faults = MaskFaults()
         self.accesses = 0
         self.finished: list[int] = []
@@ -83,10 +83,12 @@ class Recorder:
         arrivals = self.warp_arrivals if warp else self.arrivals
         arrivals.extend((context, code, instruction, self.accesses + len(self.log) // FIELDS, reach))
 
-    def miss(self, context: int, coded: int, code: Code, instruction: int, cell: int, text: str) -> None:
+    def record_out_of_bounds(
+        self, context: int, coded: int, code: Code, instruction: int, cell: int, text: str
+    ) -> None:
         """Record an access that was not made, to the index `cell`, outside its array."""
         step = self.accesses + len(self.log) // FIELDS
-        self.missed.extend((context, coded, code, instruction, step, cell, text))
+        self.out_of_bounds.extend((context, coded, code, instruction, step, cell, text))
 
     def lanes_converged(
         self, block: int, warp: int, converging: ConvergingLanes, there: int, running: int
@@ -153,7 +155,9 @@ class Recorder:
 
     def outside(self) -> OutOfBounds:
         """Return the accesses that were not made as columns."""
-        contexts, coded, codes, instructions, steps, cells, texts = (self.missed[i::7] for i in range(7))
+        contexts, coded, codes, instructions, steps, cells, texts = (
+            self.out_of_bounds[i::7] for i in range(7)
+        )
         where = self._context_columns(np.array(contexts, np.int64))
         coded_column = np.array(coded, np.uint32)
         op = (coded_column & 3).astype(np.uint8)

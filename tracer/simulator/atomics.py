@@ -11,7 +11,7 @@ import numpy as np
 
 from ..model.trace import Op
 from .allocation import converted, take_turn
-from .recording_array import Miss, RecordingArray
+from .recording_array import OutOfBounds, RecordingArray
 
 _frame = sys._getframe
 
@@ -20,8 +20,8 @@ def update(array: RecordingArray, index: Any, change: Callable[[Any], Any], fram
     """Replace one element by `change` of it and return the old value; None from `change` leaves it."""
     try:
         cell = array.cell(index)
-    except Miss as miss:
-        return array.miss(miss, Op.ATOMIC, frame)
+    except OutOfBounds as access:
+        return array.record_out_of_bounds(access, Op.ATOMIC, frame)
     me = take_turn(array._scheduler)
     values = array._values
     old = values[cell]

@@ -27,7 +27,7 @@ SMALL = 4096  # a list of offsets is looked up faster than a range, and takes mo
 _frame = sys._getframe
 
 
-class Miss(IndexError):
+class OutOfBounds(IndexError):
     """An index outside its array: (the index in memory that it would be, the element's name)."""
 
     def __init__(self, cell: int, text: str) -> None:
@@ -154,7 +154,7 @@ class RecordingArray:
         self._extend((me.context, self._store, *self._user_code.locate(frame), cell, self._values[cell]))
 
     def cell(self, index: Any) -> int:
-        """Return the place in memory of one element; raises Miss outside the array."""
+        """Return the index in memory of one element; raises OutOfBounds outside the array."""
         parts = tuple(map(operator.index, index if isinstance(index, tuple) else (index,)))
         shape = self._ary.shape
         if len(parts) != len(shape):
@@ -164,14 +164,16 @@ class RecordingArray:
         wrapped = [i + n if i < 0 else i for i, n in zip(parts, shape, strict=True)]
         found: int = self._origin + sum(map(operator.mul, wrapped, self._strides))
         if not inside:
-            raise Miss(found, f"{self._name}[{', '.join(map(str, parts))}]")
+            raise OutOfBounds(found, f"{self._name}[{', '.join(map(str, parts))}]")
         return found
 
-    def miss(self, miss: Miss, op: Op, frame: FrameType) -> Any:
+    def record_out_of_bounds(self, access: OutOfBounds, op: Op, frame: FrameType) -> Any:
         """Record an access outside the array, which is not made, and return the poison that a load gives."""
         me = take_turn(self._scheduler)
         coded = self._memory.buffer * 4 + op
-        self._memory.recorder.miss(me.context, coded, *self._user_code.locate(frame), miss.cell, miss.text)
+        self._memory.recorder.record_out_of_bounds(
+            me.context, coded, *self._user_code.locate(frame), access.cell, access.text
+        )
         nothing = poison(self._memory.cells.dtype)
         return elements_as_computed(np.array([nothing]))[0]
 
@@ -187,8 +189,8 @@ class RecordingArray:
         if _is_element(index, self._ary.ndim):
             try:
                 cell = self.cell(index)
-            except Miss as miss:
-                return self.miss(miss, Op.LOAD, frame)
+            except OutOfBounds as access:
+                return self.record_out_of_bounds(access, Op.LOAD, frame)
             if self._ary.dtype.names is None:
                 return self.load(cell, frame)
             cells = self._memory.cells[cell : cell + 1].reshape(())
@@ -201,8 +203,8 @@ class RecordingArray:
         elif _is_element(index, self._ary.ndim) and self._ary.dtype.names is None:
             try:
                 self.store(self.cell(index), value, frame)
-            except Miss as miss:
-                self.miss(miss, Op.STORE, frame)
+            except OutOfBounds as access:
+                self.record_out_of_bounds(access, Op.STORE, frame)
         else:
             self._get(index, frame)._fill(value, frame)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...model.array_types import Ints
 from ...model.trace import BLOCK_SCOPE, Dim3, unravel
 from ...recording.warp_operations import ALL
-from ..state import Why, Word
+from ..state import StopReason, Word
 from .memory import Memory
 from .row_recorder import RowRecorder
 from .synchronisation import BlockWarpBarriers, ThreadTables, vote
@@ -28,12 +28,21 @@ class Blocks:
         self._sweep, self._state, self._recorder, self._memory = sweep, state, recorder, memory
         self._grid, self._count = grid, dim[0] * dim[1] * dim[2]
         self._address = state.ctypes.data
-        words = (Word.ORDER, Word.WHY, Word.WHERE, Word.WHEN, Word.OUT, Word.IN, Word.MASK, Word.EXTRA)
+        words = (
+            Word.ORDER,
+            Word.REASON,
+            Word.STOP_SITE,
+            Word.STOP_STEP,
+            Word.OUT,
+            Word.IN,
+            Word.MASK,
+            Word.EXTRA,
+        )
         rows = np.zeros((len(words), self._count), np.int64)
         for word, table in zip(words, rows, strict=True):
             state[word] = table.ctypes.data
-        self._order, self._why, self._where, self._when, *moved = rows
-        self._tables = ThreadTables(self._why, self._where, self._when, *moved)
+        self._order, self._reason, self._stop_site, self._stop_step, *moved = rows
+        self._tables = ThreadTables(self._reason, self._stop_site, self._stop_step, *moved)
         state[Word.DX : Word.DZ + 1], state[Word.GX : Word.GZ + 1] = dim, grid
         frame = -(-sweep(self._address, SIZE) // 16) * 16
         self._frames = np.zeros(frame * self._count, np.uint8)
@@ -43,7 +52,7 @@ class Blocks:
         """Run one block to its end."""
         self._state[Word.BX : Word.BZ + 1] = unravel(block, self._grid)
         self._memory.refresh()
-        self._why[:] = Why.DONE
+        self._reason[:] = StopReason.DONE
         self._phase, mode = 0, BEGIN
         turns, running = np.arange(self._count), np.ones(self._count, bool)
         self._at_barrier = np.empty(0, np.int64)
@@ -51,19 +60,19 @@ class Blocks:
             self._tables, block, self._recorder.site, self._recorder.mask_faults.check
         )
         while len(turns):
-            self._go(block, turns, mode, steady=len(turns) == running.sum() and not warp_barriers)
+            self._go(block, turns, mode, uniform=len(turns) == running.sum() and not warp_barriers)
             mode = RESUME
             turns = self._next(turns, running, warp_barriers)
 
     def _next(self, turns: Ints, running: NDArray[np.bool_], warp_barriers: BlockWarpBarriers) -> Ints:
         """Return the threads that go on after these have stopped, in their order."""
-        why = self._why[turns]
-        stopped = turns[(why > Why.DONE) & (why < Why.SYNCWARP)]
-        at_warp = turns[why >= Why.SYNCWARP]
+        reason = self._reason[turns]
+        stopped = turns[(reason > StopReason.DONE) & (reason < StopReason.SYNCWARP)]
+        at_warp = turns[reason >= StopReason.SYNCWARP]
         self._arrive(stopped, warp=False)
         self._arrive(at_warp, warp=True)
         if not len(at_warp) and len(self._at_barrier) == 0 and not warp_barriers:
-            running[turns[why == Why.DONE]] = False
+            running[turns[reason == StopReason.DONE]] = False
             return self._released(stopped)
         released = warp_barriers.take_in(turns.tolist(), running)
         waiting = np.concatenate([self._at_barrier, stopped])
@@ -79,9 +88,9 @@ class Blocks:
         self._phase += 1
         return threads
 
-    def _go(self, block: int, threads: Ints, mode: int, *, steady: bool) -> None:
+    def _go(self, block: int, threads: Ints, mode: int, *, uniform: bool) -> None:
         """Run threads until they stop; where all that still run wait at a barrier, compiled code goes on by itself."""
-        self._recorder.sweep(block, self._phase, steady=steady)
+        self._recorder.sweep(block, self._phase, uniform=uniform)
         self._order[: len(threads)] = threads
         self._state[Word.COUNT] = len(threads)
         self._sweep(self._address, mode)
@@ -91,5 +100,9 @@ class Blocks:
         if len(threads):
             reach = np.full(len(threads), BLOCK_SCOPE)
             if warp:  # of the warp operations, syncwarp alone orders memory
-                reach = np.where(self._why[threads] == Why.SYNCWARP, self._tables.mask[threads] & ALL, 0)
-            self._recorder.arrived(threads, self._where[threads], self._when[threads], reach, warp=warp)
+                reach = np.where(
+                    self._reason[threads] == StopReason.SYNCWARP, self._tables.mask[threads] & ALL, 0
+                )
+            self._recorder.arrived(
+                threads, self._stop_site[threads], self._stop_step[threads], reach, warp=warp
+            )

@@ -11,7 +11,7 @@ from ...model.trace import poison, poisoned
 from ...recording.run_record import RunRecord
 from ..not_compilable import NotCompilable
 from ..rewrite.program import Declared, Program
-from ..state import CODES, DTYPES, PARTS_FROM, RECORD, REGIONS, Word, regions_of
+from ..state import CODES, COMPONENTS_FROM, DTYPES, RECORD_CODE, REGIONS, Word, regions_of
 from .arguments import Arguments
 
 
@@ -70,14 +70,14 @@ class Memory:
         """Return the buffer of a region's elements of a dtype."""
         self.declare()
         if (region, code) not in self._numbers:
-            made = self._part if PARTS_FROM <= code < RECORD else self._view
-            is_field = region in self._fields and CODES.get(self._fields[region][2].base, RECORD) == code
+            made = self._part if COMPONENTS_FROM <= code < RECORD_CODE else self._view
+            is_field = region in self._fields and CODES.get(self._fields[region][2].base, RECORD_CODE) == code
             self._numbers[region, code] = self._field(region) if is_field else made(region, code)
         return self._numbers[region, code]
 
     def _add(self, region: int, dtype: np.dtype[Any], buffer: int) -> None:
         """Note the buffer of a new region, and the regions of the fields of its records."""
-        self._numbers[region, CODES.get(dtype, RECORD)] = buffer
+        self._numbers[region, CODES.get(dtype, RECORD_CODE)] = buffer
         self._add_fields(region, dtype)
 
     def _add_fields(self, region: int, dtype: np.dtype[Any]) -> None:
@@ -120,14 +120,14 @@ class Memory:
 
     def _part(self, region: int, code: int) -> int:
         """Make a buffer of the real or imaginary parts of a region's complex numbers."""
-        dtype, place = DTYPES[code], (code - PARTS_FROM) % 2
+        dtype, place = DTYPES[code], (code - COMPONENTS_FROM) % 2
         whole = self.number_of(region, CODES[np.result_type(dtype, np.complex64)])
         return self._of_field(whole, ("real", "imag")[place], dtype, place * dtype.itemsize)
 
     def _field(self, region: int) -> int:
         """Make a buffer of a field of records."""
         whole, name, dtype, offset = self._fields[region]
-        return self._of_field(self.number_of(whole, RECORD), name, dtype, offset)
+        return self._of_field(self.number_of(whole, RECORD_CODE), name, dtype, offset)
 
     def _of_field(self, whole: int, name: str, dtype: np.dtype[Any], offset: int) -> int:
         recorder = self.record.recorder
@@ -136,7 +136,7 @@ class Memory:
     def _view(self, region: int, code: int) -> int:
         """Make a buffer of a region's bytes seen as another dtype."""
         dtype = DTYPES[code]
-        known = next(n for (r, c), n in self._numbers.items() if r == region and c < PARTS_FROM)
+        known = next(n for (r, c), n in self._numbers.items() if r == region and c < COMPONENTS_FROM)
         recorder = self.record.recorder
         whole = recorder.buffers[known]
         return recorder.add_buffer(whole.viewed_as(dtype, whole.size * whole.unit))

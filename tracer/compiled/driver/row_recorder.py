@@ -16,7 +16,18 @@ from ..not_compilable import NotCompilable
 from ..rewrite.program import Program
 from ..rows.decode import COLUMN_TYPES, COLUMNS, fill_columns, values_of_rows
 from ..rows.streaming_counters import StreamingCounters, incomplete_from
-from ..state import ARRIVAL, ARRIVALS, CODE_BITS, PARTS, ROW, SITE_BITS, SWEEPS, Event, Why, Word
+from ..state import (
+    ARRIVAL_WORDS,
+    CODE_BITS,
+    MAX_ARRIVALS,
+    MAX_INDICES,
+    MAX_SWEEPS,
+    ROW,
+    SITE_BITS,
+    DriverCall,
+    StopReason,
+    Word,
+)
 from .barrier_log import Arrivals
 from .busy_wait import PATIENCE, reads_alike
 from .growing_columns import Growing
@@ -46,20 +57,20 @@ class RowRecorder(Recorder):
         self.failure: BaseException | None = None
         self.streaming: StreamingCounters | None = None
         self.rows: NDArray[Any] = np.empty(0, ROW)
-        self._parts = np.zeros(PARTS, np.int64)
+        self._parts = np.zeros(MAX_INDICES, np.int64)
         self._buffer_numbers = np.full(1 << 32 - SITE_BITS, -1, np.int32)
         self._final = np.full(max(1, len(program.sites)), -1, np.int32)
         self._ops = np.array([*program.site_kinds, 0], np.uint8)
         self._out = tuple(np.empty(CHUNK, t) for t in COLUMN_TYPES)
-        self._blocks, self._phases = np.zeros(SWEEPS, np.int64), np.zeros(SWEEPS, np.int64)
-        self._log = np.zeros((ARRIVALS, ARRIVAL), np.int64)
+        self._blocks, self._phases = np.zeros(MAX_SWEEPS, np.int64), np.zeros(MAX_SWEEPS, np.int64)
+        self._log = np.zeros((MAX_ARRIVALS, ARRIVAL_WORDS), np.int64)
         self._arrived, self._arrived_warp = Arrivals(memory // 8), Arrivals(memory // 8)
         self._alike = 0  # rows since a thread last did anything but make the same few loads
         self._returns = False  # whether threads ever ran on in a phase in which others had run since
         self._store = Growing(memory // 2)  # the rest is for what is made of the columns
         self._event = _EVENT(self._on_event)
         for word, table in (
-            (Word.PARTS, self._parts), (Word.BLOCKS, self._blocks), (Word.PHASES, self._phases),
+            (Word.INDICES, self._parts), (Word.BLOCKS, self._blocks), (Word.PHASES, self._phases),
             (Word.ARRIVALS, self._log),
         ):  # fmt: skip
             state[word] = table.ctypes.data
@@ -90,15 +101,15 @@ class RowRecorder(Recorder):
         self.capped, self.streaming = True, StreamingCounters(self.threads, self._learn, self._sort_out)
         self._make_room(COUNTED, 0)
 
-    def sweep(self, block: int, phase: int, *, steady: bool) -> None:
+    def sweep(self, block: int, phase: int, *, uniform: bool) -> None:
         """Say which block the threads that run next are of, and their phase.
 
-        steady: whether they are all that still run, and none of the others waits.
+        uniform: whether they are all that still run, and none of the others waits.
         """
         self.raise_failure()
         last = int(self.state[Word.SWEEPS]) - 1
         returns = last >= 0 and (self._blocks[last], self._phases[last]) == (block, phase)
-        if last == SWEEPS - 2:
+        if last == MAX_SWEEPS - 2:
             self._empty(last * self.threads if returns else END)
             last = 0
         self._returns |= returns
@@ -107,7 +118,7 @@ class RowRecorder(Recorder):
             self._blocks[last], self._phases[last] = block, phase
             self.state[Word.SWEEPS] = last + 1
         self.state[Word.SWEEP] = last * self.threads
-        self.state[Word.BLOCK], self.state[Word.PHASE], self.state[Word.STEADY] = block, phase, steady
+        self.state[Word.BLOCK], self.state[Word.PHASE], self.state[Word.UNIFORM] = block, phase, uniform
 
     def arrived(self, threads: Ints, where: Ints, when: Ints, reach: Ints, *, warp: bool = False) -> None:
         """Record that threads, in the sweep under way, came to barriers, or to warp operations."""
@@ -136,9 +147,9 @@ class RowRecorder(Recorder):
     def _on_event(self, event: int) -> int:
         """Serve compiled code, which stops where this returns 1; nothing may be raised through it."""
         try:
-            if event == Event.MISS:
-                self._miss()
-            elif event == Event.FULL:
+            if event == DriverCall.OUT_OF_BOUNDS:
+                self._record_out_of_bounds()
+            elif event == DriverCall.FULL:
                 self._empty(self._under_way())
         except BaseException as error:  # noqa: BLE001  # raised again by whoever runs compiled code
             self.failure = error
@@ -156,8 +167,8 @@ class RowRecorder(Recorder):
     def _under_way(self) -> int:
         """Return the context from which on rows of warps are not yet complete, while a sweep runs."""
         sweep, context = int(self.state[Word.SWEEP]), int(self.state[Word.CONTEXT])
-        why = np.ctypeslib.as_array(ctypes.cast(int(self.state[Word.WHY]), _WORDS), (self.threads,))
-        if self._returns or (why >= Why.SYNCWARP).any():
+        reason = np.ctypeslib.as_array(ctypes.cast(int(self.state[Word.REASON]), _WORDS), (self.threads,))
+        if self._returns or (reason >= StopReason.SYNCWARP).any():
             return sweep  # threads that wait for lanes of their warp will make more accesses in this phase
         return sweep + (context - sweep) // WARP * WARP
 
@@ -294,19 +305,19 @@ class RowRecorder(Recorder):
         if self._buffer_numbers[where] < 0:
             self._buffer_numbers[where] = self.number_of(where >> CODE_BITS, where & _CODE_MASK)
 
-    def _miss(self) -> None:
+    def _record_out_of_bounds(self) -> None:
         place = int(self.state[Word.ROW] - self.state[Word.BEGIN]) // ROW.itemsize
         row = self.rows[place]
         key, context = int(row["key"]), int(row["context"])
         self._learn(key)
         buffer = int(self._buffer_numbers[key >> SITE_BITS])
-        given = map(str, self._parts[: self.state[Word.PARTS_GIVEN]].tolist())
+        given = map(str, self._parts[: self.state[Word.INDEX_COUNT]].tolist())
         sweep, thread = divmod(context, self.threads)
         where = (int(self._blocks[sweep]), thread, int(self._phases[sweep]))
         text = f"{self.buffers[buffer].name}[{', '.join(given)}]"
         kind = min(self._ops[key & _SITE_MASK], Op.ATOMIC)
         step = self.accesses + place
-        self.missed.append(
+        self.out_of_bounds.append(
             (*where, int(kind), buffer, self.site(key & _SITE_MASK), step, int(row["index"]), text)
         )
 
@@ -323,7 +334,7 @@ class RowRecorder(Recorder):
 
     def outside(self) -> OutOfBounds:
         """Return the accesses that were not made as columns."""
-        return _outside_of(self.missed)
+        return _outside_of(self.out_of_bounds)
 
 
 def _words(rows: NDArray[Any]) -> NDArray[np.int64]:
@@ -331,9 +342,11 @@ def _words(rows: NDArray[Any]) -> NDArray[np.int64]:
     return rows.view(np.int64).reshape(len(rows), -1)
 
 
-def _outside_of(missed: Sequence[tuple[Any, ...]]) -> OutOfBounds:
+def _outside_of(out_of_bounds: Sequence[tuple[Any, ...]]) -> OutOfBounds:
     """Return the accesses that were not made as columns; each is given as the fields of `Outside`, in their order."""
-    block, thread, phase, op, buffer, site, step, cell, text = ([m[i] for m in missed] for i in range(9))
+    block, thread, phase, op, buffer, site, step, cell, text = (
+        [m[i] for m in out_of_bounds] for i in range(9)
+    )
     where = (narrow(np.array(c, np.int64)) for c in (block, thread, phase))
     what = (narrow(np.array(c, np.int64)) for c in (buffer, site, step))
     return OutOfBounds(*where, np.array(op, np.uint8), *what, np.array(cell, np.int64), tuple(text))  # type: ignore[call-arg, arg-type]

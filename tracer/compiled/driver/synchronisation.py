@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from ...model.array_types import Ints
 from ...model.trace import WARP
 from ...recording.warp_operations import ALL, Participants, lanes
-from ..state import Why
+from ..state import StopReason
 
 
 @dataclass(frozen=True, eq=False)
 class ThreadTables:
     """What compiled code and the driver tell each other of each thread of a block, shape (threads,)."""
 
-    why: Ints  # a `Why`: what it stopped for
-    where: Ints  # number of the site in the program
-    when: Ints  # accesses of the launch before it
+    reason: Ints  # a `StopReason`: what it stopped for
+    site: Ints  # number of the site in the program
+    step: Ints  # accesses of the launch before it
     out: Ints  # what it brought: its value, or its vote
     into: Ints  # what it takes away
     mask: Ints  # a bit for each lane that its warp operation names
@@ -33,13 +33,17 @@ class ThreadTables:
 
 def vote(tables: ThreadTables, threads: Ints) -> None:
     """Give threads that wait at a barrier what its vote comes to; a barrier without a vote votes no."""
-    why = tables.why[threads]
-    if not (why > Why.BARRIER).any():
+    reason = tables.reason[threads]
+    if not (reason > StopReason.BARRIER).any():
         return
-    votes = (tables.out[threads] != 0) & (why > Why.BARRIER)
-    results = {Why.COUNT: int(votes.sum()), Why.AND: int(votes.all()), Why.OR: int(votes.any())}
+    votes = (tables.out[threads] != 0) & (reason > StopReason.BARRIER)
+    results = {
+        StopReason.COUNT: int(votes.sum()),
+        StopReason.AND: int(votes.all()),
+        StopReason.OR: int(votes.any()),
+    }
     for kind, result in results.items():
-        tables.into[threads[why == kind]] = result
+        tables.into[threads[reason == kind]] = result
 
 
 class BlockWarpBarriers:
@@ -61,19 +65,19 @@ class BlockWarpBarriers:
         """Take in threads that stopped, in their order; return those that can go on. Updates `running`."""
         released: list[int] = []
         for thread in threads:
-            why, warp = self._tables.why[thread], thread // WARP
-            if why == Why.DONE:
+            reason, warp = self._tables.reason[thread], thread // WARP
+            if reason == StopReason.DONE:
                 running[thread] = False
-            if why >= Why.SYNCWARP:
+            if reason >= StopReason.SYNCWARP:
                 mask = int(self._tables.mask[thread]) & ALL
-                if why == Why.ACTIVE:
-                    self._waiting.setdefault((warp, ~int(self._tables.where[thread])), []).append(thread)
+                if reason == StopReason.ACTIVE:
+                    self._waiting.setdefault((warp, ~int(self._tables.site[thread])), []).append(thread)
                 elif mask >> thread % WARP & 1:
                     self._waiting.setdefault((warp, mask), []).append(thread)
                 else:
-                    released += self._release((warp, mask), [thread], running, int(self._tables.when[thread]))
-            if self._waiting and (why == Why.DONE or why >= Why.SYNCWARP):
-                released += self._release_complete(warp, running, int(self._tables.when[thread]))
+                    released += self._release((warp, mask), [thread], running, int(self._tables.step[thread]))
+            if self._waiting and (reason == StopReason.DONE or reason >= StopReason.SYNCWARP):
+                released += self._release_complete(warp, running, int(self._tables.step[thread]))
         return released + self._release_active_masks({t // WARP for t in released})
 
     def _release_active_masks(self, going: set[int]) -> list[int]:
@@ -88,7 +92,7 @@ class BlockWarpBarriers:
 
     def release_incomplete(self, running: NDArray[np.bool_]) -> list[int]:
         """Let all go on without the lanes that never come."""
-        now, waiting = int(self._tables.when.max(initial=0)), self._waiting
+        now, waiting = int(self._tables.step.max(initial=0)), self._waiting
         self._waiting = {}
         return [t for key, threads in waiting.items() for t in self._release(key, threads, running, now)]
 
@@ -107,7 +111,7 @@ class BlockWarpBarriers:
         self._check_lanes(key, waiting, running, now)
         brought = {t % WARP: int(self._tables.out[t]) for t in waiting}
         for thread in waiting:
-            operation = _OPERATIONS[Why(int(self._tables.why[thread]))]
+            operation = _OPERATIONS[StopReason(int(self._tables.reason[thread]))]
             value = operation(brought, thread % WARP, int(self._tables.extra[thread]), key[1])
             self._tables.into[thread] = value
         return waiting
@@ -117,36 +121,41 @@ class BlockWarpBarriers:
     ) -> None:  # fmt: skip
         """Check a warp operation to which other lanes came than its mask names, or lanes at several sites."""
         tables, (warp, mask) = self._tables, key
-        where = {t % WARP: int(tables.where[t]) for t in waiting}
+        where = {t % WARP: int(tables.site[t]) for t in waiting}
         if mask == lanes(where) and len(set(where.values())) == 1:
             return
         mine = running[warp * WARP :][:WARP]
         sites = {lane: self._site(number) for lane, number in where.items()}
-        sources = [s for t in waiting for s in _source(tables.why[t], t % WARP, int(tables.extra[t]))]
+        sources = [s for t in waiting for s in _source(tables.reason[t], t % WARP, int(tables.extra[t]))]
         there, still = (1 << len(mine)) - 1, lanes(np.flatnonzero(mine).tolist())
         self._check(Participants(self._block, warp, mask, sites, sources, there, still, now))
 
 
-def _source(why: int, lane: int, extra: int) -> tuple[int, ...]:
+def _source(reason: int, lane: int, extra: int) -> tuple[int, ...]:
     """Return the lane whose value a shuffle takes, if it is one."""
-    found = {Why.SHUFFLE: extra % WARP, Why.UP: lane - extra, Why.DOWN: lane + extra, Why.XOR: lane ^ extra}
-    return (found[Why(why)],) if why in found else ()
+    found = {
+        StopReason.SHUFFLE: extra % WARP,
+        StopReason.UP: lane - extra,
+        StopReason.DOWN: lane + extra,
+        StopReason.XOR: lane ^ extra,
+    }
+    return (found[StopReason(reason)],) if reason in found else ()
 
 
 # What a lane takes away, of (what each lane brought, the lane, its third argument, the mask).
 Operation = Callable[[dict[int, int], int, int, int], int]
-_OPERATIONS: dict[Why, Operation] = {
-    Why.SYNCWARP: lambda brought, lane, extra, mask: 0,
-    Why.SHUFFLE: lambda brought, lane, extra, mask: brought.get(extra % WARP, brought[lane]),
-    Why.UP: lambda brought, lane, extra, mask: brought.get(lane - extra, brought[lane]),
-    Why.DOWN: lambda brought, lane, extra, mask: brought.get(lane + extra, brought[lane]),
-    Why.XOR: lambda brought, lane, extra, mask: brought.get(lane ^ extra, brought[lane]),
-    Why.ALL: lambda brought, lane, extra, mask: int(all(brought.values())),
-    Why.ANY: lambda brought, lane, extra, mask: int(any(brought.values())),
-    Why.EQUAL: lambda brought, lane, extra, mask: int(len(set(brought.values())) == 1),
-    Why.BALLOT: lambda brought, lane, extra, mask: lanes(n for n, v in brought.items() if v),
-    Why.MATCH_ANY: lambda brought, lane, extra, mask: lanes(
+_OPERATIONS: dict[StopReason, Operation] = {
+    StopReason.SYNCWARP: lambda brought, lane, extra, mask: 0,
+    StopReason.SHUFFLE: lambda brought, lane, extra, mask: brought.get(extra % WARP, brought[lane]),
+    StopReason.UP: lambda brought, lane, extra, mask: brought.get(lane - extra, brought[lane]),
+    StopReason.DOWN: lambda brought, lane, extra, mask: brought.get(lane + extra, brought[lane]),
+    StopReason.XOR: lambda brought, lane, extra, mask: brought.get(lane ^ extra, brought[lane]),
+    StopReason.ALL: lambda brought, lane, extra, mask: int(all(brought.values())),
+    StopReason.ANY: lambda brought, lane, extra, mask: int(any(brought.values())),
+    StopReason.EQUAL: lambda brought, lane, extra, mask: int(len(set(brought.values())) == 1),
+    StopReason.BALLOT: lambda brought, lane, extra, mask: lanes(n for n, v in brought.items() if v),
+    StopReason.MATCH_ANY: lambda brought, lane, extra, mask: lanes(
         n for n, v in brought.items() if v == brought[lane]
     ),
-    Why.MATCH_ALL: lambda brought, lane, extra, mask: mask if len(set(brought.values())) == 1 else 0,
+    StopReason.MATCH_ALL: lambda brought, lane, extra, mask: mask if len(set(brought.values())) == 1 else 0,
 }

@@ -14,12 +14,12 @@ from .expressions import Expressions
 from .inline import inlined_body
 from .known_arguments import given_arguments
 from .scope import CudaPath
-from .suspension_points import stop, stop_of, stops
+from .suspension_points import suspending_call, suspends, suspension
 
 
 def flat(rewriter: Expressions, node: ast.expr) -> ast.expr:
     """Write the statements that an expression with a stop needs, and return its value as a simple expression."""
-    if not stops(rewriter, node):
+    if not suspends(rewriter, node):
         value = rewriter.visit(node)
         return value if isinstance(value, ast.Constant) else rewriter.put(value)
     if isinstance(node, ast.BoolOp):
@@ -59,12 +59,12 @@ def _parts(rewriter: Expressions, node: ast.expr) -> ast.expr:
 
 
 def _call(rewriter: Expressions, node: ast.Call) -> ast.expr:
-    found = stop_of(rewriter, node)
+    found = suspending_call(rewriter, node)
     given = _given(rewriter, found, node) if isinstance(found, FunctionType) else []
     arguments = [a if a in given else flat(rewriter, a) for a in node.args]
     keywords = {str(k.arg): k.value if k.value in given else flat(rewriter, k.value) for k in node.keywords}
     if isinstance(found, CudaPath):
-        return stop(rewriter, found, arguments, node)
+        return suspension(rewriter, found, arguments, node)
     if found is not None:
         return _inlined(rewriter, found, node, arguments, keywords)
     return _call_with(rewriter, node, arguments, keywords)

@@ -54,7 +54,9 @@ class Program:
     devices: dict[tuple[Any, ...], str] = field(default_factory=dict)  # names of device functions, by key
     written: set[str] = field(default_factory=set)  # names of the device functions that are complete
     files: dict[str, str] = field(default_factory=dict)  # by function: the file that it was written in
-    stopping: dict[tuple[Any, ...], bool] = field(default_factory=dict)  # by key: whether threads stop in it
+    suspending: dict[tuple[Any, ...], bool] = field(
+        default_factory=dict
+    )  # by key: whether threads stop in it
     _sites: dict[tuple[Site, int, Site | None], int] = field(
         default_factory=dict
     )  # number, by kind and caller

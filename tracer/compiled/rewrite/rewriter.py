@@ -16,7 +16,7 @@ from .linearise import flat
 from .loop_ticks import with_tick
 from .program import Program
 from .scope import CudaPath, Unknown, source_of
-from .suspension_points import stops
+from .suspension_points import suspends
 from .writer import STATE
 
 
@@ -69,7 +69,7 @@ class Rewriter(Expressions):
 
     def expression(self, node: ast.expr) -> ast.expr:
         """Return an expression rewritten; what must come before it is written."""
-        return flat(self, node) if stops(self, node) else self.visit(node)
+        return flat(self, node) if suspends(self, node) else self.visit(node)
 
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Return statements rewritten."""
@@ -86,7 +86,7 @@ class Rewriter(Expressions):
     def visit_Expr(self, node: ast.Expr) -> Any:
         if isinstance(node.value, ast.Constant):
             return []
-        if stops(self, node.value):
+        if suspends(self, node.value):
             flat(self, node.value)
             return []
         if isinstance(node.value, ast.Call):
@@ -117,7 +117,7 @@ class Rewriter(Expressions):
 
     def assign(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         """Return the statements that assign to a target."""
-        if stops(self, target):
+        if suspends(self, target):
             self.refuse(target, "a barrier or warp operation in what is assigned to")
         if isinstance(target, ast.Subscript):
             place = [self.visit(target.value), self.visit(target.slice)]
@@ -146,7 +146,7 @@ class Rewriter(Expressions):
         else:
             name, index = "_ts_store", self._once(self.visit(target.slice))
             load = self.load(array, index, target)
-        load = self.put(load) if stops(self, node.value) else load
+        load = self.put(load) if suspends(self, node.value) else load
         value = located(ast.BinOp(load, node.op, self.expression(node.value)), node)
         site = self.site(target, Op.STORE, Op.LOAD)
         return located(ast.Expr(self.call(name, [value, array, index, site], target)), node)
@@ -202,7 +202,7 @@ class Rewriter(Expressions):
         return iterated, ast.Name(place, ast.Store()), [*numbered, *self.assign(element, item)]
 
     def visit_While(self, node: ast.While) -> Any:
-        if stops(self, node.test):
+        if suspends(self, node.test):
             return self._stopping_while(node)
         test, body = self.visit(node.test), with_tick(self, node, self.block(node.body))
         return located(ast.While(test, body, self.block(node.orelse) if node.orelse else []), node)

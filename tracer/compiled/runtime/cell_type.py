@@ -20,7 +20,7 @@ from numba.core.extending import (
 )
 from numba.np import numpy_support
 
-from ..state import CODES, PARTS_FROM, RECORD, REGION_SHIFT, SITE_BITS, Word
+from ..state import CODES, COMPONENTS_FROM, RECORD_CODE, REGION_SHIFT, SITE_BITS, Word
 
 I64, I32 = ir.IntType(64), ir.IntType(32)
 _CALL = ir.FunctionType(I64, [I64])
@@ -53,8 +53,8 @@ class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
     def code(self) -> int:
         """The dtype's place in DTYPES, or RECORD."""
         if self.part:
-            return PARTS_FROM + self.part - 1 + 2 * (self.itemsize == 8)
-        return RECORD if self.is_record else CODES[self.numpy]
+            return COMPONENTS_FROM + self.part - 1 + 2 * (self.itemsize == 8)
+        return RECORD_CODE if self.is_record else CODES[self.numpy]
 
     @property
     def value(self) -> Any:

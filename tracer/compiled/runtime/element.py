@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from ..state import Event, Word
+from ..state import DriverCall, Word
 from .cell_type import I32, I64, Cells, at, call_driver, key_of, load_word, word
 
 ROW_BYTES = 32
@@ -99,11 +99,13 @@ class Element:
     def _call(self, state: Any) -> None:
         b = self.builder
         with b.if_then(b.not_(self.inside)):
-            b.store(I64(len(self.parts)), word(b, state, Word.PARTS_GIVEN))
-            parts = load_word(b, state, Word.PARTS)
+            b.store(I64(len(self.parts)), word(b, state, Word.INDEX_COUNT))
+            parts = load_word(b, state, Word.INDICES)
             for place, part in enumerate(self.parts):
                 b.store(part, at(b, parts, I64, I64(place)))
-        call_driver(self.context, b, state, b.select(self.inside, I64(Event.FULL), I64(Event.MISS)))
+        call_driver(
+            self.context, b, state, b.select(self.inside, I64(DriverCall.FULL), I64(DriverCall.OUT_OF_BOUNDS))
+        )
 
 
 def loaded(element: Element, state: Any, site: Any) -> Any:

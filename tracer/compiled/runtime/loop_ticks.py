@@ -7,7 +7,7 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from ..state import Event, Word
+from ..state import DriverCall, Word
 from .cell_type import I64, call_driver, word
 
 PERIOD = 1 << 20  # rounds of loops from one call of the driver to the next: a few milliseconds
@@ -22,7 +22,7 @@ def _tick(typing: Any, state: Any) -> Any:
         b.store(left, place)
         with cgutils.if_unlikely(b, b.icmp_signed("<", left, I64(0))):
             b.store(I64(PERIOD), place)
-            call_driver(context, b, args[0], I64(Event.TICK))
+            call_driver(context, b, args[0], I64(DriverCall.TICK))
         return context.get_dummy_value()
 
     return types.none(types.int64), generate

@@ -7,7 +7,7 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from ..state import Why, Word
+from ..state import StopReason, Word
 from .cell_type import I64, at, load_word, word
 
 
@@ -118,17 +118,17 @@ def _resume(typing: Any, state: Any, generator: Any) -> Any:
         failed = b.and_(status.is_error, b.not_(status.is_stop_iteration))
         with cgutils.if_unlikely(b, failed):
             context.call_conv.return_status_propagate(b, status)
-        _note(b, state, b.select(status.is_stop_iteration, I64(Why.DONE), value))
+        _note(b, state, b.select(status.is_stop_iteration, I64(StopReason.DONE), value))
         return context.get_dummy_value()
 
     return types.none(types.int64, generator), generate
 
 
-def _note(builder: Any, state: Any, why: Any) -> None:
+def _note(builder: Any, state: Any, reason: Any) -> None:
     rows = builder.sub(load_word(builder, state, Word.ROW), load_word(builder, state, Word.BEGIN))
     made = builder.add(load_word(builder, state, Word.BASE), builder.lshr(rows, I64(5)))
     where = load_word(builder, state, Word.SITE)
-    for place, value in ((Word.WHY, why), (Word.WHERE, where), (Word.WHEN, made)):
+    for place, value in ((Word.REASON, reason), (Word.STOP_SITE, where), (Word.STOP_STEP, made)):
         builder.store(value, _entry(builder, state, place, I64))
 
 

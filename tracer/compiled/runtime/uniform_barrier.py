@@ -8,7 +8,7 @@ from numba.core import types
 from numba.core.extending import intrinsic
 
 from ..cached import cached
-from ..state import ARRIVAL, ARRIVALS, SWEEPS, Why, Word
+from ..state import ARRIVAL_WORDS, MAX_ARRIVALS, MAX_SWEEPS, StopReason, Word
 from .cell_type import I64, at
 
 
@@ -33,8 +33,8 @@ def _poke(typing: Any, address: Any, place: Any, value: Any) -> Any:
 
 peek, poke = intrinsic(_peek), intrinsic(_poke)
 # Numba takes plain numbers from a module.
-_STEADY, _COUNT, _ORDER = int(Word.STEADY), int(Word.COUNT), int(Word.ORDER)
-_WHY, _WHERE, _WHEN = int(Word.WHY), int(Word.WHERE), int(Word.WHEN)
+_UNIFORM, _COUNT, _ORDER = int(Word.UNIFORM), int(Word.COUNT), int(Word.ORDER)
+_REASON, _STOP_SITE, _STOP_STEP = int(Word.REASON), int(Word.STOP_SITE), int(Word.STOP_STEP)
 _SWEEP, _SWEEPS, _BLOCK, _PHASE = int(Word.SWEEP), int(Word.SWEEPS), int(Word.BLOCK), int(Word.PHASE)
 _ARRIVED, _ARRIVALS, _BLOCKS, _PHASES = (
     int(Word.ARRIVED),
@@ -43,7 +43,7 @@ _ARRIVED, _ARRIVALS, _BLOCKS, _PHASES = (
     int(Word.PHASES),
 )
 _DX, _DY, _DZ = int(Word.DX), int(Word.DY), int(Word.DZ)
-_BARRIER = int(Why.BARRIER)
+_BARRIER = int(StopReason.BARRIER)
 
 
 def _goes_on(state: Any) -> Any:
@@ -51,21 +51,21 @@ def _goes_on(state: Any) -> Any:
 
     That is: every thread that still runs waits at a barrier without a vote, and there is room to note that.
     """
-    count, order, why = peek(state, _COUNT), peek(state, _ORDER), peek(state, _WHY)
-    if peek(state, _STEADY) == 0:
+    count, order, reasons = peek(state, _COUNT), peek(state, _ORDER), peek(state, _REASON)
+    if peek(state, _UNIFORM) == 0:
         return False
     for i in range(count):
-        if peek(why, peek(order, i)) != _BARRIER:
+        if peek(reasons, peek(order, i)) != _BARRIER:
             return False
     number, arrived = peek(state, _SWEEPS), peek(state, _ARRIVED)
-    if number >= SWEEPS - 1 or arrived + count > ARRIVALS:
+    if number >= MAX_SWEEPS - 1 or arrived + count > MAX_ARRIVALS:
         return False
     arrivals = peek(state, _ARRIVALS)
     for i in range(count):
-        thread, at = peek(order, i), ARRIVAL * (arrived + i)
+        thread, at = peek(order, i), ARRIVAL_WORDS * (arrived + i)
         poke(arrivals, at, peek(state, _SWEEP) + thread)
-        poke(arrivals, at + 1, peek(peek(state, _WHERE), thread))
-        poke(arrivals, at + 2, peek(peek(state, _WHEN), thread))
+        poke(arrivals, at + 1, peek(peek(state, _STOP_SITE), thread))
+        poke(arrivals, at + 2, peek(peek(state, _STOP_STEP), thread))
     poke(state, _ARRIVED, arrived + count)
     phase = peek(state, _PHASE) + 1
     poke(state, _PHASE, phase)
