@@ -33,10 +33,10 @@ def launch(m: int, k: int, n: int, kept: int = 100_000_000) -> Launch:
 
 def seconds(made: Launch) -> tuple[float, int]:
     """Return how long a trace takes, and its accesses."""
-    from tilescope.tracer.compiled.driver.engine import run
+    from tilescope.tracer.compiled.driver.engine import run_compiled
 
     begin = time.perf_counter()
-    trace = run(made, lambda done, of: None)
+    trace = run_compiled(made, lambda done, of: None)
     return time.perf_counter() - begin, trace.accesses
 
 
@@ -74,10 +74,10 @@ def first() -> dict[str, Any]:
 
     numba.njit(lambda x: x + 1)(1)
     begin = time.perf_counter()
-    from tilescope.tracer.compiled.driver import engine as run
+    from tilescope.tracer.compiled.driver import engine
 
     imported = time.perf_counter() - begin
-    return {"import": imported, "seconds": seconds(launch(64, 64, 64))[0], "engine": run.__name__}
+    return {"import": imported, "seconds": seconds(launch(64, 64, 64))[0], "engine": engine.__name__}
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ def nothing(done: int, of: int) -> None:
 def both(made: Launch) -> tuple[Trace, Trace]:
     """Return the traces of a launch by the compiled engine and the simulator, thread by thread."""
     made = msgspec.structs.replace(made, schedule=Schedule("sequential"))
-    return compiled.run(made, nothing), numba_patch.run(made, nothing)
+    return compiled.run_compiled(made, nothing), numba_patch.run(made, nothing)
 
 
 def places(trace: Trace, column: NDArray[Any]) -> list[Any]:

@@ -31,7 +31,7 @@ def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_rac
     """
     if launch.engine == "simulator" or is_python_program(launch):
         return simulated(launch, report, "")
-    from ..compiled.driver.engine import run as run_compiled
+    from ..compiled.driver.engine import run_compiled
     from ..compiled.not_compilable import NotCompilable
 
     try:

@@ -114,7 +114,7 @@ class Attempts:
 
     def _compiled(self, record: RunRecord, call: Call) -> str:
         """Run a call compiled; return why the simulator is to run it after all, or nothing."""
-        from ..compiled.driver import engine as engine
+        from ..compiled.driver import engine
         from ..compiled.not_compilable import NotCompilable
 
         record.grid, record.dim = call.grid, call.block
@@ -122,7 +122,7 @@ class Attempts:
             engine.execute(record, call.kernel, call.arguments, debug=call.debug)
         except NotCompilable as why:
             return f"not compiled: {why}"
-        trace = engine.finished(record, _file(record))
+        trace = engine.trace_of_run(record, _file(record))
         reason = order_matters(trace)
         if is_left(trace, reason):
             trace, reason = in_order(trace), ""

@@ -43,7 +43,7 @@ def assert_alike(trace: Trace) -> None:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_both_ways_order_requests_alike(name):
-    assert_alike(compiled.run(launch_of(find(name), {}, schedule=Schedule("sequential")), nothing))
+    assert_alike(compiled.run_compiled(launch_of(find(name), {}, schedule=Schedule("sequential")), nothing))
 
 
 @settings(max_examples=30, deadline=None, print_blob=True)
@@ -52,7 +52,7 @@ def test_of_random_kernels(source, block):
     with tempfile.TemporaryDirectory() as folder:
         arguments = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
         made = launch(Path(folder), source, arguments, (3, 1, 1), (block, 1, 1), "sequential")
-        traced = compiled.run(made, nothing)
+        traced = compiled.run_compiled(made, nothing)
     if len(traced):
         assert_alike(traced)
 
@@ -60,11 +60,11 @@ def test_of_random_kernels(source, block):
 @pytest.mark.parametrize(("size", "regular"), [(16, True), (20, False)])
 def test_lanes_that_did_different_things_are_not_regular(size, regular):
     made = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
-    assert (access_matrices(compiled.run(made, nothing)) is not None) == regular
+    assert (access_matrices(compiled.run_compiled(made, nothing)) is not None) == regular
 
 
 def test_a_mapped_trace_is_the_same_and_outlives_its_file(tmp_path):
-    made = compiled.run(launch_of(find("matmul-tiled"), {"m": 128, "k": 64, "n": 64}), nothing)
+    made = compiled.run_compiled(launch_of(find("matmul-tiled"), {"m": 128, "k": 64, "n": 64}), nothing)
     for compress in (False, True):
         path = tmp_path / "trace"
         save(made, path, compress=compress)

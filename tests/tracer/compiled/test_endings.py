@@ -108,18 +108,18 @@ def test_a_signal_ends_any_endless_loop(tmp_path, loop):
     program = f"""
 import signal
 from pathlib import Path
-from tilescope.tracer.compiled.driver import engine as run
+from tilescope.tracer.compiled.driver import engine
 from tilescope.tracer.model.launch import decode
 launch = decode(Path({str(tmp_path / "launch.json")!r}).read_text())
-execute = run.Blocks.run
+execute = engine.BlockRunner.run
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 def begin(self, block):
     # A timer of the system's: no thread of Python's could run while compiled code does.
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     execute(self, block)
-run.Blocks.run = begin
+engine.BlockRunner.run = begin
 try:
-    run.run(launch, lambda done, of: None)
+    engine.run_compiled(launch, lambda done, of: None)
 except KeyboardInterrupt:
     print("ended")
 """
@@ -143,7 +143,7 @@ def test_a_device_function_that_calls_itself_is_left_to_the_simulator(tmp_path):
     """
     made = launch(tmp_path, source, (Array((1,), "int64"),))
     with pytest.raises(NotCompilable, match="line 7: down, which calls itself"):
-        compiled.run(made, nothing)
+        compiled.run_compiled(made, nothing)
     assert contents(engine.run(msgspec.structs.replace(made, engine="compiled"), nothing), "a").tolist() == [
         0
     ]

@@ -16,7 +16,7 @@ from compiled_launches import LONGS, kernel
 from engines import nothing, same
 from launching import Array, Scalar, Schedule, contents, launch
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.compiled.driver import compile as stage
+from tilescope.tracer.compiled.driver import compile as compiling
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.model.plan import launch_of
@@ -47,7 +47,7 @@ REFUSED = {
 @pytest.mark.parametrize("body", REFUSED)
 def test_what_it_can_not_take_it_names_in_one_sentence(tmp_path, body):
     with pytest.raises(NotCompilable, match=REFUSED[body]) as caught:
-        compiled.run(launch(tmp_path, kernel(body), LONGS), nothing)
+        compiled.run_compiled(launch(tmp_path, kernel(body), LONGS), nothing)
     text = str(caught.value)
     assert "\n" not in text
     assert "\x1b" not in text
@@ -57,13 +57,13 @@ def test_what_it_can_not_take_it_names_in_one_sentence(tmp_path, body):
 
 def test_random_order_is_left_to_the_simulator(tmp_path):
     with pytest.raises(NotCompilable, match="random"):
-        compiled.run(launch(tmp_path, kernel("pass"), LONGS, schedule="random"), nothing)
+        compiled.run_compiled(launch(tmp_path, kernel("pass"), LONGS, schedule="random"), nothing)
 
 
 def test_a_number_of_more_than_64_bits_is_left_to_the_simulator(tmp_path):
     made = launch(tmp_path, kernel("pass", "n"), (Scalar(1 << 63),))
     with pytest.raises(NotCompilable, match="n is 9223372036854775808"):
-        compiled.run(made, nothing)
+        compiled.run_compiled(made, nothing)
 
 
 VIEWS = ("a.reshape(5, 5)[0, 0]", "a.reshape(8, 8)[9][0]", "a[::2].ravel()[1]")
@@ -72,7 +72,7 @@ VIEWS = ("a.reshape(5, 5)[0, 0]", "a.reshape(8, 8)[9][0]", "a[::2].ravel()[1]")
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_that_compiled_code_can_not_make_is_left_to_the_simulator(tmp_path, view):
     with pytest.raises(NotCompilable, match=r"view|reshape"):
-        compiled.run(launch(tmp_path, kernel(f"out[0] = {view}"), LONGS), nothing)
+        compiled.run_compiled(launch(tmp_path, kernel(f"out[0] = {view}"), LONGS), nothing)
 
 
 def test_the_simulator_takes_over_and_says_why(tmp_path):
@@ -140,9 +140,10 @@ def test_a_kernel_that_raises_says_where_and_keeps_its_trace(tmp_path, line):
 def test_after_an_error_the_next_launch_runs(tmp_path):
     body = "out[cuda.grid(1)] = a[cuda.grid(1)]"
     assert (
-        compiled.run(launch(tmp_path, kernel(body + "\nraise KeyError(1)"), LONGS), nothing).error is not None
+        compiled.run_compiled(launch(tmp_path, kernel(body + "\nraise KeyError(1)"), LONGS), nothing).error
+        is not None
     )
-    assert compiled.run(launch(tmp_path, kernel(body), LONGS), nothing).error is None
+    assert compiled.run_compiled(launch(tmp_path, kernel(body), LONGS), nothing).error is None
 
 
 def test_device_functions_take_arguments_by_name(tmp_path):
@@ -161,12 +162,15 @@ def test_device_functions_take_arguments_by_name(tmp_path):
         out[0] = less(y=5, x=a[7])
         out[1] = wait_and_less(y=4, x=a[7]) + wait_and_less(a[1])
     """
-    assert contents(compiled.run(launch(tmp_path, source, LONGS), nothing), "out")[:2].tolist() == [2, 3]
+    assert contents(compiled.run_compiled(launch(tmp_path, source, LONGS), nothing), "out")[:2].tolist() == [
+        2,
+        3,
+    ]
 
 
 def test_division_by_zero_is_as_on_the_gpu(tmp_path):
     body = "x[0] = x[1] / x[2]\nx[1] = 1 / (x[2] * 0.0)"
-    traced = compiled.run(launch(tmp_path, kernel(body, "x"), (Array((3,)),)), nothing)
+    traced = compiled.run_compiled(launch(tmp_path, kernel(body, "x"), (Array((3,)),)), nothing)
     assert traced.error is None
     assert np.isnan(contents(traced, "x")[0])
     assert np.isinf(contents(traced, "x")[1])
@@ -185,22 +189,22 @@ out[a[i] * 2**40] = 3"""
 def test_an_edited_kernel_is_another_one(tmp_path):
     made = launch(tmp_path, kernel("out[0] = 1"), LONGS)
     other = msgspec.structs.replace(made, source=made.source.replace("= 1", "= 2"))
-    assert [contents(compiled.run(m, nothing), "out")[0] for m in (made, other, made)] == [1, 2, 1]
+    assert [contents(compiled.run_compiled(m, nothing), "out")[0] for m in (made, other, made)] == [1, 2, 1]
 
 
 def test_an_edit_of_any_file_of_the_engine_makes_other_code():
     files = set(Path(tilescope.tracer.compiled.__file__).parent.rglob("*.py"))
-    assert set(stage.engine_files()) == files
+    assert set(compiling.engine_files()) == files
     assert {"compile.py", "state.py"} <= {file.name for file in files}
 
 
 ALONE = """
 import sys
 from pathlib import Path
-from tilescope.tracer.compiled.driver import compile as stage, engine as run
+from tilescope.tracer.compiled.driver import compile as compiling, engine
 from tilescope.tracer.model.launch import decode
-trace = run.run(decode(Path(sys.argv[1]).read_text(encoding="utf-8")), lambda done, of: None)
-stats = [sum(d.stats.cache_hits.values()) for d in stage._known.values()]
+trace = engine.run_compiled(decode(Path(sys.argv[1]).read_text(encoding="utf-8")), lambda done, of: None)
+stats = [sum(d.stats.cache_hits.values()) for d in compiling._known.values()]
 import numba
 print(len(trace), trace.error, sum(stats), numba.config.ENABLE_CUDASIM)
 """
@@ -228,5 +232,5 @@ def test_without_a_place_to_write_it_compiles_every_time(tmp_path, monkeypatch):
     blocked = Path(tmp_path / "file")
     blocked.write_text("", encoding="utf-8")
     monkeypatch.setenv("TILESCOPE_HOME", str(blocked))
-    traced = compiled.run(launch(tmp_path, kernel("out[3] = a[4] + 77"), LONGS), nothing)
+    traced = compiled.run_compiled(launch(tmp_path, kernel("out[3] = a[4] + 77"), LONGS), nothing)
     assert contents(traced, "out")[3] == 81

@@ -46,7 +46,7 @@ def kernel(a, out):
     {line}
 """
     arrays = (Array((65,), fill="arange"), Array((128,), fill="zeros"))
-    return compiled.run(launch(folder, source, arrays, grid=(2, 1, 1), block=(64, 1, 1)), nothing)
+    return compiled.run_compiled(launch(folder, source, arrays, grid=(2, 1, 1), block=(64, 1, 1)), nothing)
 
 
 def racing(trace: Trace) -> bool:
@@ -75,14 +75,14 @@ def kernel(out):
     out[t] = cuda.shared.array(0, int32)[63 - t]
 """
     made = launch(tmp_path, source, (Array((64,)),), block=(64, 1, 1), shared_bytes=256)
-    trace = compiled.run(made, nothing)
+    trace = compiled.run_compiled(made, nothing)
     assert racing(trace) and not keep_apart(trace)
 
 
 @pytest.mark.parametrize("name", ["matmul-tiled", "matmul-tiled-dynamic", "transpose-tile"])
 def test_the_lessons_are_spared_the_search(name):
     values = {"m": 32, "k": 32, "n": 32} if name.startswith("matmul") else {}
-    assert keep_apart(compiled.run(launch_of(find(name), values), nothing))
+    assert keep_apart(compiled.run_compiled(launch_of(find(name), values), nothing))
 
 
 @settings(max_examples=40, deadline=None, print_blob=True)
@@ -90,5 +90,5 @@ def test_the_lessons_are_spared_the_search(name):
 def test_of_random_kernels_it_never_hides_a_race(source, block):
     with tempfile.TemporaryDirectory() as folder:
         arrays = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
-        trace = compiled.run(launch(Path(folder), source, arrays, (2, 1, 1), (block, 1, 1)), nothing)
+        trace = compiled.run_compiled(launch(Path(folder), source, arrays, (2, 1, 1), (block, 1, 1)), nothing)
     assert not (keep_apart(trace) and racing(trace))

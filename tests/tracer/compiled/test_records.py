@@ -132,4 +132,4 @@ def kernel(a, out):
     s[cuda.threadIdx.x + 1].x = 1
 """
     with pytest.raises(NotCompilable, match="outside"):
-        compiled.run(launch(tmp_path, source, ARRAYS, block=(8, 1, 1)), nothing)
+        compiled.run_compiled(launch(tmp_path, source, ARRAYS, block=(8, 1, 1)), nothing)

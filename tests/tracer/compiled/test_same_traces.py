@@ -383,7 +383,7 @@ def test_compiled_counters_of_random_kernels(source, block):
     with tempfile.TemporaryDirectory() as folder:
         arguments = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
         made = launch(Path(folder), source, arguments, (2, 1, 1), (block, 1, 1), "sequential")
-        traced = compiled.run(made, nothing)
+        traced = compiled.run_compiled(made, nothing)
     assert counts(traced) in (None, totals_of(traced, requests_of(traced)))
 
 
@@ -406,7 +406,7 @@ def test_past_the_cap_the_same_blocks_are_kept_and_all_are_counted(limit):
 def test_an_endless_loop_with_accesses_is_stopped(tmp_path):
     body = "while True:\n    a[0] += 1"
     made = launch(tmp_path, kernel(body), LONGS, limits=Limits(accesses=50_000))
-    ended = compiled.run(made, nothing)
+    ended = compiled.run_compiled(made, nothing)
     assert ended.notice.startswith("Stopped after ")
     assert ended.check is None
 
@@ -415,7 +415,7 @@ def test_chosen_blocks_and_progress(tmp_path):
     seen = []
     made = launch(tmp_path, kernel(BODIES["grid-stride loop"]), LONGS, (4, 1, 1), (8, 1, 1), blocks=(1, 3))
     same(made)
-    compiled.run(made, lambda done, of: seen.append((done, of)))
+    compiled.run_compiled(made, lambda done, of: seen.append((done, of)))
     assert seen == [(1, 2), (2, 2)]
 
 
@@ -423,7 +423,9 @@ def test_under_lockstep_a_trace_has_its_moments(tmp_path):
     from tilescope.tracer.simulator.numba_patch import run
 
     made = launch_of(find("matmul-tiled"), {"m": 16, "k": 40, "n": 24, "tile": 8})
-    ours, theirs = (requests_of(trace) for trace in (compiled.run(made, nothing), run(made, nothing)))
+    ours, theirs = (
+        requests_of(trace) for trace in (compiled.run_compiled(made, nothing), run(made, nothing))
+    )
     for name in (
         "block",
         "warp",

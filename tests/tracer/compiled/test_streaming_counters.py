@@ -22,7 +22,7 @@ from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.driver import row_recorder
-from tilescope.tracer.compiled.driver.growing_columns import Growing
+from tilescope.tracer.compiled.driver.growing_columns import GrowingColumns
 from tilescope.tracer.model.launch import Launch, Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
@@ -46,7 +46,9 @@ def limited(made: Launch, accesses: int) -> Launch:
 
 def whole_and_summary(made: Launch) -> tuple[Trace, Trace]:
     """Return the traces of a launch with all accesses and with none."""
-    return compiled.run(limited(made, 20_000_000), nothing), compiled.run(limited(made, 0), nothing)
+    return compiled.run_compiled(limited(made, 20_000_000), nothing), compiled.run_compiled(
+        limited(made, 0), nothing
+    )
 
 
 def assert_counted(whole: Trace, summary: Trace) -> None:
@@ -105,7 +107,7 @@ def test_summaries_agree_with_the_h200(size):
     for case, name in names.items():
         measured = H200["launches"][f"{case} {'x'.join(map(str, size))}"]
         made = launch_of(find(name), dict(zip("mkn", size, strict=True)))
-        totals = compiled.run(limited(made, 0), nothing).totals
+        totals = compiled.run_compiled(limited(made, 0), nothing).totals
         for counter in ("requests", "sectors"):
             for op in ("load", "store"):
                 assert totals[f"global_{op}_{counter}"] == measured[f"global_{op}_{counter}"]
@@ -113,7 +115,7 @@ def test_summaries_agree_with_the_h200(size):
 
 def test_the_simulator_counts_the_same_and_keeps_nothing(tmp_path):
     made = launch_of(find("matmul-tiled"), {"m": 20, "k": 20, "n": 20, "tile": 8})
-    ours, theirs = (run(limited(made, 0), nothing) for run in (compiled.run, numba_patch.run))
+    ours, theirs = (run(limited(made, 0), nothing) for run in (compiled.run_compiled, numba_patch.run))
     assert ours.totals == theirs.totals
     assert len(theirs) == 0
     assert "counters of the whole launch" in theirs.notice
@@ -123,7 +125,7 @@ def test_the_simulator_counts_the_same_and_keeps_nothing(tmp_path):
 def test_a_phase_of_a_warp_that_fits_nowhere_is_stopped(tmp_path):
     source = "@cuda.jit\ndef kernel(a):\n    while True:\n        a[0] += 1\n"
     made = launch(tmp_path, source, (Array((1,)),), limits=Limits(accesses=0, memory=20_000_000))
-    ended = compiled.run(made, nothing)
+    ended = compiled.run_compiled(made, nothing)
     assert ended.notice.startswith("Stopped after ")
     assert "between two barriers" in ended.notice
 
@@ -131,16 +133,18 @@ def test_a_phase_of_a_warp_that_fits_nowhere_is_stopped(tmp_path):
 def test_columns_in_files_are_those_in_memory():
     made = launch_of(find("matmul-tiled"), {"m": 40, "k": 40, "n": 40})
     for accesses in (20_000_000, 100_000):
-        usual = compiled.run(limited(made, accesses), nothing)
+        usual = compiled.run_compiled(limited(made, accesses), nothing)
         little = Limits(accesses=accesses, memory=10_000)
         assert_same(
-            compiled.run(msgspec.structs.replace(limited(made, accesses), limits=little), nothing), usual, 0.0
+            compiled.run_compiled(msgspec.structs.replace(limited(made, accesses), limits=little), nothing),
+            usual,
+            0.0,
         )
 
 
 def test_columns_grow_wider_in_memory_and_in_files():
     for memory in (1 << 30, 300, 0):
-        growing = Growing(memory)
+        growing = GrowingColumns(memory)
         for top in (10, 1000, 100_000):
             growing.append({"index": np.arange(top, dtype=np.min_scalar_type(top))})
         found = growing.columns()["index"]
@@ -162,5 +166,5 @@ def test_a_full_disk_ends_in_one_sentence(monkeypatch):
     with pytest.raises(
         TraceFileError, match=r"Can't keep .* No space left on device; free some space"
     ) as told:
-        compiled.run(made, nothing)
+        compiled.run_compiled(made, nothing)
     assert "\n" not in str(told.value)

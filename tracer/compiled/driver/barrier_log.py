@@ -8,24 +8,24 @@ import numpy as np
 
 from ...model.array_types import Ints, narrow
 from ...model.trace import Barriers
-from .growing_columns import Growing
+from .growing_columns import GrowingColumns
 
 SOME = 1 << 16
-NAMES = ("block", "thread", "phase", "where", "when", "reach")
+NAMES = ("block", "thread", "phase", "site", "step", "reach")
 
 
-class Arrivals:
+class BarrierLog:
     """Who came where, in order. `memory`: bytes of columns before they go to files."""
 
     def __init__(self, memory: int) -> None:
-        self._kept = Growing(memory)
+        self._kept = GrowingColumns(memory)
         self._waiting: list[tuple[Ints, ...]] = []
         self._count = 0  # of arrivals that wait
 
-    def add(self, block: Ints, thread: Ints, phase: Ints, where: Ints, when: Ints, reach: Ints) -> None:
-        """Add arrivals of threads in a phase at sites of the program; `when` counts the accesses made until then."""
+    def add(self, block: Ints, thread: Ints, phase: Ints, site: Ints, step: Ints, reach: Ints) -> None:
+        """Add arrivals of threads in a phase at sites of the program; `step` counts the accesses made until then."""
         if len(thread):
-            self._waiting.append((block, thread, phase, where, when, reach))
+            self._waiting.append((block, thread, phase, site, step, reach))
             self._count += len(thread)
             if self._count >= SOME:
                 self._keep()
@@ -37,13 +37,13 @@ class Arrivals:
             self._kept.append({n: narrow(column) for n, column in zip(NAMES, columns, strict=True)})
             self._waiting, self._count = [], 0
 
-    def barriers(self, site: Callable[[int], int]) -> Barriers:
-        """Return them as columns; `site` gives the number in the trace of a site of the program."""
+    def barriers(self, number_of: Callable[[int], int]) -> Barriers:
+        """Return them as columns; `number_of` gives the number in the trace of a site of the program."""
         self._keep()
         if not len(self._kept):
             return Barriers(*(np.empty(0, np.uint8) for _ in NAMES))
-        block, thread, phase, where, when, reach = (narrow(c) for c in self._kept.columns().values())
-        final = np.zeros(int(where.max()) + 1, np.int64)
-        for number in np.flatnonzero(np.bincount(where)).tolist():
-            final[number] = site(number)
-        return Barriers(block, thread, phase, narrow(final[where]), when, reach)
+        block, thread, phase, site, step, reach = (narrow(c) for c in self._kept.columns().values())
+        final = np.zeros(int(site.max()) + 1, np.int64)
+        for number in np.flatnonzero(np.bincount(site)).tolist():
+            final[number] = number_of(number)
+        return Barriers(block, thread, phase, narrow(final[site]), step, reach)

@@ -11,18 +11,18 @@ from ...model.array_types import Ints
 from ...model.trace import BLOCK_SCOPE, Dim3, unravel
 from ...recording.warp_operations import ALL
 from ..state import StopReason, Word
-from .memory import Memory
+from .memory import LaunchMemory
 from .row_recorder import RowRecorder
 from .synchronisation import BlockWarpBarriers, ThreadTables, vote
 
 SIZE, BEGIN, RESUME = range(3)
 
 
-class Blocks:
+class BlockRunner:
     """Runs the blocks of one launch: sweep(address of the state, mode) runs threads until each stops."""
 
     def __init__(
-        self, sweep: Callable[[int, int], int], state: NDArray[np.int64], recorder: RowRecorder, memory: Memory,
+        self, sweep: Callable[[int, int], int], state: NDArray[np.int64], recorder: RowRecorder, memory: LaunchMemory,
         grid: Dim3, dim: Dim3,
     ) -> None:  # fmt: skip
         self._sweep, self._state, self._recorder, self._memory = sweep, state, recorder, memory

@@ -10,25 +10,25 @@ from numpy.typing import NDArray
 from ...model.trace import Op
 from ..state import SITE_BITS
 
-PATIENCE = 1 << 22  # rows; the loops of kernels that only compute seldom read the same that often
-LONGEST = 8  # accesses in a round of a loop that waits
+SAME_READS = 1 << 22  # rows; the loops of kernels that only compute seldom read the same that often
+LONGEST_ROUND = 8  # accesses in a round of a loop that waits
 
 
-def reads_alike(rows: NDArray[Any], ops: NDArray[np.uint8]) -> bool:
+def is_busy_wait(rows: NDArray[Any], ops: NDArray[np.uint8]) -> bool:
     """Return whether rows are rounds of one thread's loop that stores nothing, each with the same few accesses.
 
     ops: the Op of each site of the program. A lock that is tried again and again is told by its atomic.
     """
-    if len(rows) < 4 * LONGEST or rows["context"][0] != rows["context"][-1]:
+    if len(rows) < 4 * LONGEST_ROUND or rows["context"][0] != rows["context"][-1]:
         return False
-    period = _period(rows[: 4 * LONGEST])
+    period = _period(rows[: 4 * LONGEST_ROUND])
     if not period or not _repeats(rows, period):
         return False
     return not (ops[rows["key"][:period] & ((1 << SITE_BITS) - 1)] == Op.STORE).any()
 
 
 def _period(rows: NDArray[Any]) -> int:
-    return next((n for n in range(1, LONGEST + 1) if _repeats(rows, n)), 0)
+    return next((n for n in range(1, LONGEST_ROUND + 1) if _repeats(rows, n)), 0)
 
 
 def _repeats(rows: NDArray[Any], period: int) -> bool:

@@ -26,14 +26,14 @@ from ..rewrite.rewriter import rewritten
 from ..rows.block_counters import counted
 from ..state import Word
 from .arguments import Arguments
-from .blocks import Blocks
+from .blocks import BlockRunner
 from .compile import compiled
-from .memory import Memory
+from .memory import LaunchMemory
 from .row_recorder import RowRecorder
-from .signals import noted
+from .signals import signals_deferred
 
 
-def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
+def run_compiled(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     """Run a launch compiled and return its trace, in the order of `sequential`; raises NotCompilable.
 
     `report(done, of)` is called as blocks end. Raises LoadError where the kernel's file or arguments don't make
@@ -42,19 +42,19 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     module, kernel = load_kernel(launch)
     constants_of(module, launch)
     given, names = arrays_of(launch, kernel)
-    made = RunRecord(launch, names, report)
+    record = RunRecord(launch, names, report)
     arrays = zip(names, launch.arguments, strict=True)
-    made.contents = {n: content_of(a) for n, a in arrays if isinstance(a, Array) and a.fill != "file"}
+    record.contents = {n: content_of(a) for n, a in arrays if isinstance(a, Array) and a.fill != "file"}
     debug = getattr(kernel, "_debug", False) or getattr(kernel, "targetoptions", {}).get("debug")
-    execute(made, kernel.py_func, given, debug=bool(debug))
-    return finished(made, str(module.__file__))
+    execute(record, kernel.py_func, given, debug=bool(debug))
+    return trace_of_run(record, str(module.__file__))
 
 
-def finished(made: RunRecord, file: str) -> Trace:
+def trace_of_run(record: RunRecord, file: str) -> Trace:
     """Return the trace of a run of a kernel in this file, which has been executed."""
-    trace = finish(made, file, f"numba {numba.__version__}, compiled")
-    assert isinstance(made.recorder, RowRecorder)
-    made.recorder.release()
+    trace = finish(record, file, f"numba {numba.__version__}, compiled")
+    assert isinstance(record.recorder, RowRecorder)
+    record.recorder.release()
     return trace
 
 
@@ -78,70 +78,72 @@ def prepared(
 
 
 def execute(
-    made: RunRecord, function: FunctionType, given: Sequence[Any], *, debug: bool = False
+    record: RunRecord, function: FunctionType, given: Sequence[Any], *, debug: bool = False
 ) -> RowRecorder:
     """Run a kernel's chosen blocks on these arguments; what went wrong ends up in `error` or `notice`.
 
     Returns what has recorded them. Raises NotCompilable, before or after some of the blocks have run.
     """
-    program, arguments, sweep = prepared(made.launch, made.names, function, given, debug=debug)
+    program, arguments, sweep = prepared(record.launch, record.names, function, given, debug=debug)
     state = np.zeros(len(Word), np.int64)
-    threads = made.dim[0] * made.dim[1] * made.dim[2]
-    count = made.grid[0] * made.grid[1] * made.grid[2]
-    made.resident = resident_blocks(made.launch.schedule, made.launch.resident, threads)
-    limits = made.launch.limits
+    threads = record.dim[0] * record.dim[1] * record.dim[2]
+    count = record.grid[0] * record.grid[1] * record.grid[2]
+    record.resident = resident_blocks(record.launch.schedule, record.launch.resident, threads)
+    limits = record.launch.limits
     recorder = RowRecorder(
-        limits.accesses, limits.memory, lambda columns: _count(made, threads, columns), program, state,
+        limits.accesses, limits.memory, lambda columns: _count(record, threads, columns), program, state,
         lambda region, code: memory.number_of(region, code), count, threads,
     )  # fmt: skip
-    made.recorder, recorder.to_the_end = recorder, made.to_the_end
-    memory = Memory(made, program, arguments, state, threads)
-    blocks = Blocks(sweep, state, recorder, memory, made.grid, made.dim)
+    record.recorder, recorder.to_the_end = recorder, record.to_the_end
+    memory = LaunchMemory(record, program, arguments, state, threads)
+    blocks = BlockRunner(sweep, state, recorder, memory, record.grid, record.dim)
     try:
-        _run_blocks(made, blocks, recorder, state)
+        _run_blocks(record, blocks, recorder, state)
     finally:
         memory.declare()
         recorder.end()
     if recorder.streaming is not None:
-        made.add_totals(recorder.streaming.totals())
+        record.add_totals(recorder.streaming.totals())
     return recorder
 
 
-def _count(made: RunRecord, threads: int, columns: Columns) -> None:
+def _count(record: RunRecord, threads: int, columns: Columns) -> None:
     """Add the counters of some whole blocks' rows to those of the launch."""
-    recorder = made.recorder
+    recorder = record.recorder
     found = counted(columns, recorder.buffers, len(recorder.sites), threads)
-    made.add_totals(totals_of_columns(made, columns) if found is None else found)
+    record.add_totals(totals_of_columns(record, columns) if found is None else found)
 
 
-def _run_blocks(made: RunRecord, blocks: Blocks, recorder: RowRecorder, state: NDArray[np.int64]) -> None:
-    count = made.grid[0] * made.grid[1] * made.grid[2]
-    chosen = list(range(count)) if made.launch.blocks is None else list(made.launch.blocks)
+def _run_blocks(
+    record: RunRecord, blocks: BlockRunner, recorder: RowRecorder, state: NDArray[np.int64]
+) -> None:
+    count = record.grid[0] * record.grid[1] * record.grid[2]
+    chosen = list(range(count)) if record.launch.blocks is None else list(record.launch.blocks)
     try:
-        with noted(recorder.stop):
+        with signals_deferred(recorder.stop):
             for done, block in enumerate(chosen, 1):
                 blocks.run(block)
                 recorder.finish_block(block)
-                made.report(done, len(chosen))
+                record.report(done, len(chosen))
         recorder.raise_failure()
     except Exception as error:  # noqa: BLE001  # whatever a kernel raises is shown to its author
-        _end(made, recorder.failure or error, state)
+        _end(record, recorder.failure or error, state)
 
 
-def _end(made: RunRecord, error: BaseException, state: NDArray[np.int64]) -> None:
+def _end(record: RunRecord, error: BaseException, state: NDArray[np.int64]) -> None:
     """Note how a launch ended that did not come to its end."""
-    recorder = made.recorder
+    recorder = record.recorder
     if isinstance(error, TooLarge) and isinstance(recorder, RowRecorder):
-        made.notice = (
+        record.notice = (
             f"Stopped after {recorder.accesses:,} accesses: {recorder.too_many}. Choose a smaller size."
         )
         return
     if isinstance(error, NotCompilable | TraceFileError) or not isinstance(error, Exception):
         raise error from None
     block = (int(state[Word.BX]), int(state[Word.BY]), int(state[Word.BZ]))
-    thread = unravel(int(state[Word.THREAD]), made.dim)
+    thread = unravel(int(state[Word.THREAD]), record.dim)
     frame = traceback.extract_tb(error.__traceback__)[-1]  # numba adds one for the line that raised
-    made.error = KernelError(
+    record.error = KernelError(
         type(error).__name__, str(error), block, thread, frame.filename, frame.lineno or 0
     )
-    made.raised = error
+    record.raised = error

@@ -17,7 +17,7 @@ ROOM = 1 << 24
 BATCH = 1 << 20  # rows that are moved at once
 
 
-class Growing:
+class GrowingColumns:
     """Columns of equal length.
 
     memory: bytes that they may take before they go to files. The files have no name, so that nothing is left of

@@ -15,7 +15,7 @@ from ..state import CODES, COMPONENTS_FROM, DTYPES, RECORD_CODE, REGIONS, Word, 
 from .arguments import Arguments
 
 
-class Memory:
+class LaunchMemory:
     """Declared arrays and buffers of a launch.
 
     Regions are the array arguments, then the program's declared arrays; a buffer is a region's elements of a dtype.

@@ -28,11 +28,11 @@ from ..state import (
     StopReason,
     Word,
 )
-from .barrier_log import Arrivals
-from .busy_wait import PATIENCE, reads_alike
-from .growing_columns import Growing
+from .barrier_log import BarrierLog
+from .busy_wait import SAME_READS, is_busy_wait
+from .growing_columns import GrowingColumns
 
-_EVENT = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1
 COUNTED = 1 << 17  # rows that are counted at once without being kept: few enough for a processor's cache
 _WORDS = ctypes.POINTER(ctypes.c_int64)
@@ -64,17 +64,17 @@ class RowRecorder(Recorder):
         self._out = tuple(np.empty(CHUNK, t) for t in COLUMN_TYPES)
         self._blocks, self._phases = np.zeros(MAX_SWEEPS, np.int64), np.zeros(MAX_SWEEPS, np.int64)
         self._log = np.zeros((MAX_ARRIVALS, ARRIVAL_WORDS), np.int64)
-        self._arrived, self._arrived_warp = Arrivals(memory // 8), Arrivals(memory // 8)
-        self._alike = 0  # rows since a thread last did anything but make the same few loads
-        self._returns = False  # whether threads ever ran on in a phase in which others had run since
-        self._store = Growing(memory // 2)  # the rest is for what is made of the columns
-        self._event = _EVENT(self._on_event)
+        self._arrived, self._arrived_warp = BarrierLog(memory // 8), BarrierLog(memory // 8)
+        self._same_reads = 0  # rows since a thread last did anything but make the same few loads
+        self._resumes = False  # whether threads ever ran on in a phase in which others had run since
+        self._store = GrowingColumns(memory // 2)  # the rest is for what is made of the columns
+        self._callback = _CALLBACK(self._on_call)
         for word, table in (
             (Word.INDICES, self._parts), (Word.BLOCKS, self._blocks), (Word.PHASES, self._phases),
             (Word.ARRIVALS, self._log),
         ):  # fmt: skip
             state[word] = table.ctypes.data
-        state[Word.CALL] = ctypes.cast(self._event, ctypes.c_void_p).value or 0
+        state[Word.CALL] = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
         self._make_room(CHUNK, 0)
         if not limit:
             self._keep_no_more()
@@ -112,7 +112,7 @@ class RowRecorder(Recorder):
         if last == MAX_SWEEPS - 2:
             self._empty(last * self.threads if returns else END)
             last = 0
-        self._returns |= returns
+        self._resumes |= returns
         if not returns:
             last += 1
             self._blocks[last], self._phases[last] = block, phase
@@ -120,20 +120,20 @@ class RowRecorder(Recorder):
         self.state[Word.SWEEP] = last * self.threads
         self.state[Word.BLOCK], self.state[Word.PHASE], self.state[Word.UNIFORM] = block, phase, uniform
 
-    def arrived(self, threads: Ints, where: Ints, when: Ints, reach: Ints, *, warp: bool = False) -> None:
+    def arrived(self, threads: Ints, site: Ints, step: Ints, reach: Ints, *, warp: bool = False) -> None:
         """Record that threads, in the sweep under way, came to barriers, or to warp operations."""
         self._take_arrivals()
         if self.streaming is None:
             block, phase = (np.full(len(threads), self.state[word]) for word in (Word.BLOCK, Word.PHASE))
-            (self._arrived_warp if warp else self._arrived).add(block, threads, phase, where, when, reach)
+            (self._arrived_warp if warp else self._arrived).add(block, threads, phase, site, step, reach)
 
     def _take_arrivals(self) -> None:
         """Take what compiled code noted of barriers; of blocks that are not kept, nothing is."""
-        context, where, when = self._log[: self.state[Word.ARRIVED]].T.copy()
+        context, site, step = self._log[: self.state[Word.ARRIVED]].T.copy()
         if self.streaming is None:
             sweep, thread = np.divmod(context, self.threads)
             self._arrived.add(
-                self._blocks[sweep], thread, self._phases[sweep], where, when, np.full(len(when), BLOCK_SCOPE)
+                self._blocks[sweep], thread, self._phases[sweep], site, step, np.full(len(step), BLOCK_SCOPE)
             )
         self.state[Word.ARRIVED] = 0
 
@@ -144,12 +144,12 @@ class RowRecorder(Recorder):
             self.sites.append(self.program.sites[number])
         return int(self._final[number])
 
-    def _on_event(self, event: int) -> int:
+    def _on_call(self, call: int) -> int:
         """Serve compiled code, which stops where this returns 1; nothing may be raised through it."""
         try:
-            if event == DriverCall.OUT_OF_BOUNDS:
+            if call == DriverCall.OUT_OF_BOUNDS:
                 self._record_out_of_bounds()
-            elif event == DriverCall.FULL:
+            elif call == DriverCall.FULL:
                 self._empty(self._under_way())
         except BaseException as error:  # noqa: BLE001  # raised again by whoever runs compiled code
             self.failure = error
@@ -168,7 +168,7 @@ class RowRecorder(Recorder):
         """Return the context from which on rows of warps are not yet complete, while a sweep runs."""
         sweep, context = int(self.state[Word.SWEEP]), int(self.state[Word.CONTEXT])
         reason = np.ctypeslib.as_array(ctypes.cast(int(self.state[Word.REASON]), _WORDS), (self.threads,))
-        if self._returns or (reason >= StopReason.SYNCWARP).any():
+        if self._resumes or (reason >= StopReason.SYNCWARP).any():
             return sweep  # threads that wait for lanes of their warp will make more accesses in this phase
         return sweep + (context - sweep) // WARP * WARP
 
@@ -183,7 +183,7 @@ class RowRecorder(Recorder):
         """Turn the rows into columns or count them; then only those of contexts before `complete`."""
         self._take_arrivals()
         rows, taken = self.rows[: self._count()], self._count()
-        self._mind_waiting(rows)
+        self._refuse_busy_waits(rows)
         if self.streaming is not None:
             taken = self._summed(self.streaming, rows, complete)
             if self.to_the_end and self._too_large(len(rows) - taken):
@@ -205,7 +205,7 @@ class RowRecorder(Recorder):
     def _summed(self, streaming: StreamingCounters, rows: NDArray[Any], complete: int) -> int:
         """Count the rows before a context; return how many these are."""
         count = int(incomplete_from(rows["context"], complete)) if complete < END else len(rows)
-        if self._returns:
+        if self._resumes:
             rows[:count] = rows[:count][np.argsort(rows["context"][:count], kind="stable")]
         tables = (self._buffer_numbers, self._final, self._ops)
         streaming.add(rows[:count], self.buffers, tables, len(self.program.sites))
@@ -219,10 +219,10 @@ class RowRecorder(Recorder):
         """Return whether so many rows that must wait leave no room, and there may be no more."""
         return left > len(self.rows) // 4 and 4 * self.rows.nbytes > self._memory
 
-    def _mind_waiting(self, rows: NDArray[Any]) -> None:
+    def _refuse_busy_waits(self, rows: NDArray[Any]) -> None:
         """Raise NotCompilable where a thread seems to wait for one that runs after it."""
-        self._alike = self._alike + len(rows) if reads_alike(rows, self._ops) else 0
-        if self._alike > PATIENCE:
+        self._same_reads = self._same_reads + len(rows) if is_busy_wait(rows, self._ops) else 0
+        if self._same_reads > SAME_READS:
             raise NotCompilable("a thread may wait for another, and compiled threads run one after the other")
 
     def _complete(self, rows: Columns) -> NDArray[np.bool_]:
@@ -263,11 +263,11 @@ class RowRecorder(Recorder):
     def end(self) -> None:
         """Take in what is left; from here on compiled code can't write rows."""
         self.close()
-        del self._event
+        del self._callback
 
     def release(self) -> None:
         """Let go of the columns, which live on in the trace: a launch and its recorder hold each other."""
-        self.kept, self.pending, self._store = [], [], Growing(0)
+        self.kept, self.pending, self._store = [], [], GrowingColumns(0)
 
     def columns(self) -> Columns:
         """Return the columns of all rows kept, in order."""
@@ -285,7 +285,7 @@ class RowRecorder(Recorder):
                 rows["key"], rows["context"], rows["index"], self.threads, self._blocks, self._phases,
                 self._buffer_numbers, self._final, self._ops, self._out, top,
             )  # fmt: skip
-        made = dict(zip(COLUMNS, (column[: len(rows)] for column in self._out), strict=True))
+        filled = dict(zip(COLUMNS, (column[: len(rows)] for column in self._out), strict=True))
         tops = {
             "block": self._top_block,
             "thread": self.threads - 1,
@@ -294,31 +294,32 @@ class RowRecorder(Recorder):
             "site": top[2],
             "index": top[3],
         }
-        columns = {k: c.astype(np.min_scalar_type(tops[k])) if k in tops else c for k, c in made.items()}
+        columns = {k: c.astype(np.min_scalar_type(tops[k])) if k in tops else c for k, c in filled.items()}
         columns["value"] = values_of_rows(rows, int(top[4]))
         return columns
 
     def _learn(self, key: int) -> None:
         """Find the buffer and site of a key that is new."""
         self.site(key & _SITE_MASK)
-        where = key >> SITE_BITS
-        if self._buffer_numbers[where] < 0:
-            self._buffer_numbers[where] = self.number_of(where >> CODE_BITS, where & _CODE_MASK)
+        region_and_code = key >> SITE_BITS
+        if self._buffer_numbers[region_and_code] < 0:
+            region, code = region_and_code >> CODE_BITS, region_and_code & _CODE_MASK
+            self._buffer_numbers[region_and_code] = self.number_of(region, code)
 
     def _record_out_of_bounds(self) -> None:
-        place = int(self.state[Word.ROW] - self.state[Word.BEGIN]) // ROW.itemsize
-        row = self.rows[place]
+        number = int(self.state[Word.ROW] - self.state[Word.BEGIN]) // ROW.itemsize
+        row = self.rows[number]
         key, context = int(row["key"]), int(row["context"])
         self._learn(key)
         buffer = int(self._buffer_numbers[key >> SITE_BITS])
-        given = map(str, self._parts[: self.state[Word.INDEX_COUNT]].tolist())
+        indices = map(str, self._parts[: self.state[Word.INDEX_COUNT]].tolist())
         sweep, thread = divmod(context, self.threads)
-        where = (int(self._blocks[sweep]), thread, int(self._phases[sweep]))
-        text = f"{self.buffers[buffer].name}[{', '.join(given)}]"
-        kind = min(self._ops[key & _SITE_MASK], Op.ATOMIC)
-        step = self.accesses + place
+        thread_and_phase = (int(self._blocks[sweep]), thread, int(self._phases[sweep]))
+        text = f"{self.buffers[buffer].name}[{', '.join(indices)}]"
+        op = min(self._ops[key & _SITE_MASK], Op.ATOMIC)
+        step = self.accesses + number
         self.out_of_bounds.append(
-            (*where, int(kind), buffer, self.site(key & _SITE_MASK), step, int(row["index"]), text)
+            (*thread_and_phase, int(op), buffer, self.site(key & _SITE_MASK), step, int(row["index"]), text)
         )
 
     def _split(self, chunks: list[Columns]) -> tuple[list[Columns], list[Columns]]:
@@ -347,6 +348,8 @@ def _outside_of(out_of_bounds: Sequence[tuple[Any, ...]]) -> OutOfBounds:
     block, thread, phase, op, buffer, site, step, cell, text = (
         [m[i] for m in out_of_bounds] for i in range(9)
     )
-    where = (narrow(np.array(c, np.int64)) for c in (block, thread, phase))
+    thread_and_phase = (narrow(np.array(c, np.int64)) for c in (block, thread, phase))
     what = (narrow(np.array(c, np.int64)) for c in (buffer, site, step))
-    return OutOfBounds(*where, np.array(op, np.uint8), *what, np.array(cell, np.int64), tuple(text))  # type: ignore[call-arg, arg-type]
+    return OutOfBounds(
+        *thread_and_phase, np.array(op, np.uint8), *what, np.array(cell, np.int64), tuple(text)
+    )  # type: ignore[call-arg, arg-type]

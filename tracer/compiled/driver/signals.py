@@ -11,7 +11,7 @@ from typing import Any
 
 
 @contextmanager
-def noted(note: Callable[[BaseException], None]) -> Iterator[None]:
+def signals_deferred(note: Callable[[BaseException], None]) -> Iterator[None]:
     """Call `note` with what a handler of signals raises meanwhile, instead of raising it wherever Python is then.
 
     There it could be lost: ctypes has nowhere to raise errors of a function that compiled code calls, and NumPy
@@ -23,11 +23,11 @@ def noted(note: Callable[[BaseException], None]) -> Iterator[None]:
                 handler = signal.getsignal(number)
                 if callable(handler):
                     stack.callback(signal.signal, number, handler)
-                    signal.signal(number, _noting(handler, note))
+                    signal.signal(number, _deferring(handler, note))
         yield
 
 
-def _noting(handler: Callable[[int, FrameType | None], Any], note: Callable[[BaseException], None]) -> Any:
+def _deferring(handler: Callable[[int, FrameType | None], Any], note: Callable[[BaseException], None]) -> Any:
     def handle(number: int, frame: FrameType | None) -> None:
         try:
             handler(number, frame)
