@@ -20,7 +20,7 @@ from numba.misc.appdirs import AppDirs
 from ...storage.atomic_write import write_atomically
 from ..cached import engine_files
 from ..not_compilable import NotCompilable, sentence
-from ..rewrite.program import Program, digest
+from ..rewrite.program import GeneratorProgram, digest
 from ..runtime import cell_type
 from ..runtime.symbols import SUPPORT
 from .arguments import Arguments
@@ -28,7 +28,7 @@ from .arguments import Arguments
 SWEEP = """
 def _ts_sweep(_ts_state, mode):
     {reads}
-    generator = {kernel}({given})
+    generator = {kernel}({arguments})
     if mode == 0:
         return _ts_size(generator)
     going = True
@@ -36,7 +36,7 @@ def _ts_sweep(_ts_state, mode):
         for i in range(_ts_count(_ts_state)):
             _ts_turn(_ts_state, i)
             if mode == 1:
-                _ts_keep(_ts_state, {kernel}({given}))
+                _ts_keep(_ts_state, {kernel}({arguments}))
             _ts_resume(_ts_state, generator)
         going, mode = _ts_goes_on(_ts_state), 2
     return 0
@@ -45,7 +45,7 @@ KEPT = 300  # compiled kernels
 _known: dict[str, Any] = {}
 
 
-def compiled(program: Program, arguments: Arguments) -> Any:
+def compiled(program: GeneratorProgram, arguments: Arguments) -> Any:
     """Return the function that runs threads until each stops: (address of the state, mode).
 
     Mode 0 returns the bytes of a thread's generator, 1 begins the threads, 2 resumes them. Raises NotCompilable.
@@ -60,18 +60,18 @@ def compiled(program: Program, arguments: Arguments) -> Any:
     return _known[name]
 
 
-def _raising(program: Program) -> Iterator[tuple[str, int]]:
+def _raising(program: GeneratorProgram) -> Iterator[tuple[str, int]]:
     """Yield the (file, line) that errors can name: they are compiled in."""
     for function in program.functions:
         raising = (node for node in ast.walk(function) if isinstance(node, ast.Raise | ast.Assert))
         yield from ((program.files[function.name], node.lineno) for node in raising)
 
 
-def _sweep(program: Program, arguments: Arguments) -> str:
+def _sweep(program: GeneratorProgram, arguments: Arguments) -> str:
     names = [f"a{i}" for i in range(len(arguments.expressions))]
     reads = "\n    ".join(f"{n} = {e}" for n, e in zip(names, arguments.expressions, strict=True))
     kernel = program.functions[-1].name
-    return SWEEP.format(reads=reads or "pass", kernel=kernel, given=", ".join(["_ts_state", *names]))
+    return SWEEP.format(reads=reads or "pass", kernel=kernel, arguments=", ".join(["_ts_state", *names]))
 
 
 @lru_cache
@@ -81,7 +81,7 @@ def _own_source() -> str:
     return f"# numba {numba.__version__}, engine {digest(text)}"
 
 
-def _compile(program: Program, arguments: Arguments, sweep: str, name: str, text: str) -> Any:
+def _compile(program: GeneratorProgram, arguments: Arguments, sweep: str, name: str, text: str) -> Any:
     """Return the compiled sweep, or NotCompilable: to find out takes as long as to compile."""
     path = _written(name, text)
     module = ModuleType(f"_tilescope_compiled_{name}")
@@ -103,7 +103,7 @@ def _compile(program: Program, arguments: Arguments, sweep: str, name: str, text
     return made
 
 
-def _memory(program: Program) -> dict[str, Any]:
+def _memory(program: GeneratorProgram) -> dict[str, Any]:
     """Return what gives compiled code its declared arrays, by name."""
     made = {}
     for number, array in enumerate(program.declared):

@@ -21,7 +21,7 @@ from ...recording.recorder import TooLarge
 from ...recording.run_record import RunRecord, resident_blocks
 from ...storage.trace_file import TraceFileError
 from ..not_compilable import NotCompilable, unexpected
-from ..rewrite.program import Program
+from ..rewrite.program import GeneratorProgram
 from ..rewrite.rewriter import rewritten
 from ..rows.block_counters import counted
 from ..state import Word
@@ -60,7 +60,7 @@ def trace_of_run(record: RunRecord, file: str) -> Trace:
 
 def prepared(
     launch: Launch, names: Sequence[str], function: FunctionType, given: Sequence[Any], *, debug: bool = False
-) -> tuple[Program, Arguments, Any]:
+) -> tuple[GeneratorProgram, Arguments, Any]:
     """Return a kernel rewritten, its arguments, and its compiled code; raises NotCompilable."""
     if launch.schedule.kind == "random":
         raise NotCompilable("The random schedule switches threads at every access.")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...model.trace import poison, poisoned
 from ...recording.run_record import RunRecord
 from ..not_compilable import NotCompilable
-from ..rewrite.program import Declared, Program
+from ..rewrite.program import DeclaredArray, GeneratorProgram
 from ..state import CODES, COMPONENTS_FROM, DTYPES, RECORD_CODE, REGIONS, Word, regions_of
 from .arguments import Arguments
 
@@ -25,7 +25,7 @@ class LaunchMemory:
     def __init__(
         self,
         record: RunRecord,
-        program: Program,
+        program: GeneratorProgram,
         arguments: Arguments,
         state: NDArray[np.int64],
         threads: int,
@@ -50,7 +50,7 @@ class LaunchMemory:
             state[word] = table.ctypes.data
         state[Word.DYNAMIC], state[Word.DECLARED_FROM] = record.launch.shared_bytes, self.regions
 
-    def _storage(self, array: Declared) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    def _storage(self, array: DeclaredArray) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return the memory of a declared array, and what it holds when a block begins."""
         if array.shape is None:
             return self._dynamic, np.full_like(self._dynamic, 0xA5)
@@ -108,7 +108,7 @@ class LaunchMemory:
                 self._declared += 1
         self._known = int(self.seen.max())
 
-    def _buffer(self, array: Declared) -> int:
+    def _buffer(self, array: DeclaredArray) -> int:
         if array.shape is None:
             return self.record.add_dynamic(array.name or "dynamic", array.dtype)
         name = array.name or f"{array.space}_{self._declared}"

@@ -13,7 +13,7 @@ from ...model.array_types import Columns, Ints, narrow
 from ...model.trace import BLOCK_SCOPE, WARP, Barriers, Op, OutOfBounds
 from ...recording.recorder import CHUNK, Recorder, TooLarge
 from ..not_compilable import NotCompilable
-from ..rewrite.program import Program
+from ..rewrite.program import GeneratorProgram
 from ..rows.decode import COLUMN_TYPES, COLUMNS, fill_columns, values_of_rows
 from ..rows.streaming_counters import StreamingCounters, incomplete_from
 from ..state import (
@@ -48,8 +48,8 @@ class RowRecorder(Recorder):
     """
 
     def __init__(
-        self, limit: int, memory: int, count: Callable[[Columns], None], program: Program, state: NDArray[np.int64],
-        number_of: Callable[[int, int], int], blocks: int, threads: int,
+        self, limit: int, memory: int, count: Callable[[Columns], None], program: GeneratorProgram,
+        state: NDArray[np.int64], number_of: Callable[[int, int], int], blocks: int, threads: int,
     ) -> None:  # fmt: skip
         super().__init__(limit, count)
         self._top_block, self._memory = blocks - 1, memory
@@ -344,7 +344,7 @@ def _words(rows: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _outside_of(out_of_bounds: Sequence[tuple[Any, ...]]) -> OutOfBounds:
-    """Return the accesses that were not made as columns; each is given as the fields of `Outside`, in their order."""
+    """Return the accesses that were not made as columns; each is given as the fields of `OutOfBounds`, in their order."""
     block, thread, phase, op, buffer, site, step, cell, text = (
         [m[i] for m in out_of_bounds] for i in range(9)
     )

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..state import CODES
-from .program import Declared
-from .scope import CudaPath, Unknown
+from .program import DeclaredArray
+from .scope import CudaPath, NotKnown
 from .writer import Writer
 
 SPACES = {"shared.array": "shared", "local.array": "local", "const.array_like": "constant"}
@@ -19,14 +19,14 @@ def declaration(rewriter: Writer, path: CudaPath, node: ast.Call) -> ast.expr | 
     """Return the call that gives a declared array, or None for a call of another kind."""
     if path not in SPACES:
         return None
-    given = dict(zip(("shape", "dtype", "alignment"), node.args, strict=False))
-    given |= {k.arg: k.value for k in node.keywords if k.arg}
-    if "alignment" in given:
+    arguments = dict(zip(("shape", "dtype", "alignment"), node.args, strict=False))
+    arguments |= {k.arg: k.value for k in node.keywords if k.arg}
+    if "alignment" in arguments:
         rewriter.refuse(node, "alignment=")
     array = (
-        _constant(rewriter, given, node)
+        _constant(rewriter, arguments, node)
         if path == "const.array_like"
-        else _array(rewriter, path, given, node)
+        else _array(rewriter, path, arguments, node)
     )
     # A function may declare arrays of another shape where it is called with another one.
     place = (array.space, rewriter.source.file, node.lineno, node.col_offset, array.shape)
@@ -34,34 +34,34 @@ def declaration(rewriter: Writer, path: CudaPath, node: ast.Call) -> ast.expr | 
     return rewriter.call(f"_ts_declared_{rewriter.program.declare(key, array)}", [], node)
 
 
-def _array(rewriter: Writer, path: str, given: dict[str, ast.expr], node: ast.Call) -> Declared:
-    shape = _static(rewriter, given, "shape", node)
+def _array(rewriter: Writer, path: str, arguments: dict[str, ast.expr], node: ast.Call) -> DeclaredArray:
+    shape = _static(rewriter, arguments, "shape", node)
     shape = shape if isinstance(shape, tuple) else (shape,)
     if not all(isinstance(n, int | np.integer) and n >= 0 for n in shape):
         rewriter.refuse(node, f"a shape of {shape}")
-    dtype = as_dtype(_static(rewriter, given, "dtype", node))
+    dtype = as_dtype(_static(rewriter, arguments, "dtype", node))
     if dtype is None or (dtype not in CODES and dtype.names is None):
-        return rewriter.refuse(node, f"an array of {dtype or given['dtype']}")  # type: ignore[no-any-return]
+        return rewriter.refuse(node, f"an array of {dtype or arguments['dtype']}")  # type: ignore[no-any-return]
     dynamic = path == "shared.array" and shape == (0,)
     lengths = None if dynamic else tuple(map(int, shape))
-    return Declared(rewriter.targets.get(id(node), ""), SPACES[path], dtype, lengths)
+    return DeclaredArray(rewriter.targets.get(id(node), ""), SPACES[path], dtype, lengths)
 
 
-def _static(rewriter: Writer, given: dict[str, ast.expr], name: str, node: ast.Call) -> Any:
-    if name not in given:
+def _static(rewriter: Writer, arguments: dict[str, ast.expr], name: str, node: ast.Call) -> Any:
+    if name not in arguments:
         rewriter.refuse(node, f"an array without {name}")
     try:
-        return rewriter.names.static(given[name])
-    except Unknown:
-        return rewriter.refuse(node, f"a {name} that is not constant, {ast.unparse(given[name])}")
+        return rewriter.scope.static(arguments[name])
+    except NotKnown:
+        return rewriter.refuse(node, f"a {name} that is not constant, {ast.unparse(arguments[name])}")
 
 
-def _constant(rewriter: Writer, given: dict[str, ast.expr], node: ast.Call) -> Declared:
-    content = _static(rewriter, given, "shape", node)
+def _constant(rewriter: Writer, arguments: dict[str, ast.expr], node: ast.Call) -> DeclaredArray:
+    content = _static(rewriter, arguments, "shape", node)
     content = np.asarray(content)
     if (content.dtype not in CODES and content.dtype.names is None) or not content.flags.c_contiguous:
         rewriter.refuse(node, f"a constant array of {content.dtype}")
-    return Declared(
+    return DeclaredArray(
         rewriter.targets.get(id(node), "constant"), "constant", content.dtype, content.shape, content
     )
 

@@ -17,7 +17,7 @@ def _of_loops() -> int:
 _LOOPS_AT_THEIR_START = _of_loops() == 0
 
 
-def loop_place(node: ast.For) -> ast.expr | ast.For:
+def loop_position(node: ast.For) -> ast.expr | ast.For:
     """Return where a loop loads the next element: versions of CPython differ."""
     return node if _LOOPS_AT_THEIR_START else node.iter
 

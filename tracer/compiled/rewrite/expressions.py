@@ -11,8 +11,8 @@ from ...model.trace import Op
 from .array_declarations import declaration
 from .ast_positions import located, parsed, parsed_call
 from .cuda_names import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
-from .known_arguments import given_arguments
-from .scope import CudaPath, Unknown, source_of
+from .known_arguments import known_arguments
+from .scope import CudaPath, NotKnown, source_of
 from .writer import OWN, Writer
 
 _KINDS: dict[type, str] = {
@@ -31,7 +31,7 @@ _STAYS = (
 )  # fmt: skip
 
 
-class Expressions(Writer, ast.NodeTransformer):
+class ExpressionRewriter(Writer, ast.NodeTransformer):
     """Rewrites the expressions of one function in which no thread stops.
 
     What rewrites its statements adds `block` and `device`.
@@ -45,13 +45,13 @@ class Expressions(Writer, ast.NodeTransformer):
         """Return a device function that holds no barrier."""
         raise NotImplementedError
 
-    def within(self, function: FunctionType, given: Mapping[str, Any], node: ast.Call) -> Self:
+    def within(self, function: FunctionType, known: Mapping[str, Any], node: ast.Call) -> Self:
         """Return what rewrites a function that is written out where this one calls it."""
         prefix, caller = self.program.temporary() + "_", self.caller_of(function, node)
-        return type(self)(self.program, source_of(function), given, prefix, self.stack, caller)
+        return type(self)(self.program, source_of(function), known, prefix, self.stack, caller)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id in self.names.locals:
+        if node.id in self.scope.locals:
             return ast.copy_location(ast.Name(self.renamed(node.id), node.ctx), node)
         found = self._known(node, node.id)
         if found is None and not node.id.startswith(OWN):
@@ -70,8 +70,8 @@ class Expressions(Writer, ast.NodeTransformer):
     def _refuse_missing(self, node: ast.Attribute) -> None:
         """Refuse what a module does not have."""
         try:
-            missing = isinstance(self.names.value(node.value), ModuleType)
-        except Unknown:
+            missing = isinstance(self.scope.value(node.value), ModuleType)
+        except NotKnown:
             return
         if missing:
             self.refuse(node, f"{ast.unparse(node)}, which does not exist")
@@ -82,8 +82,8 @@ class Expressions(Writer, ast.NodeTransformer):
 
     def _known(self, node: ast.expr, stem: str) -> ast.expr | None:
         try:
-            value = self.names.value(node)
-        except Unknown:
+            value = self.scope.value(node)
+        except NotKnown:
             return None
         if isinstance(value, CudaPath):
             if value in EXPRESSIONS:
@@ -105,8 +105,8 @@ class Expressions(Writer, ast.NodeTransformer):
         if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
             self.refuse(node, "arguments with * or **")
         try:
-            value = self.names.value(node.func)
-        except Unknown:
+            value = self.scope.value(node.func)
+        except NotKnown:
             return self._method(node) or self._unknown(node)
         if isinstance(value, CudaPath):
             return self._cuda_call(value, node)
@@ -163,8 +163,8 @@ class Expressions(Writer, ast.NodeTransformer):
 
     def _grid(self, path: str, node: ast.Call) -> ast.expr:
         try:
-            dimensions = self.names.static(node.args[0])
-        except (Unknown, IndexError):
+            dimensions = self.scope.static(node.args[0])
+        except (NotKnown, IndexError):
             self.refuse(node, f"cuda.{path} of a number that is not constant")
         if dimensions not in (1, 2, 3):
             self.refuse(node, f"cuda.{path} takes 1, 2 or 3, not {dimensions}")
@@ -181,22 +181,22 @@ class Expressions(Writer, ast.NodeTransformer):
         return self.call(name, [*arguments, self.site(node, kind)], node)
 
     def _device_call(self, function: FunctionType, node: ast.Call) -> ast.expr:
-        given, caller = given_arguments(self, function, node), self.caller_of(function, node)
-        key = (function, caller, *given.items())
+        known, caller = known_arguments(self, function, node), self.caller_of(function, node)
+        key = (function, caller, *known.items())
         if key not in self.program.devices:
             name = f"{function.__name__}_{len(self.program.devices)}"
             self.program.devices[key] = name
-            made = type(self)(self.program, source_of(function), given, caller=caller).device(name)
+            made = type(self)(self.program, source_of(function), known, caller=caller).device(name)
             self.program.functions.append(made)
             self.program.written.add(name)
         name = self.program.devices[key]
         if name not in self.program.written:
             self.refuse(node, f"{function.__name__}, which calls itself")
         names = function.__code__.co_varnames
-        places = [self.visit(a) for n, a in zip(names, node.args, strict=False) if n not in given]
+        places = [self.visit(a) for n, a in zip(names, node.args, strict=False) if n not in known]
         call = self.call(name, places, node)
         assert isinstance(call, ast.Call)
-        call.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords if k.arg not in given]
+        call.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords if k.arg not in known]
         return located(call, node)  # type: ignore[no-any-return]
 
     def generic_visit(self, node: ast.AST) -> Any:

@@ -24,7 +24,7 @@ def inlined_body(
     if raises and inner.source.file != caller.source.file:
         caller.refuse(node, f"{function.__name__} with a barrier may raise, in another file")
     for name, value in _bound(caller, function, node, arguments, keywords).items():
-        if name not in inner.names.given:
+        if name not in inner.scope.known:
             made = value if isinstance(value, ast.expr) else caller.constant(value, name, node)
             caller.write(ast.Assign([ast.Name(inner.renamed(name), ast.Store())], made), node)
     result = caller.program.temporary()

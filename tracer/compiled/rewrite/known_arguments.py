@@ -9,11 +9,11 @@ from types import FunctionType
 from typing import Any
 
 from .constants import is_type
-from .scope import CudaPath, Unknown, source_of
+from .scope import CudaPath, NotKnown, source_of
 from .writer import Writer
 
 
-def given_arguments(caller: Writer, function: FunctionType, node: ast.Call) -> dict[str, Any]:
+def known_arguments(caller: Writer, function: FunctionType, node: ast.Call) -> dict[str, Any]:
     """Return the values of the arguments of a call that are to be written into the function that it calls.
 
     Those are what compiled code can't pass on (functions, and names of `cuda`), types, and what shapes of arrays
@@ -35,12 +35,12 @@ def given_arguments(caller: Writer, function: FunctionType, node: ast.Call) -> d
 
 def _known(caller: Writer, value: ast.expr) -> Any:
     try:
-        return caller.names.value(value)
-    except Unknown:
+        return caller.scope.value(value)
+    except NotKnown:
         pass
     try:
-        return caller.names.static(value)
-    except Unknown:
+        return caller.scope.static(value)
+    except NotKnown:
         return None
 
 

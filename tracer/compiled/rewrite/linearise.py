@@ -10,14 +10,14 @@ from types import FunctionType
 from typing import Any
 
 from .ast_positions import located
-from .expressions import Expressions
+from .expressions import ExpressionRewriter
 from .inline import inlined_body
-from .known_arguments import given_arguments
+from .known_arguments import known_arguments
 from .scope import CudaPath
 from .suspension_points import suspending_call, suspends, suspension
 
 
-def flat(rewriter: Expressions, node: ast.expr) -> ast.expr:
+def linearised(rewriter: ExpressionRewriter, node: ast.expr) -> ast.expr:
     """Write the statements that an expression with a stop needs, and return its value as a simple expression."""
     if not suspends(rewriter, node):
         value = rewriter.visit(node)
@@ -29,7 +29,7 @@ def flat(rewriter: Expressions, node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Call):
         return _call(rewriter, node)
     if isinstance(node, ast.Subscript):
-        array, index = flat(rewriter, node.value), flat(rewriter, node.slice)
+        array, index = linearised(rewriter, node.value), linearised(rewriter, node.slice)
         if _is_tuple_index(node):
             return rewriter.put(ast.copy_location(ast.Subscript(array, index, ast.Load()), node))
         return rewriter.put(rewriter.load(array, index, node))
@@ -41,28 +41,31 @@ def _is_tuple_index(node: ast.Subscript) -> bool:
     return isinstance(node.value, ast.Call) and isinstance(node.slice, ast.Constant)
 
 
-def _parts(rewriter: Expressions, node: ast.expr) -> ast.expr:
+def _parts(rewriter: ExpressionRewriter, node: ast.expr) -> ast.expr:
     made: Any
     if isinstance(node, ast.BinOp):
-        left = flat(rewriter, node.left)
-        made = ast.BinOp(left, node.op, flat(rewriter, node.right))
+        left = linearised(rewriter, node.left)
+        made = ast.BinOp(left, node.op, linearised(rewriter, node.right))
     elif isinstance(node, ast.UnaryOp):
-        made = ast.UnaryOp(node.op, flat(rewriter, node.operand))
+        made = ast.UnaryOp(node.op, linearised(rewriter, node.operand))
     elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-        left = flat(rewriter, node.left)
-        made = ast.Compare(left, node.ops, [flat(rewriter, node.comparators[0])])
+        left = linearised(rewriter, node.left)
+        made = ast.Compare(left, node.ops, [linearised(rewriter, node.comparators[0])])
     elif isinstance(node, ast.Tuple):
-        return ast.copy_location(ast.Tuple([flat(rewriter, e) for e in node.elts], ast.Load()), node)
+        return ast.copy_location(ast.Tuple([linearised(rewriter, e) for e in node.elts], ast.Load()), node)
     else:
         rewriter.refuse(node, f"a barrier or warp operation inside {type(node).__name__}")
     return rewriter.put(ast.copy_location(made, node))
 
 
-def _call(rewriter: Expressions, node: ast.Call) -> ast.expr:
+def _call(rewriter: ExpressionRewriter, node: ast.Call) -> ast.expr:
     found = suspending_call(rewriter, node)
-    given = _given(rewriter, found, node) if isinstance(found, FunctionType) else []
-    arguments = [a if a in given else flat(rewriter, a) for a in node.args]
-    keywords = {str(k.arg): k.value if k.value in given else flat(rewriter, k.value) for k in node.keywords}
+    passed_at_rewrite = _written_into(rewriter, found, node) if isinstance(found, FunctionType) else []
+    arguments = [a if a in passed_at_rewrite else linearised(rewriter, a) for a in node.args]
+    keywords = {
+        str(k.arg): k.value if k.value in passed_at_rewrite else linearised(rewriter, k.value)
+        for k in node.keywords
+    }
     if isinstance(found, CudaPath):
         return suspension(rewriter, found, arguments, node)
     if found is not None:
@@ -71,7 +74,7 @@ def _call(rewriter: Expressions, node: ast.Call) -> ast.expr:
 
 
 def _call_with(
-    rewriter: Expressions, node: ast.Call, arguments: list[ast.expr], keywords: dict[str, ast.expr]
+    rewriter: ExpressionRewriter, node: ast.Call, arguments: list[ast.expr], keywords: dict[str, ast.expr]
 ) -> ast.expr:
     """Return a call in whose arguments alone threads stop, with these in their stead."""
     names = [ast.keyword(k, v) for k, v in keywords.items()]
@@ -81,29 +84,29 @@ def _call_with(
     return rewriter.put(located(made, node))
 
 
-def _given(rewriter: Expressions, function: FunctionType, node: ast.Call) -> list[ast.expr]:
+def _written_into(rewriter: ExpressionRewriter, function: FunctionType, node: ast.Call) -> list[ast.expr]:
     """Return the arguments of a call that are written into the function, in which threads stop."""
-    known = given_arguments(rewriter, function, node)
+    known = known_arguments(rewriter, function, node)
     places = zip(function.__code__.co_varnames, node.args, strict=False)
     return [a for n, a in [*places, *((k.arg, k.value) for k in node.keywords)] if n in known]
 
 
 def _inlined(
-    rewriter: Expressions, function: FunctionType, node: ast.Call, arguments: list[ast.expr],
+    rewriter: ExpressionRewriter, function: FunctionType, node: ast.Call, arguments: list[ast.expr],
     keywords: dict[str, ast.expr],
 ) -> ast.expr:  # fmt: skip
     """Write a function's body before the statement being rewritten, and return the expression of its value."""
     if function in rewriter.stack:
         rewriter.refuse(node, f"{function.__name__} with a barrier calls itself")
-    inner = rewriter.within(function, given_arguments(rewriter, function, node), node)
+    inner = rewriter.within(function, known_arguments(rewriter, function, node), node)
     body, value = inlined_body(rewriter, inner, node, arguments, keywords)
     rewriter.before += inner.block(body)
     return value
 
 
-def _choice(rewriter: Expressions, node: ast.BoolOp) -> ast.expr:
+def _choice(rewriter: ExpressionRewriter, node: ast.BoolOp) -> ast.expr:
     """`a and b`: b is evaluated only where a holds."""
-    first = flat(rewriter, node.values[0])
+    first = linearised(rewriter, node.values[0])
     result = rewriter.put(first)
     rest = (
         node.values[1]
@@ -117,18 +120,18 @@ def _choice(rewriter: Expressions, node: ast.BoolOp) -> ast.expr:
     return result
 
 
-def _branches(rewriter: Expressions, node: ast.IfExp) -> ast.expr:
+def _branches(rewriter: ExpressionRewriter, node: ast.IfExp) -> ast.expr:
     name = rewriter.program.temporary()
-    test = flat(rewriter, node.test)
+    test = linearised(rewriter, node.test)
     branches = [_assigned(rewriter, name, part) for part in (node.body, node.orelse)]
     rewriter.write(ast.If(test, *branches), node)
     return ast.copy_location(ast.Name(name, ast.Load()), node)
 
 
-def _assigned(rewriter: Expressions, name: str, node: ast.expr) -> list[ast.stmt]:
+def _assigned(rewriter: ExpressionRewriter, name: str, node: ast.expr) -> list[ast.stmt]:
     """Return the statements that assign an expression's value to a variable."""
     outer, rewriter.before = rewriter.before, []
-    value = flat(rewriter, node)
+    value = linearised(rewriter, node)
     rewriter.write(ast.Assign([ast.Name(name, ast.Store())], value), node)
     made, rewriter.before = rewriter.before, outer
     return made

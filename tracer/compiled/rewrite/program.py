@@ -16,7 +16,7 @@ from ..state import SITES, regions_of
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredArray:
     """An array that a kernel declares."""
 
     name: str  # of the variable that it is assigned to; "" where there is none
@@ -37,7 +37,7 @@ class Declared:
 
 
 @dataclass
-class Program:
+class GeneratorProgram:
     """The functions that compiled code is made of, and what the driver has to know of them.
 
     A device function is written once for each set of known arguments: those are in its key,
@@ -50,7 +50,7 @@ class Program:
     facts: list[str] = field(default_factory=list)  # what their text does not tell of these
     sites: list[Site] = field(default_factory=list)  # by number
     site_kinds: list[int] = field(default_factory=list)  # of each site its Op, or BARRIER
-    declared: list[Declared] = field(default_factory=list)  # by number
+    declared: list[DeclaredArray] = field(default_factory=list)  # by number
     devices: dict[tuple[Any, ...], str] = field(default_factory=dict)  # names of device functions, by key
     written: set[str] = field(default_factory=set)  # names of the device functions that are complete
     files: dict[str, str] = field(default_factory=dict)  # by function: the file that it was written in
@@ -78,7 +78,7 @@ class Program:
                 raise OverflowError(f"more than {SITES:,} places that access memory")
         return self._sites[key]
 
-    def declare(self, key: Any, array: Declared) -> int:
+    def declare(self, key: Any, array: DeclaredArray) -> int:
         """Return the number of an array declared at a place in the source."""
         if key not in self._declared:
             self._declared[key] = len(self.declared)

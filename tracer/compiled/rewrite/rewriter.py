@@ -9,26 +9,27 @@ from typing import Any
 
 from ...model.trace import Op
 from ...model.user_code import user_code_for
-from .ast_positions import located, loop_place, move
+from .ast_positions import located, loop_position, move
 from .cuda_names import NOTHING, UPDATES
-from .expressions import Expressions
-from .linearise import flat
-from .loop_ticks import with_tick
-from .program import Program
-from .scope import CudaPath, Unknown, source_of
+from .expressions import ExpressionRewriter
+from .linearise import linearised
+from .program import GeneratorProgram
+from .scope import CudaPath, NotKnown, source_of
 from .suspension_points import suspends
-from .writer import STATE
+from .writer import STATE, Writer
+
+SHORT = 1 << 16  # rounds of a loop that is over soon
 
 
-def rewritten(function: FunctionType) -> Program:
+def rewritten(function: FunctionType) -> GeneratorProgram:
     """Return the program of a kernel; raises NotCompilable."""
-    program = Program(user_code_for(function.__code__.co_filename))
+    program = GeneratorProgram(user_code_for(function.__code__.co_filename))
     source = source_of(function)
     program.functions.append(Rewriter(program, source).kernel())
     return program
 
 
-class Rewriter(Expressions):
+class Rewriter(ExpressionRewriter):
     """Rewrites one function: its statements, and itself."""
 
     # Functions
@@ -54,12 +55,12 @@ class Rewriter(Expressions):
         arguments = tree.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
             self.refuse(tree, "arguments with * or **")
-        given, values = self.names.given, self.source.function.__defaults__ or ()
+        known, values = self.scope.known, self.source.function.__defaults__ or ()
         defaults = dict(
             zip([a.arg for a in arguments.args][len(arguments.args) - len(values) :], values, strict=True)
         )
-        arguments.args = [ast.arg(STATE), *(ast.arg(a.arg) for a in arguments.args if a.arg not in given)]
-        arguments.defaults = [self._default(tree, v) for n, v in defaults.items() if n not in given]
+        arguments.args = [ast.arg(STATE), *(ast.arg(a.arg) for a in arguments.args if a.arg not in known)]
+        arguments.defaults = [self._default(tree, v) for n, v in defaults.items() if n not in known]
         self.program.files[name] = self.source.file
         made = ast.FunctionDef(name, arguments, self.block(tree.body), [], None, None)
         return located(ast.fix_missing_locations(ast.copy_location(made, tree)), tree)  # type: ignore[no-any-return]
@@ -69,7 +70,7 @@ class Rewriter(Expressions):
 
     def expression(self, node: ast.expr) -> ast.expr:
         """Return an expression rewritten; what must come before it is written."""
-        return flat(self, node) if suspends(self, node) else self.visit(node)
+        return linearised(self, node) if suspends(self, node) else self.visit(node)
 
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Return statements rewritten."""
@@ -87,12 +88,12 @@ class Rewriter(Expressions):
         if isinstance(node.value, ast.Constant):
             return []
         if suspends(self, node.value):
-            flat(self, node.value)
+            linearised(self, node.value)
             return []
         if isinstance(node.value, ast.Call):
             try:
-                path = self.names.value(node.value.func)
-            except Unknown:
+                path = self.scope.value(node.value.func)
+            except NotKnown:
                 path = ""
             if isinstance(path, CudaPath) and path in NOTHING:
                 return []
@@ -173,7 +174,7 @@ class Rewriter(Expressions):
         body += self.block(node.body)
         orelse = self.block(node.orelse) if node.orelse else []
         self.before = before
-        return located(ast.For(target, iterated, with_tick(self, node, body), orelse, None), node)
+        return located(ast.For(target, iterated, _with_tick(self, node, body), orelse, None), node)
 
     def _enumerated(self, node: ast.For) -> ast.expr | None:
         """Return the array of `for i, x in enumerate(array)`, or None for another loop."""
@@ -184,8 +185,8 @@ class Rewriter(Expressions):
         if not pair or isinstance(call.args[0], ast.Call | ast.Tuple | ast.List):
             return None
         try:
-            return call.args[0] if self.names.value(call.func) is enumerate else None
-        except Unknown:
+            return call.args[0] if self.scope.value(call.func) is enumerate else None
+        except NotKnown:
             return None
 
     def _elements(
@@ -196,7 +197,7 @@ class Rewriter(Expressions):
         length = located(ast.Call(ast.Name("_ts_len", ast.Load()), [known], []), node)
         iterated = located(ast.Call(ast.Name("_ts_range", ast.Load()), [length], []), node)
         place = self.program.temporary()
-        site = self.site(loop_place(node), Op.LOAD)
+        site = self.site(loop_position(node), Op.LOAD)
         item = self.call("_ts_load", [known, ast.Name(place, ast.Load()), site], node)
         numbered = self.assign(number, located(ast.Name(place, ast.Load()), node)) if number else []
         return iterated, ast.Name(place, ast.Store()), [*numbered, *self.assign(element, item)]
@@ -204,7 +205,7 @@ class Rewriter(Expressions):
     def visit_While(self, node: ast.While) -> Any:
         if suspends(self, node.test):
             return self._stopping_while(node)
-        test, body = self.visit(node.test), with_tick(self, node, self.block(node.body))
+        test, body = self.visit(node.test), _with_tick(self, node, self.block(node.body))
         return located(ast.While(test, body, self.block(node.orelse) if node.orelse else []), node)
 
     def _stopping_while(self, node: ast.While) -> ast.stmt:
@@ -213,7 +214,7 @@ class Rewriter(Expressions):
             self.refuse(node, "else of a loop in whose condition threads stop")
         leave = ast.If(ast.UnaryOp(ast.Not(), node.test), [ast.Break()], [])
         body = [located(leave, node.test), *node.body]
-        return located(ast.While(ast.Constant(True), with_tick(self, node, self.block(body)), []), node)  # type: ignore[no-any-return]
+        return located(ast.While(ast.Constant(True), _with_tick(self, node, self.block(body)), []), node)  # type: ignore[no-any-return]
 
     def visit_If(self, node: ast.If) -> Any:
         test = self.expression(node.test)
@@ -239,3 +240,20 @@ def _note_targets(target: ast.expr, value: ast.expr, found: dict[int, str]) -> N
     elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
         for t, v in zip(target.elts, value.elts, strict=False):
             _note_targets(t, v, found)
+
+
+def _with_tick(writer: Writer, loop: ast.For | ast.While, body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return the body of a loop, which first counts a round if there may be many."""
+    if isinstance(loop, ast.For) and _is_short(writer, loop.iter):
+        return body
+    return [located(ast.Expr(writer.call("_ts_tick", [], loop)), loop), *body]
+
+
+def _is_short(writer: Writer, iterated: ast.expr) -> bool:
+    """Return whether a loop over this has few rounds, or an access in each."""
+    if not isinstance(iterated, ast.Call):
+        return True
+    try:
+        return all(abs(writer.scope.static(argument)) <= SHORT for argument in iterated.args)
+    except (NotKnown, TypeError):
+        return False

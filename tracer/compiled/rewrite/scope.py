@@ -19,7 +19,7 @@ class CudaPath(str):
     """What a name under `cuda` means, as "shared.array"; "" is `cuda` itself."""
 
 
-class Unknown(Exception):
+class NotKnown(Exception):
     """A name or expression whose value is known at run time only."""
 
 
@@ -57,41 +57,41 @@ def source_of(function: FunctionType) -> Source:
     raise NotCompilable(f"line {code.co_firstlineno}: {code.co_name} has no source of its own.")
 
 
-class Names:
-    """The values that a function's names have at launch; `given` are those of arguments that are known before."""
+class Scope:
+    """The values that a function's names have at launch; `known` are those of arguments that are known before."""
 
-    def __init__(self, source: Source, given: Mapping[str, Any]) -> None:
+    def __init__(self, source: Source, known: Mapping[str, Any]) -> None:
         function = source.function
         code = function.__code__
-        self.given = given
-        self.locals = {*code.co_varnames, *code.co_cellvars} - given.keys()
+        self.known = known
+        self.locals = {*code.co_varnames, *code.co_cellvars} - known.keys()
         self._closure = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         self._globals = function.__globals__
         self._constants = _constant_locals(source.tree)
 
     def value(self, node: ast.expr) -> Any:
-        """Return the value of a name or of attributes of one; raises Unknown."""
+        """Return the value of a name or of attributes of one; raises NotKnown."""
         if isinstance(node, ast.Name):
             return self._name(node.id)
         if isinstance(node, ast.Attribute):
             return _attribute(self.value(node.value), node.attr)
-        raise Unknown
+        raise NotKnown
 
     def _name(self, name: str) -> Any:
         if name in self.locals:
-            raise Unknown
-        if name in self.given:
-            return self.given[name]
+            raise NotKnown
+        if name in self.known:
+            return self.known[name]
         if name in self._closure:
             return _cuda_or(self._closure[name].cell_contents)
         if name in self._globals:
             return _cuda_or(self._globals[name])
         if hasattr(builtins, name):
             return getattr(builtins, name)
-        raise Unknown
+        raise NotKnown
 
     def static(self, node: ast.expr) -> Any:
-        """Return the value of an expression of constants; raises Unknown."""
+        """Return the value of an expression of constants; raises NotKnown."""
         if isinstance(node, ast.Name) and node.id in self._constants:
             return self.static(self._constants[node.id])
         if isinstance(node, ast.Constant):
@@ -104,13 +104,13 @@ class Names:
             return -self.static(node.operand)
         value = self.value(node)
         if isinstance(value, CudaPath):
-            raise Unknown
+            raise NotKnown
         return value
 
 
 def _computed(operation: type[ast.operator], left: Any, right: Any) -> Any:
     if operation not in _OPERATIONS:
-        raise Unknown
+        raise NotKnown
     return _OPERATIONS[operation](left, right)
 
 
@@ -123,15 +123,17 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 def _constant_locals(tree: ast.FunctionDef) -> dict[str, ast.expr]:
     """Return the variables that are assigned once, and what."""
-    given: dict[str, list[ast.expr | None]] = {}
+    assigned: dict[str, list[ast.expr | None]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            given.setdefault(node.id, []).append(None)
+            assigned.setdefault(node.id, []).append(None)
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            given.setdefault(node.targets[0].id, []).append(node.value)
+            assigned.setdefault(node.targets[0].id, []).append(node.value)
     arguments = {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)}
-    stored = {n: [v for v in values if v is not None] for n, values in given.items()}
-    return {n: v[0] for n, v in stored.items() if len(v) == 1 and len(given[n]) == 2 and n not in arguments}
+    stored = {n: [v for v in values if v is not None] for n, values in assigned.items()}
+    return {
+        n: v[0] for n, v in stored.items() if len(v) == 1 and len(assigned[n]) == 2 and n not in arguments
+    }
 
 
 def _cuda_or(value: Any) -> Any:
@@ -147,7 +149,7 @@ def _attribute(value: Any, name: str) -> Any:
         return CudaPath(f"{value}.{name}" if value else name)
     parts = ("name", "value") if isinstance(value, Enum) else ()
     if not isinstance(value, ModuleType | type) and name not in parts:
-        raise Unknown
+        raise NotKnown
     if not hasattr(value, name):
-        raise Unknown
+        raise NotKnown
     return _cuda_or(getattr(value, name))

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...model.trace import BARRIER
 from ..state import StopReason
-from .known_arguments import given_arguments
-from .scope import CudaPath, Unknown, source_of
+from .known_arguments import known_arguments
+from .scope import CudaPath, NotKnown, source_of
 from .writer import Writer
 
 SUSPENSION_POINTS = {
@@ -48,8 +48,8 @@ def suspending_call(writer: Writer, node: ast.AST) -> CudaPath | FunctionType | 
     if not isinstance(node, ast.Call):
         return None
     try:
-        value = writer.names.value(node.func)
-    except Unknown:
+        value = writer.scope.value(node.func)
+    except NotKnown:
         return None
     if isinstance(value, CudaPath):
         return value if value in SUSPENSION_POINTS else None
@@ -58,13 +58,13 @@ def suspending_call(writer: Writer, node: ast.AST) -> CudaPath | FunctionType | 
 
 
 def _function_suspends(writer: Writer, function: FunctionType, node: ast.Call) -> bool:
-    known, given = writer.program.suspending, given_arguments(writer, function, node)
-    key = (function, *given.items())
-    if key not in known:
-        known[key] = False  # while looking, so that a function that calls itself is looked at once
+    suspending, known = writer.program.suspending, known_arguments(writer, function, node)
+    key = (function, *known.items())
+    if key not in suspending:
+        suspending[key] = False  # while looking, so that a function that calls itself is looked at once
         source = source_of(function)
-        known[key] = suspends(Writer(writer.program, source, given), source.tree)
-    return known[key]
+        suspending[key] = suspends(Writer(writer.program, source, known), source.tree)
+    return suspending[key]
 
 
 def suspends(writer: Writer, node: ast.AST) -> bool:

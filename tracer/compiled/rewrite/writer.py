@@ -13,8 +13,8 @@ from ...model.trace import Site
 from ..not_compilable import NotCompilable
 from .ast_positions import located, position_of
 from .constants import constant
-from .program import Program
-from .scope import Names, Source
+from .program import GeneratorProgram
+from .scope import Scope, Source
 
 OWN = "_ts_"  # what names begin with that the source does not have
 STATE = f"{OWN}state"
@@ -23,23 +23,24 @@ STATE = f"{OWN}state"
 class Writer:
     """Writes one function anew. `before` holds the statements that come before the one being rewritten.
 
-    given: arguments that are known. prefix: of its variables, where it is written out in another function. stack: the
-    functions that it stands in. caller: of a library's function, the place in the user's code that leads to it.
+    known: arguments whose values are known at launch. prefix: of its variables, where it is written out in another
+    function. stack: the functions that it stands in. caller: of a library's function, the
+    place in the user's code that leads to it.
     """
 
     def __init__(
-        self, program: Program, source: Source, given: Mapping[str, Any] | None = None, prefix: str = "",
+        self, program: GeneratorProgram, source: Source, known: Mapping[str, Any] | None = None, prefix: str = "",
         stack: tuple[FunctionType, ...] = (), caller: Site | None = None,
     ) -> None:  # fmt: skip
         self.program, self.source, self.prefix, self.caller = program, source, prefix, caller
         self.stack = (*stack, source.function)
-        self.names = Names(source, given or {})
+        self.scope = Scope(source, known or {})
         self.before: list[ast.stmt] = []
         self.targets: dict[int, str] = {}
 
     def renamed(self, name: str) -> str:
         """Return what a variable of this function is called in the rewritten one."""
-        return self.prefix + name if name in self.names.locals else name
+        return self.prefix + name if name in self.scope.locals else name
 
     def refuse(self, node: ast.AST, what: str) -> Any:
         """Raise NotCompilable for a construct."""
@@ -71,7 +72,7 @@ class Writer:
         """Return an expression with a value known at launch."""
         made = constant(self.program, value, stem)
         if made is None:
-            self.refuse(where, _told(value, stem))
+            self.refuse(where, _description(value, stem))
         return located(made, where)  # type: ignore[no-any-return]
 
     def put(self, value: ast.expr) -> ast.Name:
@@ -86,7 +87,7 @@ class Writer:
         self.before.append(located(statement, where))
 
 
-def _told(value: Any, name: str) -> str:
+def _description(value: Any, name: str) -> str:
     """Return what stands in the way of compiling a value."""
     if isinstance(value, FunctionType):
         return f"{name}, a function of Python; @cuda.jit(device=True) makes it one of the GPU"
