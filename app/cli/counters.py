@@ -17,7 +17,7 @@ from ...tracer.model.array_types import Ints
 from ...tracer.model.finding import block_text, line_text
 from ...tracer.model.launch import Limits
 from ...tracer.model.plan import launch_of, parse_spec
-from ...tracer.run.time_estimate import Pace, duration_text, left_text
+from ...tracer.run.time_estimate import TimeEstimate, duration_text, left_text
 from ...tracer.run.worker_client import TakesLong, Worker
 from ...tracer.storage.trace_cache import TraceCache
 from ..model.first_bookmark import DEFAULT_PAIR
@@ -106,10 +106,10 @@ def _agree(spec: str, long: TakesLong, wait: bool) -> None:
 def _progress(title: str) -> Callable[[int, int], None] | None:
     if not sys.stderr.isatty():
         return None
-    pace = Pace()
+    pace = TimeEstimate()
 
     def show(done: int, of: int) -> None:
-        left = left_text(pace.left(done, of))
+        left = left_text(pace.seconds_left(done, of))
         end = "\r\x1b[K" if done == of else ""
         print(f"\r{title}: {done:,} of {of:,} blocks {left}\x1b[K{end}", end="", file=sys.stderr, flush=True)
 

@@ -10,7 +10,7 @@ from ..model.trace import Op, Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
 
-AGAIN = 5_000_000  # accesses that the simulator makes in some ten seconds
+RERUN_AT_MOST = 5_000_000  # accesses that the simulator makes in some ten seconds
 Report = Callable[[int, int], None]
 
 
@@ -26,30 +26,30 @@ def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_rac
 
     What the compiled engine can't take, the simulator runs. A compiled trace is recorded thread by thread; under
     `lockstep` it is what a GPU would do as long as the order of threads does not matter. So a launch that
-    raised, has a race (`races`) or atomics is run again by the simulator; one of more than AGAIN accesses is
+    raised, has a race (`races`) or atomics is run again by the simulator; one of more than RERUN_AT_MOST accesses is
     left as it is, and says so. `report(done, of)` is called as blocks end. Raises LoadError and UnsupportedSimulator.
     """
     if launch.engine == "simulator" or is_python_program(launch):
-        return simulated(launch, report, "")
+        return run_simulated(launch, report, "")
     from ..compiled.driver.engine import run_compiled
     from ..compiled.not_compilable import NotCompilable
 
     try:
         trace = run_compiled(launch, report)
-    except NotCompilable as why:
-        return simulated(launch, report, f"not compiled: {why}")
-    reason = order_matters(trace, races)
-    if is_left(trace, reason):
-        return in_order(trace)
-    return simulated(launch, report, reason) if reason else trace
+    except NotCompilable as error:
+        return run_simulated(launch, report, f"not compiled: {error}")
+    reason = reason_to_rerun(trace, races)
+    if is_too_large_to_rerun(trace, reason):
+        return with_sequential_notice(trace)
+    return run_simulated(launch, report, reason) if reason else trace
 
 
-def is_left(trace: Trace, reason: str) -> bool:
+def is_too_large_to_rerun(trace: Trace, reason: str) -> bool:
     """Return whether a launch that is to run again, for a reason, is too large for the simulator."""
-    return bool(reason) and trace.error is None and trace.accesses > AGAIN
+    return bool(reason) and trace.error is None and trace.accesses > RERUN_AT_MOST
 
 
-def in_order(trace: Trace) -> Trace:
+def with_sequential_notice(trace: Trace) -> Trace:
     """Return a trace that says that its threads ran one after the other."""
     text = (
         f"Its threads ran one after the other: {trace.accesses:,} accesses are too many to be made again in lockstep, "
@@ -58,7 +58,7 @@ def in_order(trace: Trace) -> Trace:
     return replace(trace, notice=f"{trace.notice} {text}".strip())
 
 
-def order_matters(trace: Trace, races: Callable[[Trace], bool] = has_races) -> str:
+def reason_to_rerun(trace: Trace, races: Callable[[Trace], bool] = has_races) -> str:
     """Return why a compiled trace, recorded thread by thread, is not what `lockstep` would show, or nothing."""
     if trace.schedule != "lockstep":
         return ""
@@ -71,9 +71,9 @@ def order_matters(trace: Trace, races: Callable[[Trace], bool] = has_races) -> s
     return "run again for its races" if len(trace) and races(trace) else ""
 
 
-def simulated(launch: Launch, report: Report, why: str) -> Trace:
-    """Run a launch by the simulator; `why` is added to what made the trace."""
+def run_simulated(launch: Launch, report: Report, reason: str) -> Trace:
+    """Run a launch by the simulator; `reason` is added to what made the trace."""
     from ..simulator.numba_patch import run as run_simulator
 
     trace = run_simulator(launch, report)
-    return replace(trace, made_by=f"{trace.made_by}; {why}") if why else trace
+    return replace(trace, made_by=f"{trace.made_by}; {reason}") if reason else trace

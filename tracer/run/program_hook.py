@@ -95,7 +95,7 @@ class _Loader(importlib.abc.Loader):
 def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     """Stand around the simulator's launch call."""
     from ..simulator import numba_patch
-    from .program_launch import Attempts
+    from .program_launch import ProgramLaunch
 
     numba_patch.install()
     kernel_class = numba_patch.kernel_class()
@@ -113,17 +113,17 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         made = _launch_of(kernel, arguments, options)
         start = time.perf_counter()
         names = tuple(inspect.signature(kernel.fn).parameters)
-        attempts = Attempts()
-        engines = {"simulator": attempts.simulate, "compiled": attempts.compile, None: attempts.choose}
+        attempt = ProgramLaunch()
+        engines = {"simulator": attempt.simulate, "compiled": attempt.compile, None: attempt.choose}
         engine = engines[options.engine]
-        perform = attempts.and_the_last(engine) if options.take_last else engine
+        perform = attempt.with_last_block(engine) if options.take_last else engine
         with numba_patch.recording_of(made, names, perform=perform):
             result = launch_call(kernel, *arguments)
-        if options.take_last and attempts.last is not None:
-            options.take_last(attempts.last)
-        if attempts.trace is not None:
-            recorded(attempts.trace, time.perf_counter() - start)
-            _raise(attempts.trace, attempts.raised, options)
+        if options.take_last and attempt.last is not None:
+            options.take_last(attempt.last)
+        if attempt.trace is not None:
+            recorded(attempt.trace, time.perf_counter() - start)
+            _raise(attempt.trace, attempt.raised, options)
         return result
 
     kernel_class.__call__ = call

@@ -14,7 +14,7 @@ from ..model.trace import Op, Trace
 from ..recording.run_record import RunRecord
 from ..simulator.execution import Enough, Watch
 from ..simulator.numba_patch import Call, Perform, begin, finished, new_record
-from .engine import in_order, is_left, order_matters
+from .engine import is_too_large_to_rerun, reason_to_rerun, with_sequential_notice
 
 # The simulator makes so many accesses, or runs so many seconds, in about the time that it takes to compile a kernel.
 ENOUGH = 65_536
@@ -22,7 +22,7 @@ LONG = 1.0
 _made: dict[CodeType, int] = {}  # accesses of each kernel that the simulator has made in this process
 
 
-class Attempts:
+class ProgramLaunch:
     """Runs a call of a kernel, and again where another engine takes over, on the arguments as they were.
 
     raised, trace: what the kernel raised, and what the attempt that counts recorded; None before there is one. last:
@@ -66,7 +66,7 @@ class Attempts:
             self._finish(record, finished(record, _file(record)))
         _made[code] = _made.get(code, 0) + record.recorder.accesses
 
-    def and_the_last(self, perform: Perform) -> Perform:
+    def with_last_block(self, perform: Perform) -> Perform:
         """Return what runs a call, and then its last block by itself, if that was not kept.
 
         Blocks run in any order, so what it does on the arguments as they were, it might have done in the launch.
@@ -123,9 +123,9 @@ class Attempts:
         except NotCompilable as why:
             return f"not compiled: {why}"
         trace = engine.trace_of_run(record, _file(record))
-        reason = order_matters(trace)
-        if is_left(trace, reason):
-            trace, reason = in_order(trace), ""
+        reason = reason_to_rerun(trace)
+        if is_too_large_to_rerun(trace, reason):
+            trace, reason = with_sequential_notice(trace), ""
         if not reason:
             self._finish(record, trace)
         return reason

@@ -19,7 +19,7 @@ class TooSlow(BaseException):
         self.seconds, self.blocks = seconds, blocks
 
 
-class Pace:
+class TimeEstimate:
     """Hears how many blocks are done and reckons how long the others take: as long as the middle one of the last."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -31,7 +31,7 @@ class Pace:
         self._done = 0
         self._each: deque[float] = deque(maxlen=BLOCKS)  # seconds
 
-    def left(self, done: int, of: int) -> float | None:
+    def seconds_left(self, done: int, of: int) -> float | None:
         """Take in that `done` of `of` blocks are done; return the seconds that the others take, None too early."""
         if done < self._done:
             self._begin()  # this is another launch
@@ -44,9 +44,9 @@ class Pace:
             return None
         return median(self._each) * (of - done)
 
-    def insist(self, patience: float, done: int, of: int) -> None:
+    def check_patience(self, patience: float, done: int, of: int) -> None:
         """Take in the same; raises TooSlow where all blocks take more than `patience` seconds."""
-        left, gone = self.left(done, of), self._last - self._start
+        left, gone = self.seconds_left(done, of), self._last - self._start
         if left is not None and gone <= patience < gone + left:
             raise TooSlow(gone + left, of)
 

@@ -1,7 +1,7 @@
 """The worker: a process that traces one launch after the other, so that no kernel takes the window down.
 
 `python -m tilescope.tracer.run.worker [FOLDER]` reads a Job a line and answers with events, a line each (see
-tracer.events). It stays warm between jobs. When its input closes it ends, and removes FOLDER, which
+`worker_events`). It stays warm between jobs. When its input closes it ends, and removes FOLDER, which
 a window that was killed can't. What a kernel prints becomes events.
 """
 
@@ -25,12 +25,12 @@ from ..model.trace import Trace
 from ..processes.json_streams import private_streams, sender
 from ..recording.kernel_loader import LoadError
 from ..storage.trace_file import TraceFileError, save
-from .time_estimate import Pace, TooSlow
-from .worker_events import Done, Event, Failed, Job, Output, Progress, Ready, Slow
+from .time_estimate import TimeEstimate, TooSlow
+from .worker_events import Done, Failed, Job, Output, Progress, Ready, Slow, WorkerMessage
 
 PERIOD = 0.05  # seconds from one report of progress to the next
 
-Send = Callable[[Event], None]
+Send = Callable[[WorkerMessage], None]
 Report = Callable[[int, int], None]
 Engine = Callable[[Launch, Report], Trace]
 
@@ -127,11 +127,11 @@ def _listener(job: Job, send: Send) -> Report:
     report = reporter(job.job, send)
     if job.patience is None:
         return report
-    pace, patience = Pace(), job.patience
+    estimate, patience = TimeEstimate(), job.patience
 
     def both(done: int, of: int) -> None:
         report(done, of)
-        pace.insist(patience, done, of)
+        estimate.check_patience(patience, done, of)
 
     return both
 

@@ -18,7 +18,7 @@ from ..processes.json_process import JsonProcess, StartError, module_command
 from ..storage.temp_folders import new_process_folder
 from ..storage.trace_file import TraceFileError, load
 from .time_estimate import duration_text
-from .worker_events import Done, Event, Failed, Job, Output, Progress, Slow
+from .worker_events import Done, Failed, Job, Output, Progress, Slow, WorkerMessage
 
 COMMAND = module_command("tilescope.tracer.run.worker")
 
@@ -126,7 +126,7 @@ class Worker:
 
     def _converse(
         self,
-        events: Iterator[Event],
+        events: Iterator[WorkerMessage],
         process: JsonProcess,
         progress: Callable[[int, int], None] | None,
         output: Callable[[str], None] | None,
@@ -144,13 +144,15 @@ class Worker:
         end = f"The tracing process ended unexpectedly ({death})"
         raise WorkerError(f"{end}; the next run starts a new one.")
 
-    def _events(self, process: JsonProcess, launch: Launch, patience: float | None) -> Iterator[Event]:
+    def _events(
+        self, process: JsonProcess, launch: Launch, patience: float | None
+    ) -> Iterator[WorkerMessage]:
         """Yield what the worker says about a launch, up to its end if it ends."""
         number = next(self._jobs)
         out = self._folder / f"{number}.trace"
         process.send(Job(number, msgspec.Raw(encode(launch).encode()), str(out), patience))
         for line in process.lines():
-            yield msgspec.json.decode(line, type=Event)
+            yield msgspec.json.decode(line, type=WorkerMessage)
 
 
 def _result(launch: Launch, end: Done | Failed | Slow) -> Trace:

@@ -9,7 +9,7 @@ class Job(msgspec.Struct, frozen=True):
     """Trace a launch and save it, uncompressed."""
 
     job: int  # its number, which the answers bear
-    launch: msgspec.Raw  # JSON, see tracer.launch
+    launch: msgspec.Raw  # JSON, see `tracer.model.launch`
     out: str  # path of the trace file
     patience: float | None = None  # seconds; where all blocks would take more, the launch is left for `Slow`
 
@@ -54,4 +54,4 @@ class Slow(msgspec.Struct, frozen=True, tag_field="event", tag="slow"):
     blocks: int
 
 
-Event = Ready | Progress | Output | Done | Failed | Slow
+WorkerMessage = Ready | Progress | Output | Done | Failed | Slow

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QVBoxLayout, QWidget
 
-from ....tracer.run.time_estimate import Pace, left_text
+from ....tracer.run.time_estimate import TimeEstimate, left_text
 from ...widgets.controls import button, paint_icon
 from ...widgets.theme import Theme
 
@@ -21,7 +21,7 @@ class ProgressOverlay(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("overlay")
-        self.text, self.bar, self.pace = QLabel(), QProgressBar(), Pace()
+        self.text, self.bar, self.pace = QLabel(), QProgressBar(), TimeEstimate()
         self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of tracing")
@@ -39,7 +39,7 @@ class ProgressOverlay(QFrame):
 
     def show_progress(self, text: str, done: int, total: int) -> None:
         """Show how far it is; a total of 0 means that nobody knows."""
-        left = left_text(self.pace.left(done, total)) if total else ""
+        left = left_text(self.pace.seconds_left(done, total)) if total else ""
         self.text.setText(f"{text}\n{left}".strip())
         self.bar.setRange(0, total)
         self.bar.setValue(done)

@@ -237,7 +237,7 @@ def test_what_is_too_large_to_be_run_again_in_lockstep_says_so(tmp_path, monkeyp
     made = launch(tmp_path, source, (Array((1,), "int64"),), block=(32, 1, 1), engine="compiled")
     again = engine.run(made, lambda done, of: None)
     assert "; run again" in again.made_by
-    monkeypatch.setattr(engine, "AGAIN", 10)
+    monkeypatch.setattr(engine, "RERUN_AT_MOST", 10)
     left = engine.run(made, lambda done, of: None)
     assert left.made_by.endswith("compiled")
     assert left.notice.startswith("Its threads ran one after the other")

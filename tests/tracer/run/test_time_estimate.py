@@ -10,7 +10,7 @@ from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import encode
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.run import time_estimate
-from tilescope.tracer.run.time_estimate import Pace, TooSlow, duration_text, left_text
+from tilescope.tracer.run.time_estimate import TimeEstimate, TooSlow, duration_text, left_text
 from tilescope.tracer.run.worker import answer
 from tilescope.tracer.run.worker_client import TakesLong, Worker
 from tilescope.tracer.run.worker_events import Done, Job, Slow
@@ -31,10 +31,10 @@ class Clock:
 def left_after(seconds: list[float], of: int) -> float | None:
     """Return the seconds left after blocks that took so long each."""
     clock = Clock()
-    reckoned, left = Pace(clock), None
+    reckoned, left = TimeEstimate(clock), None
     for done, each in enumerate(seconds, 1):
         clock.now += each
-        left = reckoned.left(done, of)
+        left = reckoned.seconds_left(done, of)
     return left
 
 
@@ -51,20 +51,20 @@ def test_nothing_is_said_too_early():
 
 def test_a_new_launch_is_reckoned_anew():
     clock = Clock()
-    reckoned = Pace(clock)
+    reckoned = TimeEstimate(clock)
     for done in (20, 40, 60):
         clock.now += 20
-        reckoned.left(done, 100)
-    assert reckoned.left(1, 100) is None
+        reckoned.seconds_left(done, 100)
+    assert reckoned.seconds_left(1, 100) is None
 
 
 def test_who_does_not_want_to_wait_is_told_how_long_it_takes():
     clock = Clock()
-    reckoned = Pace(clock)
+    reckoned = TimeEstimate(clock)
     with pytest.raises(TooSlow) as told:
         for done in range(1, 100):
             clock.now += 1
-            reckoned.insist(30, done, 100)
+            reckoned.check_patience(30, done, 100)
     assert told.value.seconds == pytest.approx(100)
     assert told.value.blocks == 100
 
@@ -87,7 +87,7 @@ def job(patience: float | None) -> Job:
 def test_the_worker_leaves_a_launch_that_takes_long(monkeypatch):
     monkeypatch.setattr(time_estimate, "LOOKING", 0.0)
     clock = Clock()
-    monkeypatch.setattr("tilescope.tracer.run.worker.Pace", lambda: Pace(clock))
+    monkeypatch.setattr("tilescope.tracer.run.worker.TimeEstimate", lambda: TimeEstimate(clock))
 
     def engine(launch, report):
         for done in range(1, 1000):

@@ -21,7 +21,7 @@ from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.run import worker_client
 from tilescope.tracer.run.worker import PERIOD, Printed, reporter
 from tilescope.tracer.run.worker_client import Cancelled, Worker, WorkerError
-from tilescope.tracer.run.worker_events import Event, Output, Progress
+from tilescope.tracer.run.worker_events import Output, Progress, WorkerMessage
 from tilescope.tracer.storage.trace_file import load
 
 ARRAY = (Array((8,), fill="arange"),)
@@ -316,7 +316,7 @@ def test_same_launch_gives_the_same_file_to_the_byte(worker: Worker, tmp_path: P
 
 
 def test_progress_is_told_at_most_20_times_a_second_and_at_the_end():
-    sent: list[Event] = []
+    sent: list[WorkerMessage] = []
     now = 0.0
     report = reporter(7, sent.append, lambda: now)
     for done in range(1, 1001):
@@ -327,7 +327,7 @@ def test_progress_is_told_at_most_20_times_a_second_and_at_the_end():
 
 
 def test_lines_are_sent_whole():
-    sent: list[Event] = []
+    sent: list[WorkerMessage] = []
     stream = Printed(sent.append)
     print("a", "b", file=stream)
     print("c", end="", file=stream)

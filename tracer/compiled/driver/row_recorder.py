@@ -344,7 +344,7 @@ def _words(rows: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _outside_of(out_of_bounds: Sequence[tuple[Any, ...]]) -> OutOfBounds:
-    """Return the accesses that were not made as columns; each is given as the fields of `OutOfBounds`, in their order."""
+    """Return the accesses that were not made as columns; each is given as the fields of `OutOfBounds`."""
     block, thread, phase, op, buffer, site, step, cell, text = (
         [m[i] for m in out_of_bounds] for i in range(9)
     )
