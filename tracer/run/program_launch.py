@@ -13,7 +13,7 @@ from ..model.launch import Launch
 from ..model.trace import Op, Trace
 from ..recording.run_record import RunRecord
 from ..simulator.execution import Enough, Watch
-from ..simulator.numba_patch import Call, Perform, begin, finished, new_record
+from ..simulator.numba_patch import KernelCall, Perform, new_record, restart, trace_of_simulated_run
 from .engine import is_too_large_to_rerun, reason_to_rerun, with_sequential_notice
 
 # The simulator makes so many accesses, or runs so many seconds, in about the time that it takes to compile a kernel.
@@ -36,13 +36,13 @@ class ProgramLaunch:
         self._record: RunRecord | None = None
         self._why, self._settled = "", False
 
-    def simulate(self, call: Call) -> None:
+    def simulate(self, call: KernelCall) -> None:
         """Run a call by the simulator."""
-        execution = begin()
+        execution = restart()
         execution.execute(*call)
-        self._finish(execution.record, finished(execution.record, _file(execution.record)))
+        self._finish(execution.record, trace_of_simulated_run(execution.record, _file(execution.record)))
 
-    def compile(self, call: Call) -> None:
+    def compile(self, call: KernelCall) -> None:
         """Run a call compiled, or else by the simulator."""
         record = new_record()
         self._why = self._compiled(record, call)
@@ -50,10 +50,10 @@ class ProgramLaunch:
             record.undo()
             self.simulate(call)
 
-    def choose(self, call: Call) -> None:
+    def choose(self, call: KernelCall) -> None:
         """Run a call by the simulator, unless it makes many accesses and can be compiled."""
         code = call.kernel.__code__
-        execution = begin(self._watch(call, _made.get(code, 0)))
+        execution = restart(self._watch(call, _made.get(code, 0)))
         record = execution.record
         try:
             execution.execute(*call)
@@ -63,7 +63,7 @@ class ProgramLaunch:
         else:
             self._settled = True
             self._why = self._why or f"not compiled: fewer than {ENOUGH:,} accesses"
-            self._finish(record, finished(record, _file(record)))
+            self._finish(record, trace_of_simulated_run(record, _file(record)))
         _made[code] = _made.get(code, 0) + record.recorder.accesses
 
     def with_last_block(self, perform: Perform) -> Perform:
@@ -72,7 +72,7 @@ class ProgramLaunch:
         Blocks run in any order, so what it does on the arguments as they were, it might have done in the launch.
         """
 
-        def both(call: Call) -> None:
+        def both(call: KernelCall) -> None:
             perform(call)
             blocks = math.prod(call.grid)
             if self._record and self.trace and self.trace.totals and blocks - 1 not in self.trace.recorded:
@@ -80,11 +80,11 @@ class ProgramLaunch:
 
         return both
 
-    def _alone(self, record: RunRecord, perform: Perform, call: Call, block: int) -> Trace | None:
+    def _alone(self, record: RunRecord, perform: Perform, call: KernelCall, block: int) -> Trace | None:
         """Return a trace of one block of a call that was run, None where it does not end by itself."""
         kept, left = (self.raised, self.trace), [(m.cells, m.cells.copy()) for m in record.memories]
         record.undo()
-        begin().record.launch = replace_launch(record.launch, blocks=(block,))
+        restart().record.launch = replace_launch(record.launch, blocks=(block,))
         perform(call)
         trace = self.trace
         for cells, content in left:
@@ -92,7 +92,7 @@ class ProgramLaunch:
         self.raised, self.trace = kept
         return trace if trace is not None and trace.error is None else None
 
-    def _watch(self, call: Call, before: int) -> Watch:
+    def _watch(self, call: KernelCall, before: int) -> Watch:
         """Return what ends a run by the simulator once compiling is worth it, if that can be done."""
         start = time.perf_counter()
 
@@ -112,7 +112,7 @@ class ProgramLaunch:
         self.raised, self._record = record.raised, record
         self.trace = replace(trace, made_by=f"{trace.made_by}; {self._why}") if self._why else trace
 
-    def _compiled(self, record: RunRecord, call: Call) -> str:
+    def _compiled(self, record: RunRecord, call: KernelCall) -> str:
         """Run a call compiled; return why the simulator is to run it after all, or nothing."""
         from ..compiled.driver import engine
         from ..compiled.not_compilable import NotCompilable
@@ -122,7 +122,7 @@ class ProgramLaunch:
             engine.execute(record, call.kernel, call.arguments, debug=call.debug)
         except NotCompilable as why:
             return f"not compiled: {why}"
-        trace = engine.trace_of_run(record, _file(record))
+        trace = engine.trace_of_compiled_run(record, _file(record))
         reason = reason_to_rerun(trace)
         if is_too_large_to_rerun(trace, reason):
             trace, reason = with_sequential_notice(trace), ""
@@ -135,7 +135,7 @@ def _file(record: RunRecord) -> str:
     return record.launch.kernel.rpartition(":")[0]
 
 
-def refusal(launch: Launch, names: tuple[str, ...], call: Call) -> str:
+def refusal(launch: Launch, names: tuple[str, ...], call: KernelCall) -> str:
     """Return why it is no use to run a call compiled, or nothing."""
     from ..compiled.driver.engine import prepared
     from ..compiled.not_compilable import NotCompilable

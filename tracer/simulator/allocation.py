@@ -55,7 +55,7 @@ class Allocation:
         return self.fields[name]
 
 
-def take_turn(scheduler: Scheduler) -> Any:
+def end_turn(scheduler: Scheduler) -> Any:
     """End the current thread's turn where threads interleave; return the thread once it is its turn again."""
     me = scheduler.current
     if scheduler.interleaved:

@@ -15,16 +15,15 @@ from ..model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE, WARP
 from ..recording.bytecode_positions import assigned_name
 from ..recording.fixed_width_ints import BitFunctions
 from ..recording.warp_operations import ALL, Converge, warp_operations
-from .atomics import Atomic
 from .cuda_threads import Block, Index3
 from .execution import Execution
-from .recording_array import RecordingArray
+from .recording_array import Atomic, RecordingArray
 
 _frame = sys._getframe
 
 
 @dataclass(frozen=True)
-class Numba:
+class SimulatorInterface:
     """What must be asked of the simulator: the launch under way, dtypes, and arrays inside its wrappers."""
 
     current: Callable[[], Execution]
@@ -33,7 +32,7 @@ class Numba:
 
 
 class _Shared:
-    def __init__(self, execution: Execution, numba: Numba) -> None:
+    def __init__(self, execution: Execution, numba: SimulatorInterface) -> None:
         self._execution, self._numba = execution, numba
 
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
@@ -45,7 +44,7 @@ class _Shared:
 
 
 class _Local:
-    def __init__(self, execution: Execution, numba: Numba) -> None:
+    def __init__(self, execution: Execution, numba: SimulatorInterface) -> None:
         self._execution, self._numba = execution, numba
 
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
@@ -55,7 +54,7 @@ class _Local:
 
 
 class _Constant:
-    def __init__(self, execution: Execution, numba: Numba) -> None:
+    def __init__(self, execution: Execution, numba: SimulatorInterface) -> None:
         self._execution, self._numba = execution, numba
 
     def array_like(self, ary: Any) -> RecordingArray:
@@ -102,7 +101,7 @@ def _converge_under(execution: Execution) -> Converge:
     return converge
 
 
-def module_class(base: type, numba: Numba) -> type:
+def module_class(base: type, numba: SimulatorInterface) -> type:
     """Return the class of what `cuda` is inside a kernel: Numba's own, with threads and memory of ours."""
 
     class Module(BitFunctions, base):  # type: ignore[misc]  # known at run time only

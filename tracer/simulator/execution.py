@@ -26,7 +26,7 @@ from .cuda_threads import Block, Thread, ThreadRaised
 from .recording_array import RecordingArray, alias, recording
 from .scheduler import Scheduler
 
-ROW = 48  # bytes that a row of the columns takes, with what is made of it
+ROW_BYTES = 48  # bytes that a row of the columns takes, with what is made of it
 _frame = sys._getframe
 
 
@@ -37,7 +37,7 @@ class Enough(TooLarge):
 Watch = Callable[[RunRecord], None]
 
 
-class Watched(Recorder):
+class WatchedRecorder(Recorder):
     """A recorder that calls `watch` now and then, which may end the run."""
 
     def __init__(self, limit: int, count: Callable[[Columns], None], watch: Callable[[], None]) -> None:
@@ -64,16 +64,16 @@ class Execution:
 
     def __init__(self, record: RunRecord, watch: Watch | None = None) -> None:
         launch = record.launch
-        rows = min(launch.limits.accesses, max(1, launch.limits.memory // ROW))
+        rows = min(launch.limits.accesses, max(1, launch.limits.memory // ROW_BYTES))
         self.record = record
-        self.recorder = record.recorder = Watched(rows, self._count, self._look)
+        self.recorder = record.recorder = WatchedRecorder(rows, self._count, self._watch_now)
         self.scheduler = Scheduler(self.recorder, launch.schedule, launch.resident, self._digest)
         self.module: Any = None
         self._watch = watch
         self._allocations: dict[int, Allocation] = {}  # of the memory that the launch was given, by buffer
         self._declared: dict[Any, int] = {}
 
-    def _look(self) -> None:
+    def _watch_now(self) -> None:
         if self._watch:
             self._watch(self.record)
         self.scheduler.check_livelock()

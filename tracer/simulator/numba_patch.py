@@ -25,7 +25,7 @@ from ..model.trace import Dim3, Trace, poison
 from ..recording.finish import finish
 from ..recording.kernel_loader import arrays_of, constants_of, load_kernel
 from ..recording.run_record import RunRecord
-from .cuda_module import Numba, module_class
+from .cuda_module import SimulatorInterface, module_class
 from .execution import Execution, Watch, rebuilt
 from .python_program import run_program
 
@@ -33,7 +33,7 @@ SUPPORTED = (
     "numba 0.61 to 0.68, alone or with numba-cuda 0.22 to 0.30, and others whose simulator has the same parts"
 )
 LARGEST_BLOCK = 1024  # what the driver chooses for most kernels, as the block with which most threads fit
-_PARTS = {
+_REPLACED = {
     "numba.cuda.simulator.kernel": (
         "BlockManager",
         "FakeCUDAKernel",
@@ -48,7 +48,7 @@ class UnsupportedSimulator(Exception):
     """The installed simulator is not one that this file knows; the text says which are."""
 
 
-class Call(NamedTuple):
+class KernelCall(NamedTuple):
     """A kernel about to run."""
 
     kernel: Any  # the function
@@ -58,12 +58,12 @@ class Call(NamedTuple):
     debug: bool  # as given to @cuda.jit
 
 
-Perform = Callable[[Call], None]
+Perform = Callable[[KernelCall], None]
 _execution: Execution | None = None
 _thread = 0  # the thread of Python's that launched it
 
 
-def _simulate(call: Call) -> None:
+def _simulate(call: KernelCall) -> None:
     current().execute(*call)
 
 
@@ -85,7 +85,7 @@ class _BlockManager:
 
     def run(self, grid_point: tuple[int, ...], *args: Any) -> None:
         if not any(grid_point):
-            _perform(Call(self.kernel, self.grid, self.block, tuple(map(_bare, args)), self.debug))
+            _perform(KernelCall(self.kernel, self.grid, self.block, tuple(map(_unwrapped, args)), self.debug))
 
 
 _swaps: list[tuple[dict[str, Any], str, Any]] = []
@@ -126,10 +126,10 @@ def _array_in(value: Any) -> NDArray[Any] | None:
     return np.asarray(value) if isinstance(value, np.ndarray | np.void) else None
 
 
-def _bare(value: Any) -> Any:
+def _unwrapped(value: Any) -> Any:
     """Return an argument with the arrays in it out of Numba's wrappers."""
     if isinstance(value, tuple):
-        return rebuilt(value, map(_bare, value))
+        return rebuilt(value, map(_unwrapped, value))
     ary = _array_in(value)
     return value if ary is None else ary
 
@@ -162,18 +162,18 @@ def _for_all(kernel: Any, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem:
     return kernel[-(-ntasks // threads), threads, stream, sharedmem]
 
 
-def _by_place(call: Callable[..., Any]) -> Callable[..., Any]:
+def _positional(call: Callable[..., Any]) -> Callable[..., Any]:
     """Return the call of a kernel or device function; the latter takes its arguments by name too, as on the GPU."""
 
     @functools.wraps(call)
-    def by_place(kernel: Any, *arguments: Any, **names: Any) -> Any:
+    def positional(kernel: Any, *arguments: Any, **names: Any) -> Any:
         if names and _execution is not None:
             bound = inspect.signature(kernel.fn).bind(*arguments, **names)
             bound.apply_defaults()
             arguments, names = bound.args, {}
         return call(kernel, *arguments, **names)
 
-    return by_place
+    return positional
 
 
 _installed = False
@@ -184,12 +184,14 @@ def install() -> None:
     global _installed
     if _installed:
         return
-    kernel, devicearray = (_part(name) for name in _PARTS)
+    kernel, devicearray = (_module(name) for name in _REPLACED)
     kernel.BlockManager = _BlockManager
-    kernel.FakeCUDAModule = module_class(kernel.FakeCUDAModule, Numba(current, as_dtype, _array_in))
+    kernel.FakeCUDAModule = module_class(
+        kernel.FakeCUDAModule, SimulatorInterface(current, as_dtype, _array_in)
+    )
     kernel.swapped_cuda_module = _swapped
     kernel.FakeCUDAKernel.forall = _for_all
-    kernel.FakeCUDAKernel.__call__ = _by_place(kernel.FakeCUDAKernel.__call__)
+    kernel.FakeCUDAKernel.__call__ = _positional(kernel.FakeCUDAKernel.__call__)
     filled = _poisoned(devicearray.device_array)
     for name in (devicearray.__name__, "numba.cuda", "numba.cuda.simulator"):
         sys.modules[name].device_array = filled  # type: ignore[attr-defined]  # Numba's modules
@@ -197,11 +199,11 @@ def install() -> None:
     _installed = True
 
 
-def _part(name: str) -> Any:
+def _module(name: str) -> Any:
     """Return one of the simulator's modules, which has what we replace in it."""
     try:
         module = import_module(name)
-        missing = [n for n in _PARTS[name] if not hasattr(module, n)]
+        missing = [n for n in _REPLACED[name] if not hasattr(module, n)]
         if missing:
             raise ImportError(f"{name} has no {', '.join(missing)}")
     except ImportError as error:
@@ -227,7 +229,7 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     LoadError where the kernel's file or arguments don't make a launch.
     """
     if is_python_program(launch):
-        return finished(*run_program(launch, report))
+        return trace_of_simulated_run(*run_program(launch, report))
     install()
     module, kernel = load_kernel(launch)
     constants_of(module, launch)
@@ -242,7 +244,7 @@ def record(
     """Run a kernel of the simulator on these arguments, and return the trace of it."""
     with recording_of(launch, names, report) as made:
         kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
-    return finished(made, str(module.__file__))
+    return trace_of_simulated_run(made, str(module.__file__))
 
 
 @contextmanager
@@ -269,7 +271,7 @@ def new_record() -> RunRecord:
     return RunRecord(old.launch, old.names, old.report, to_the_end=True)
 
 
-def begin(watch: Watch | None = None) -> Execution:
+def restart(watch: Watch | None = None) -> Execution:
     """Begin the launch under way anew, and return the execution that `cuda` serves from now on."""
     global _execution
     module = current().module
@@ -278,7 +280,7 @@ def begin(watch: Watch | None = None) -> Execution:
     return _execution
 
 
-def finished(made: RunRecord, file: str) -> Trace:
+def trace_of_simulated_run(made: RunRecord, file: str) -> Trace:
     """Return the trace of a run of a kernel in this file."""
     return finish(made, file, _versions())
 
@@ -290,4 +292,4 @@ def is_running() -> bool:
 
 def kernel_class() -> Any:
     """Return the simulator's class of kernels, whose instances are called to launch them."""
-    return _part("numba.cuda.simulator.kernel").FakeCUDAKernel
+    return _module("numba.cuda.simulator.kernel").FakeCUDAKernel

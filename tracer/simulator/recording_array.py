@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..model.trace import Op, poison
 from ..model.user_code import UserCode
 from ..recording.fixed_width_ints import elements_as_computed
-from .allocation import FULL, Allocation, converted, take_turn
+from .allocation import FULL, Allocation, converted, end_turn
 from .scheduler import Scheduler
 
 SMALL = 4096  # a list of offsets is looked up faster than a range, and takes more memory
@@ -142,14 +142,14 @@ class RecordingArray:
 
     def load(self, cell: int, frame: FrameType) -> Any:
         """Load the element at an index of the memory, for an instruction of `frame`."""
-        me = take_turn(self._scheduler)
+        me = end_turn(self._scheduler)
         value = self._values[cell]
         self._extend((me.context, self._load, *self._user_code.locate(frame), cell, value))
         return value
 
     def store(self, cell: int, value: Any, frame: FrameType) -> None:
         """Store to an index of the memory; numbers that don't fit wrap, as on the GPU."""
-        me = take_turn(self._scheduler)
+        me = end_turn(self._scheduler)
         self._values[cell] = converted(value, self._memory.cells.dtype)
         self._extend((me.context, self._store, *self._user_code.locate(frame), cell, self._values[cell]))
 
@@ -169,7 +169,7 @@ class RecordingArray:
 
     def record_out_of_bounds(self, access: OutOfBounds, op: Op, frame: FrameType) -> Any:
         """Record an access outside the array, which is not made, and return the poison that a load gives."""
-        me = take_turn(self._scheduler)
+        me = end_turn(self._scheduler)
         coded = self._memory.buffer * 4 + op
         self._memory.recorder.record_out_of_bounds(
             me.context, coded, *self._user_code.locate(frame), access.cell, access.text
@@ -379,3 +379,88 @@ def alias(view: NDArray[Any], memory: Allocation) -> RecordingArray:
         number = recorder.add_part(memory.buffer, key, seen)
         memory.fields[key] = Allocation(cells, number, memory.scheduler)
     return recording(view, memory.fields[key])
+
+
+def _update(array: RecordingArray, index: Any, change: Callable[[Any], Any], frame: FrameType) -> Any:
+    """Replace one element by `change` of it and return the old value; None from `change` leaves it."""
+    try:
+        cell = array.cell(index)
+    except OutOfBounds as access:
+        return array.record_out_of_bounds(access, Op.ATOMIC, frame)
+    me = end_turn(array._scheduler)
+    values = array._values
+    old = values[cell]
+    new = change(old)
+    if new is not None:
+        values[cell] = converted(new, array._memory.cells.dtype)
+    buffer = array._memory.buffer * 4 + Op.ATOMIC
+    array._extend((me.context, buffer, *array._user_code.locate(frame), cell, values[cell]))
+    return old
+
+
+class Atomic:
+    """The functions of `cuda.atomic`, with the meaning they have on the GPU."""
+
+    def add(self, array: Any, index: Any, value: Any) -> Any:
+        """Add a value."""
+        return _update(array, index, lambda old: _python(old) + value, _frame(1))
+
+    def sub(self, array: Any, index: Any, value: Any) -> Any:
+        """Subtract a value."""
+        return _update(array, index, lambda old: _python(old) - value, _frame(1))
+
+    def and_(self, array: Any, index: Any, value: Any) -> Any:
+        """Bitwise and."""
+        return _update(array, index, lambda old: int(old) & int(value), _frame(1))
+
+    def or_(self, array: Any, index: Any, value: Any) -> Any:
+        """Bitwise or."""
+        return _update(array, index, lambda old: int(old) | int(value), _frame(1))
+
+    def xor(self, array: Any, index: Any, value: Any) -> Any:
+        """Bitwise exclusive or."""
+        return _update(array, index, lambda old: int(old) ^ int(value), _frame(1))
+
+    def inc(self, array: Any, index: Any, value: Any) -> Any:
+        """Count up, and from `value` on start again at 0."""
+        return _update(array, index, lambda old: 0 if old >= value else int(old) + 1, _frame(1))
+
+    def dec(self, array: Any, index: Any, value: Any) -> Any:
+        """Count down, and from 0 or above `value` start again at `value`."""
+        return _update(
+            array, index, lambda old: value if old == 0 or old > value else int(old) - 1, _frame(1)
+        )
+
+    def exch(self, array: Any, index: Any, value: Any) -> Any:
+        """Exchange."""
+        return _update(array, index, lambda old: value, _frame(1))
+
+    def max(self, array: Any, index: Any, value: Any) -> Any:
+        """Keep the larger; a nan in memory stays, a nan given changes nothing."""
+        return _update(array, index, lambda old: value if value > old else old, _frame(1))
+
+    def min(self, array: Any, index: Any, value: Any) -> Any:
+        """Keep the smaller; a nan in memory stays, a nan given changes nothing."""
+        return _update(array, index, lambda old: value if value < old else old, _frame(1))
+
+    def nanmax(self, array: Any, index: Any, value: Any) -> Any:
+        """Keep the larger, a number before a nan."""
+        return _update(array, index, lambda old: np.fmax(old, value), _frame(1))
+
+    def nanmin(self, array: Any, index: Any, value: Any) -> Any:
+        """Keep the smaller, a number before a nan."""
+        return _update(array, index, lambda old: np.fmin(old, value), _frame(1))
+
+    def compare_and_swap(self, array: Any, old: Any, value: Any) -> Any:
+        """Replace the first element if it equals `old`."""
+        first = (0,) * array.ndim
+        return _update(array, first, lambda seen: value if seen == old else None, _frame(1))
+
+    def cas(self, array: Any, index: Any, old: Any, value: Any) -> Any:
+        """Replace the element if it equals `old`."""
+        return _update(array, index, lambda seen: value if seen == old else None, _frame(1))
+
+
+def _python(value: Any) -> Any:
+    """Return integers as Python's, which don't overflow before they are wrapped; others as they are."""
+    return int(value) if isinstance(value, np.integer) else value

@@ -47,10 +47,10 @@ def run_compiled(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     record.contents = {n: content_of(a) for n, a in arrays if isinstance(a, Array) and a.fill != "file"}
     debug = getattr(kernel, "_debug", False) or getattr(kernel, "targetoptions", {}).get("debug")
     execute(record, kernel.py_func, given, debug=bool(debug))
-    return trace_of_run(record, str(module.__file__))
+    return trace_of_compiled_run(record, str(module.__file__))
 
 
-def trace_of_run(record: RunRecord, file: str) -> Trace:
+def trace_of_compiled_run(record: RunRecord, file: str) -> Trace:
     """Return the trace of a run of a kernel in this file, which has been executed."""
     trace = finish(record, file, f"numba {numba.__version__}, compiled")
     assert isinstance(record.recorder, RowRecorder)
