@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...kernels.scenarios import catalogue
 from ..model.launch import Array, Launch
-from ..recording.kernel_loader import constants_of, filled, load_kernel
+from ..recording.kernel_loader import filled, load_kernel, set_constants
 from .cases import Case, launch_of_case
 from .cuda_c import CudaCKernel
 from .gpu import Gpu
@@ -209,7 +209,7 @@ def _address(array: Any) -> int:
 
 def _numba_kernel(launch: Launch) -> Any:
     module, kernel = load_kernel(launch)
-    constants_of(module, launch)
+    set_constants(module, launch)
     return kernel
 
 

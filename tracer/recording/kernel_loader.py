@@ -21,11 +21,12 @@ from ..model.kernel_imports import imported_texts
 from ..model.launch import Array, Launch
 from ..model.trace import poison
 
-PIECE = 1 << 16  # numbers drawn at a time, which stay in a processor's cache
-
-
+DRAWN_AT_ONCE = 1 << 16  # numbers drawn at a time, which stay in a processor's cache
 DRAWN = ("random", "normal")
-KEPT = 1 << 20, 1 << 28  # bytes of an array of drawn numbers that is kept, at least, and of all, at most
+KEPT_BYTES = (
+    1 << 20,
+    1 << 28,
+)  # bytes of an array of drawn numbers that is kept, at least, and of all, at most
 _drawn_before: OrderedDict[Array, NDArray[Any]] = OrderedDict()
 
 
@@ -44,8 +45,8 @@ def load_kernel(launch: Launch) -> tuple[ModuleType, Any]:
 
 def load_function(launch: Launch) -> tuple[ModuleType, Any]:
     """Run the launch's source as a module of its own and return (module, what its kernel's name names)."""
-    place, _, name = launch.kernel.rpartition(":")
-    file, package = _file_of(place)
+    source, _, name = launch.kernel.rpartition(":")
+    file, package = _file_and_package(source)
     _refresh(file, launch.source)
     module = ModuleType(Path(file).stem)
     module.__file__, module.__package__ = file, package
@@ -60,8 +61,8 @@ def load_function(launch: Launch) -> tuple[ModuleType, Any]:
         raise LoadError(f"{file}:{error.lineno}: {error.msg}.") from error
     except (Exception, SystemExit) as error:  # whatever a user's file raises
         lines = [step.lineno for step in traceback.extract_tb(error.__traceback__) if step.filename == file]
-        place = f"{file}:{lines[-1]}" if lines else file
-        raise LoadError(f"{place}: the file can't be run: {type(error).__name__}: {error}.") from error
+        where = f"{file}:{lines[-1]}" if lines else file
+        raise LoadError(f"{where}: the file can't be run: {type(error).__name__}: {error}.") from error
     kernel = getattr(module, name, None)
     if kernel is None:
         raise LoadError(f"{file} has no kernel named {name}.")
@@ -100,16 +101,17 @@ def _folder_first(file: str, package: str) -> Iterator[None]:
         sys.dont_write_bytecode = keeps
 
 
-def _file_of(place: str) -> tuple[str, str]:
-    if place.endswith(".py"):
-        return str(Path(place).absolute()), ""
-    spec = util.find_spec(place)
+def _file_and_package(source: str) -> tuple[str, str]:
+    """Return the file that a path or a module's name means, and the package that it is in."""
+    if source.endswith(".py"):
+        return str(Path(source).absolute()), ""
+    spec = util.find_spec(source)
     if spec is None or spec.origin is None:
-        raise LoadError(f"There is no module named {place}.")
-    return spec.origin, place.rpartition(".")[0]
+        raise LoadError(f"There is no module named {source}.")
+    return spec.origin, source.rpartition(".")[0]
 
 
-def constants_of(module: ModuleType, launch: Launch) -> None:
+def set_constants(module: ModuleType, launch: Launch) -> None:
     """Set the module's constants to the launch's; a string names a numba type.
 
     Those that it lacks are of closures and of other modules, which a program's kernel used.
@@ -121,7 +123,7 @@ def constants_of(module: ModuleType, launch: Launch) -> None:
             setattr(module, name, getattr(numba.types, value) if isinstance(value, str) else value)
 
 
-def arrays_of(launch: Launch, kernel: Any) -> tuple[list[Any], tuple[str, ...]]:
+def arguments_of(launch: Launch, kernel: Any) -> tuple[list[Any], tuple[str, ...]]:
     """Return the kernel's arguments, filled, and their names; raises LoadError."""
     names = tuple(inspect.signature(kernel.py_func).parameters)
     if len(names) != len(launch.arguments):
@@ -140,7 +142,7 @@ def content_of(array: Array) -> NDArray[Any]:
     """Return what `filled` does, read-only where it is kept for other launches: drawing numbers takes long."""
     if array not in _drawn_before:
         made = _made(array)
-        if array.fill not in DRAWN or not KEPT[0] <= made.nbytes <= KEPT[1]:
+        if array.fill not in DRAWN or not KEPT_BYTES[0] <= made.nbytes <= KEPT_BYTES[1]:
             return made
         made.flags.writeable = False
         _keep(array, made)
@@ -151,7 +153,7 @@ def content_of(array: Array) -> NDArray[Any]:
 def _keep(array: Array, made: NDArray[Any]) -> None:
     """Keep an array, instead of those that have been wanted least lately."""
     _drawn_before[array] = made
-    while sum(kept.nbytes for kept in _drawn_before.values()) > KEPT[1]:
+    while sum(kept.nbytes for kept in _drawn_before.values()) > KEPT_BYTES[1]:
         _drawn_before.popitem(last=False)
 
 
@@ -194,8 +196,8 @@ def _random(array: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
 def _drawn(draw: Callable[[int], NDArray[Any]], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return numbers drawn one after the other, cast piece by piece: large arrays are made in half the time."""
     made = np.empty(int(np.prod(shape)), dtype)
-    for low in range(0, len(made), PIECE):
-        part = made[low : low + PIECE]
+    for low in range(0, len(made), DRAWN_AT_ONCE):
+        part = made[low : low + DRAWN_AT_ONCE]
         part[:] = draw(len(part))
     return made.reshape(shape)
 

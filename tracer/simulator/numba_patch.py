@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..model.launch import Launch, is_python_program
 from ..model.trace import Dim3, Trace, poison
 from ..recording.finish import finish
-from ..recording.kernel_loader import arrays_of, constants_of, load_kernel
+from ..recording.kernel_loader import arguments_of, load_kernel, set_constants
 from ..recording.run_record import RunRecord
 from .cuda_module import SimulatorInterface, module_class
 from .execution import Execution, Watch, rebuilt
@@ -232,8 +232,8 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
         return trace_of_simulated_run(*run_program(launch, report))
     install()
     module, kernel = load_kernel(launch)
-    constants_of(module, launch)
-    arguments, names = arrays_of(launch, kernel)
+    set_constants(module, launch)
+    arguments, names = arguments_of(launch, kernel)
     return record(launch, module, kernel, arguments, names, report)
 
 

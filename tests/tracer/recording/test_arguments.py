@@ -7,11 +7,11 @@ import pytest
 
 from tilescope.tracer.model.launch import Array
 from tilescope.tracer.recording import kernel_loader
-from tilescope.tracer.recording.kernel_loader import PIECE, content_of, filled
+from tilescope.tracer.recording.kernel_loader import DRAWN_AT_ONCE, content_of, filled
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("shape", [(3, 5), (PIECE + 7,), (2, PIECE, 2), (0,)])
+@pytest.mark.parametrize("shape", [(3, 5), (DRAWN_AT_ONCE + 7,), (2, DRAWN_AT_ONCE, 2), (0,)])
 def test_numbers_drawn_in_pieces_are_those_drawn_at_once(dtype, shape):
     uniform = filled(Array(shape, dtype, "random", seed=3))
     assert uniform.dtype == dtype and uniform.shape == shape
@@ -31,7 +31,7 @@ def test_drawn_numbers_are_drawn_once_and_every_launch_has_its_own():
 
 
 def test_no_more_is_kept_than_may_be(monkeypatch):
-    monkeypatch.setattr(kernel_loader, "KEPT", (1, 4000))
+    monkeypatch.setattr(kernel_loader, "KEPT_BYTES", (1, 4000))
     arrays = [Array((500,), "float32", "normal", seed=seed) for seed in range(3)]
     made = [content_of(array) for array in arrays]
     assert [content_of(array) is old for array, old in zip(arrays[::-1], made[::-1], strict=True)] == [
