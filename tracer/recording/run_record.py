@@ -29,7 +29,7 @@ class HostMemory:
 class RunRecord:
     """One launch under way: the memory that it was given, where its accesses are recorded, and how it ended."""
 
-    launch: Launch
+    launch: Launch  # what runs
     names: tuple[str, ...]  # of the kernel's parameters
     report: Callable[[int, int], None]  # is called as blocks end: how many have, and of how many
     to_the_end: bool = False  # whether it goes on where more accesses must be held than may be
@@ -42,7 +42,7 @@ class RunRecord:
     initial: dict[int, NDArray[Any]] = field(default_factory=dict)  # by buffer, shape (size,); see `Trace`
     finals: dict[str, NDArray[Any]] = field(default_factory=dict)  # by argument: what holds its results
     totals: dict[str, int] = field(default_factory=dict)  # counters of the accesses that are not kept
-    error: KernelError | None = None
+    error: KernelError | None = None  # what a thread raised, as it is shown
     raised: BaseException | None = None  # what `error` tells of
     notice: str = ""  # one sentence about what is missing
     _records: dict[int, NDArray[Any]] = field(default_factory=dict)  # as `initial`; traces do without it

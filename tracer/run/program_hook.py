@@ -27,19 +27,19 @@ if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, 
 class RecordingOptions:
     """How the launches of a program are scheduled, which of their blocks run, and where recording stops.
 
-    engine: None is the compiled one for kernels that make many accesses, and the simulator for those that are done
-    before they were compiled. raise_outside: whether an access outside its array ends in the IndexError that
-    the simulator raises, once the launch is over; a GPU would go on. take_last: gets the trace of the last block of
-    each launch of which that was not kept, before the launch itself is taken.
+    Without an engine, kernels that make many accesses are compiled, and the simulator runs those that are done before
+    they were compiled. An access outside its array may raise once the launch is over, where a GPU would go on.
     """
 
-    schedule: Schedule = field(default_factory=Schedule)
+    schedule: Schedule = field(default_factory=Schedule)  # the order of turns of its threads
     resident: int | None = None  # blocks at once; None is as many as fit 8,192 threads
     blocks: tuple[int, ...] | None = None  # numbers of the blocks that run; None is all
-    limits: Limits = field(default_factory=Limits)
-    engine: EngineName | None = None
-    raise_outside: bool = True
-    take_last: Callable[[Trace], None] | None = None
+    limits: Limits = field(default_factory=Limits)  # accesses and bytes that are kept
+    engine: EngineName | None = None  # None chooses by how many accesses a kernel makes
+    raise_outside: bool = True  # whether an access outside its array ends in the simulator's IndexError
+    take_last: Callable[[Trace], None] | None = (
+        None  # gets, before its launch, the trace of a last block not kept
+    )
 
 
 NUMBERS = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|complex(64|128)")

@@ -22,7 +22,7 @@ UPDATES = {
 # What does nothing that a trace shows.
 NOTHING = ("nanosleep",)
 
-# Functions that compute, defined in compiled code under the same names (see runtime/arithmetic.py and runtime/float16.py).
+# Functions that compute, defined in compiled code under the same names (see `arithmetic` and `float16`).
 _HALVES = (
     "hadd", "hsub", "hmul", "hdiv", "hfma", "hneg", "habs", "hsin", "hcos", "hlog", "hlog2", "hlog10", "hexp", "hexp2",
     "hexp10", "hsqrt", "hrsqrt", "hceil", "hrcp", "htrunc", "hrint", "heq", "hne", "hge", "hgt", "hle", "hlt", "hmax",

@@ -21,7 +21,7 @@ class DeclaredArray:
 
     name: str  # of the variable that it is assigned to; "" where there is none
     space: str  # "shared", "local" or "constant"
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any]  # of its elements
     shape: tuple[int, ...] | None  # None is that of dynamic shared memory
     content: Any = field(default=None, repr=False)  # what a constant array holds, of this shape
 
