@@ -26,7 +26,7 @@ class Arguments:
     readers: dict[str, Any] = field(default_factory=dict)  # the functions that these call, by name
     facts: list[str] = field(default_factory=list)  # all that compiled code depends on
     _words: list[int] = field(default_factory=list)  # of the table: 64 bits each
-    _places: list[int] = field(default_factory=list)  # where each array begins in it
+    _array_offsets: list[int] = field(default_factory=list)  # index in these where each array begins
 
     def add(self, name: str, value: Any) -> None:
         """Add an argument; raises NotCompilable for one of a kind that compiled code can't have."""
@@ -46,11 +46,11 @@ class Arguments:
         if isinstance(value, Enum):
             return self._known(value, f"{type(value).__module__}.{type(value).__qualname__}")
         made = f"_ts_argument_{len(self.readers)}"
-        place = len(self._words)
+        offset = len(self._words)
         self.readers[made] = (
             self._array(name, value) if isinstance(value, np.ndarray) else self._scalar(name, value)
         )
-        self.facts.append(f"{made} = {self.facts.pop()} at {place}")
+        self.facts.append(f"{made} = {self.facts.pop()} at {offset}")
         return f"{made}(_ts_state)"
 
     def _known(self, value: Any, fact: str) -> str:
@@ -66,12 +66,12 @@ class Arguments:
             raise NotCompilable(
                 f"{name} is an array of {value.ndim} dimensions of {value.dtype}, {_flags(value)}."
             )
-        place = len(self._words)
-        self._places.append(place)
+        offset = len(self._words)
+        self._array_offsets.append(offset)
         self.arrays.append((name, value))
         self._words += [value.ctypes.data, 0, 0, *value.shape, *value.strides]
         self.facts.append(f"array({value.dtype}, {value.ndim})")
-        return cell_type.argument(value.dtype, value.ndim, place)
+        return cell_type.argument(value.dtype, value.ndim, offset)
 
     def _scalar(self, name: str, value: Any) -> Any:
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
@@ -84,16 +84,16 @@ class Arguments:
             kind = getattr(types, "boolean" if value.dtype.kind == "b" else value.dtype.name)
         if kind is None:
             raise NotCompilable(f"{name} is of the type {type(value).__name__}.")
-        place = len(self._words)
+        offset = len(self._words)
         self._words += np.frombuffer(np.array([value]).tobytes().ljust(16, b"\0"), np.int64).tolist()
         self.facts.append(str(kind))
-        return threads.scalar(kind, place)
+        return threads.scalar(kind, offset)
 
     def table(self, starts: list[tuple[int, int]]) -> NDArray[np.int64]:
         """Return the table, given of each array where its memory starts and the region that this is."""
         words = np.array(self._words or [0], np.int64)
-        for place, (start, region) in zip(self._places, starts, strict=True):
-            words[place + 1 : place + 3] = start, region
+        for offset, (start, region) in zip(self._array_offsets, starts, strict=True):
+            words[offset + 1 : offset + 3] = start, region
         return words
 
 

@@ -115,7 +115,7 @@ def _memory(program: GeneratorProgram) -> dict[str, Any]:
 
 
 def _written(name: str, text: str) -> Path:
-    """Write a program where numba's cache can name it; without a place to write, it is compiled every time."""
+    """Write a program where numba's cache can name it; where nothing can be written, it is compiled every time."""
     folder = cache_folder()
     path = folder / f"{name}.py"
     try:

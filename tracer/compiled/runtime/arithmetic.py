@@ -24,8 +24,8 @@ overload(width_of, strict=False)(_width_of)
 
 def _popc(value: Any) -> Any:
     count = 0
-    for place in range(width_of(value)):
-        count += (value >> place) & 1
+    for bit in range(width_of(value)):
+        count += (value >> bit) & 1
     return count
 
 
@@ -40,23 +40,23 @@ def _cbrt(value: Any) -> Any:
 def _brev(value: Any) -> Any:
     width = width_of(value)
     turned = 0
-    for place in range(width):
-        turned |= ((value >> place) & 1) << (width - 1 - place)
+    for bit in range(width):
+        turned |= ((value >> bit) & 1) << (width - 1 - bit)
     return turned
 
 
 def _clz(value: Any) -> Any:
     width = width_of(value)
-    for place in range(width):
-        if (value >> (width - 1 - place)) & 1:
-            return place
+    for bit in range(width):
+        if (value >> (width - 1 - bit)) & 1:
+            return bit
     return width
 
 
 def _ffs(value: Any) -> Any:
-    for place in range(width_of(value)):
-        if (value >> place) & 1:
-            return place + 1
+    for bit in range(width_of(value)):
+        if (value >> bit) & 1:
+            return bit + 1
     return 0
 
 

@@ -39,14 +39,14 @@ def update(name: str) -> Any:
             return None
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            state, array, place, given, site = args
+            state, array, index_value, given, site = args
             given = context.cast(builder, given, value, cells.value)
 
             def change(old: Any) -> Any:
                 inner = cells.value(cells.value, cells.value)
                 return context.compile_internal(builder, CHANGES[name], inner, (old, given))
 
-            return _updated(context, builder, (cells, index), (state, array, place, site), change)
+            return _updated(context, builder, (cells, index), (state, array, index_value, site), change)
 
         return cells.value(state, cells, index, value, site), generate
 
@@ -59,7 +59,7 @@ def _cas(typing: Any, state: Any, cells: Any, index: Any, old: Any, value: Any, 
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        state, array, place, expected, given, site = args
+        state, array, index_value, expected, given, site = args
         expected = context.cast(builder, expected, old, cells.value)
         given = context.cast(builder, given, value, cells.value)
 
@@ -67,7 +67,7 @@ def _cas(typing: Any, state: Any, cells: Any, index: Any, old: Any, value: Any, 
             inner = cells.value(cells.value, cells.value, cells.value)
             return context.compile_internal(builder, _replaced, inner, (seen, expected, given))
 
-        return _updated(context, builder, (cells, index), (state, array, place, site), change)
+        return _updated(context, builder, (cells, index), (state, array, index_value, site), change)
 
     return cells.value(state, cells, index, old, value, site), generate
 
@@ -85,8 +85,8 @@ def _fits(typing: Any, cells: Any, index: Any, value: Any) -> bool:
 
 def _updated(context: Any, builder: Any, kinds: Any, values: Any, change: Callable[[Any], Any]) -> Any:
     """Replace an element by `change` of it, record that, and return the old value."""
-    (kind, index_kind), (state, array, place, site) = kinds, values
-    element = Element(context, builder, kind, array, numbers(context, builder, index_kind, place))
+    (kind, index_kind), (state, array, index_value, site) = kinds, values
+    element = Element(context, builder, kind, array, numbers(context, builder, index_kind, index_value))
     old = from_data(context, builder, kind, element.data(state))
     stored(element, state, change(old), site)
     return old

@@ -51,7 +51,7 @@ class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
 
     @property
     def code(self) -> int:
-        """The dtype's place in DTYPES, or RECORD."""
+        """The dtype's index in DTYPES, or RECORD_CODE."""
         if self.part:
             return COMPONENTS_FROM + self.part - 1 + 2 * (self.itemsize == 8)
         return RECORD_CODE if self.is_record else CODES[self.numpy]
@@ -124,14 +124,14 @@ def _len(cells: Any) -> Any:
 overload(len, strict=False)(_len)
 
 
-def word(builder: Any, state: Any, place: int) -> Any:
+def word(builder: Any, state: Any, index: int) -> Any:
     """Return a pointer to a word of the table of state."""
-    return builder.gep(builder.inttoptr(state, I64.as_pointer()), [I64(place)])
+    return builder.gep(builder.inttoptr(state, I64.as_pointer()), [I64(index)])
 
 
-def load_word(builder: Any, state: Any, place: int) -> Any:
+def load_word(builder: Any, state: Any, index: int) -> Any:
     """Load a word of the table of state."""
-    return builder.load(word(builder, state, place))
+    return builder.load(word(builder, state, index))
 
 
 def at(builder: Any, address: Any, element: Any, index: Any = None) -> Any:
@@ -172,7 +172,7 @@ def cells_type(dtype: Any, ndim: int) -> Cells:
     return Cells(numpy_support.from_dtype(dtype), ndim)
 
 
-def argument(dtype: Any, ndim: int, place: int) -> Any:
+def argument(dtype: Any, ndim: int, index: int) -> Any:
     """Return what gives compiled code an array, described from a word of the table of arguments on.
 
     The words: its address, where its memory starts, the region that this is, its shape and strides.
@@ -182,7 +182,7 @@ def argument(dtype: Any, ndim: int, place: int) -> Any:
     def typer(typing: Any, state: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             table = load_word(builder, args[0], Word.ARGUMENTS)
-            words = [builder.load(at(builder, table, I64, I64(place + i))) for i in range(3 + 2 * ndim)]
+            words = [builder.load(at(builder, table, I64, I64(index + i))) for i in range(3 + 2 * ndim)]
             region = builder.trunc(builder.shl(words[2], I64(REGION_SHIFT)), I32)
             shape, strides = words[3 : 3 + ndim], words[3 + ndim :]
             return build(context, builder, kind, words[0], words[1], region, shape, strides)
@@ -192,10 +192,10 @@ def argument(dtype: Any, ndim: int, place: int) -> Any:
     return intrinsic(typer)
 
 
-def declared(dtype: Any, shape: tuple[int, ...] | None, place: int, first: int, each: int) -> Any:
+def declared(dtype: Any, shape: tuple[int, ...] | None, index: int, first: int, each: int) -> Any:
     """Return what gives compiled code a declared array.
 
-    place: in the table of memory. first: of its regions, after those of the arguments. each: bytes of each thread's
+    index: in the table of memory. first: of its regions, after those of the arguments. each: bytes of each thread's
     own. A shape of None is that of dynamic shared memory.
     """
     kind = cells_type(dtype, 1 if shape is None else len(shape))
@@ -203,8 +203,8 @@ def declared(dtype: Any, shape: tuple[int, ...] | None, place: int, first: int, 
     def typer(typing: Any, state: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             state = args[0]
-            see(builder, state, place)
-            where = builder.load(at(builder, load_word(builder, state, Word.MEMORY), I64, I64(place)))
+            see(builder, state, index)
+            where = builder.load(at(builder, load_word(builder, state, Word.MEMORY), I64, I64(index)))
             if each:
                 where = builder.add(where, builder.mul(load_word(builder, state, Word.THREAD), I64(each)))
             strides = [I64(s) for s in contiguous(shape or (0,), kind.itemsize)]
@@ -224,9 +224,9 @@ def _dynamic(builder: Any, state: Any, itemsize: int) -> Any:
     return builder.udiv(load_word(builder, state, Word.DYNAMIC), I64(itemsize))
 
 
-def see(builder: Any, state: Any, place: int) -> None:
+def see(builder: Any, state: Any, index: int) -> None:
     """Number a declaration, the first time that it is executed."""
-    seen = at(builder, load_word(builder, state, Word.SEEN), I64, I64(place))
+    seen = at(builder, load_word(builder, state, Word.SEEN), I64, I64(index))
     with cgutils.if_unlikely(builder, builder.icmp_signed("==", builder.load(seen), I64(0))):
         count = word(builder, state, Word.DECLARED)
         number = builder.add(builder.load(count), I64(1))

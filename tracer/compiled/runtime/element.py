@@ -34,7 +34,7 @@ def numbers(context: Any, builder: Any, kind: Any, index: Any) -> list[Any]:
 
 
 class Element:
-    """One element of cells: `inside` says whether it is; `address` and `place` (its index) are as if it were."""
+    """One element of cells: `inside` says whether it is; `address` and `index` (its index) are as if it were."""
 
     def __init__(self, context: Any, builder: Any, kind: Cells, cells: Any, parts: Sequence[Any]) -> None:
         self.context, self.builder, self.kind, self.parts = context, builder, kind, parts
@@ -46,7 +46,7 @@ class Element:
         strides = cgutils.unpack_tuple(builder, struct.strides)
         for part, length, stride in zip(parts, shape, strides, strict=True):
             self._step(part, length, stride)
-        self.place = self._place(builder.sub(self.address, struct.start), kind.unit)
+        self.index = self._index_of(builder.sub(self.address, struct.start), kind.unit)
 
     def _step(self, part: Any, length: Any, stride: Any) -> None:
         """A negative index wraps once, as in Python: Numba compiles that rule for the GPU too."""
@@ -55,7 +55,7 @@ class Element:
         self.inside = b.and_(self.inside, b.icmp_unsigned("<", wrapped, length))
         self.address = b.add(self.address, b.mul(wrapped, stride))
 
-    def _place(self, distance: Any, unit: int) -> Any:
+    def _index_of(self, distance: Any, unit: int) -> Any:
         """Return how many units lie in a distance, of whole ones: records may have any size."""
         if unit & (unit - 1):
             return self.builder.sdiv(distance, I64(unit))
@@ -86,7 +86,7 @@ class Element:
         b = self.builder
         here = word(b, state, Word.ROW)
         row = b.load(here)
-        b.store(self.place, at(b, row, I64))
+        b.store(self.index, at(b, row, I64))
         b.store(key_of(b, self.region, self.kind.code, site), at(b, row, I32, I64(2)))
         b.store(b.trunc(load_word(b, state, Word.CONTEXT), I32), at(b, row, I32, I64(3)))
         b.store(value, at(b, b.add(row, I64(16)), value.type))

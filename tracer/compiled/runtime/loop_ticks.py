@@ -17,11 +17,11 @@ def _tick(typing: Any, state: Any) -> Any:
     """Count a round of a loop; call the driver once in PERIOD rounds, and stop where it says so."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        b, place = builder, word(builder, args[0], Word.TICKS)
-        left = b.sub(b.load(place), I64(1))
-        b.store(left, place)
+        b, address = builder, word(builder, args[0], Word.TICKS)
+        left = b.sub(b.load(address), I64(1))
+        b.store(left, address)
         with cgutils.if_unlikely(b, b.icmp_signed("<", left, I64(0))):
-            b.store(I64(PERIOD), place)
+            b.store(I64(PERIOD), address)
             call_driver(context, b, args[0], I64(DriverCall.TICK))
         return context.get_dummy_value()
 

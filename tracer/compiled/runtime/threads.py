@@ -11,24 +11,24 @@ from ..state import StopReason, Word
 from .cell_type import I64, at, load_word, word
 
 
-def reader(place: Word) -> Any:
+def reader(index: Word) -> Any:
     """Return what gives compiled code a word of the table of state."""
 
     def typer(typing: Any, state: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return load_word(builder, args[0], place)
+            return load_word(builder, args[0], index)
 
         return types.int64(types.int64), generate
 
     return intrinsic(typer)
 
 
-def per_thread(place: Word, kind: Any) -> Any:
+def per_thread(index: Word, kind: Any) -> Any:
     """Return what gives compiled code the current thread's entry in a table, as a type of 8 bytes."""
 
     def typer(typing: Any, state: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            entry = _entry(builder, args[0], place, context.get_data_type(kind))
+            entry = _entry(builder, args[0], index, context.get_data_type(kind))
             return context.data_model_manager[kind].from_data(builder, builder.load(entry))
 
         return kind(types.int64), generate
@@ -36,18 +36,18 @@ def per_thread(place: Word, kind: Any) -> Any:
     return intrinsic(typer)
 
 
-def _entry(builder: Any, state: Any, place: Word, kind: Any) -> Any:
+def _entry(builder: Any, state: Any, index: Word, kind: Any) -> Any:
     """Return a pointer to the current thread's entry in a table of 8-byte entries."""
     offset = builder.mul(load_word(builder, state, Word.THREAD), I64(8))
-    return at(builder, builder.add(load_word(builder, state, place), offset), kind)
+    return at(builder, builder.add(load_word(builder, state, index), offset), kind)
 
 
-def scalar(kind: Any, place: int) -> Any:
+def scalar(kind: Any, index: int) -> Any:
     """Return what gives compiled code a scalar argument: bits at a word of the table of arguments."""
 
     def typer(typing: Any, state: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            table = builder.add(load_word(builder, args[0], Word.ARGUMENTS), I64(8 * place))
+            table = builder.add(load_word(builder, args[0], Word.ARGUMENTS), I64(8 * index))
             data = builder.load(at(builder, table, context.get_data_type(kind)))
             return context.data_model_manager[kind].from_data(builder, data)
 
@@ -65,7 +65,7 @@ def _arrive(typing: Any, state: Any, site: Any) -> Any:
 
 
 def _turn(typing: Any, state: Any, number: Any) -> Any:
-    """Make the thread at a place of the sweep's order the current one."""
+    """Make the thread at an index of the sweep's order the current one."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         b, state = builder, args[0]
@@ -76,8 +76,8 @@ def _turn(typing: Any, state: Any, number: Any) -> Any:
             Word.THREAD: thread, Word.CONTEXT: b.add(load_word(b, state, Word.SWEEP), thread),
             Word.TX: b.urem(thread, width), Word.TY: b.urem(rest, height), Word.TZ: b.udiv(rest, height),
         }  # fmt: skip
-        for place, value in values.items():
-            b.store(value, word(b, state, place))
+        for index, value in values.items():
+            b.store(value, word(b, state, index))
         return context.get_dummy_value()
 
     return types.none(types.int64, types.int64), generate
@@ -128,11 +128,11 @@ def _note(builder: Any, state: Any, reason: Any) -> None:
     rows = builder.sub(load_word(builder, state, Word.ROW), load_word(builder, state, Word.BEGIN))
     made = builder.add(load_word(builder, state, Word.BASE), builder.lshr(rows, I64(5)))
     where = load_word(builder, state, Word.SITE)
-    for place, value in ((Word.REASON, reason), (Word.STOP_SITE, where), (Word.STOP_STEP, made)):
-        builder.store(value, _entry(builder, state, place, I64))
+    for index, value in ((Word.REASON, reason), (Word.STOP_SITE, where), (Word.STOP_STEP, made)):
+        builder.store(value, _entry(builder, state, index, I64))
 
 
-def bring(place: Word) -> Any:
+def bring(index: Word) -> Any:
     """Return what writes a value of up to 8 bytes to the current thread's entry in a table."""
 
     def typer(typing: Any, state: Any, value: Any) -> Any:
@@ -141,8 +141,8 @@ def bring(place: Word) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             data = context.data_model_manager[value].as_data(builder, args[1])
-            builder.store(I64(0), _entry(builder, args[0], place, I64))
-            builder.store(data, _entry(builder, args[0], place, data.type))
+            builder.store(I64(0), _entry(builder, args[0], index, I64))
+            builder.store(data, _entry(builder, args[0], index, data.type))
             return context.get_dummy_value()
 
         return types.none(state, value), generate

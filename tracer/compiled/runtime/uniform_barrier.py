@@ -12,8 +12,8 @@ from ..state import ARRIVAL_WORDS, MAX_ARRIVALS, MAX_SWEEPS, StopReason, Word
 from .cell_type import I64, at
 
 
-def _peek(typing: Any, address: Any, place: Any) -> Any:
-    """Load the 64-bit word at a place of the table at an address."""
+def _peek(typing: Any, address: Any, index: Any) -> Any:
+    """Load the 64-bit word at an index of the table at an address."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.load(at(builder, args[0], I64, args[1]))
@@ -21,8 +21,8 @@ def _peek(typing: Any, address: Any, place: Any) -> Any:
     return types.int64(types.int64, types.int64), generate
 
 
-def _poke(typing: Any, address: Any, place: Any, value: Any) -> Any:
-    """Store a 64-bit word to a place of the table at an address."""
+def _poke(typing: Any, address: Any, index: Any, value: Any) -> Any:
+    """Store a 64-bit word to an index of the table at an address."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         builder.store(args[2], at(builder, args[0], I64, args[1]))
