@@ -70,7 +70,7 @@ class RecordingArray:
     _values: Any
 
     def __init__(self, ary: NDArray[Any], memory: Allocation) -> None:
-        place = object.__setattr__  # RecordArray's own would store to a field
+        set_slot = object.__setattr__  # RecordArray's own would store to a field
         unit = memory.unit
         origin = (ary.__array_interface__["data"][0] - memory.start) // unit if ary.size else 0
         strides = tuple(s // unit for s in ary.strides)
@@ -84,7 +84,7 @@ class RecordingArray:
             ("_rows", _shifted(lines[0], origin) if lines else None),
             ("_cols", lines[1] if len(lines) == 2 else None), ("_user_code", memory.scheduler.user_code),
         ):  # fmt: skip
-            place(self, name, value)
+            set_slot(self, name, value)
 
     def __getitem__(self, index: Any) -> Any:
         try:
@@ -212,8 +212,8 @@ class RecordingArray:
         """Store to every element, as a thread that assigns to a slice or a record does."""
         names = self._ary.dtype.names
         if names is not None:
-            for place, name in enumerate(names):
-                part = value._field(name, frame) if isinstance(value, RecordingArray) else value[place]
+            for position, name in enumerate(names):
+                part = value._field(name, frame) if isinstance(value, RecordingArray) else value[position]
                 self._field_view(name)._fill(part, frame)
             return
         values = value.loaded(frame) if isinstance(value, RecordingArray) else np.asarray(value)
@@ -224,8 +224,8 @@ class RecordingArray:
     def loaded(self, frame: FrameType) -> NDArray[Any]:
         """Load every element and return the values."""
         values = np.empty(self._ary.shape, self._ary.dtype)
-        for place in np.ndindex(self._ary.shape):
-            values[place] = self.load(self.cell(place), frame)
+        for index in np.ndindex(self._ary.shape):
+            values[index] = self.load(self.cell(index), frame)
         return values
 
     def _field(self, name: str, frame: FrameType) -> Any:
@@ -357,16 +357,16 @@ class _Elements:
     """An iterator over an array, whose loads belong to the `for` that asks."""
 
     def __init__(self, array: RecordingArray) -> None:
-        self.array, self.place = array, 0
+        self.array, self.next_index = array, 0
 
     def __iter__(self) -> _Elements:
         return self
 
     def __next__(self) -> Any:
-        if self.place >= len(self.array):
+        if self.next_index >= len(self.array):
             raise StopIteration
-        self.place += 1
-        return self.array._get(self.place - 1, _frame(1))
+        self.next_index += 1
+        return self.array._get(self.next_index - 1, _frame(1))
 
 
 def alias(view: NDArray[Any], memory: Allocation) -> RecordingArray:

@@ -81,11 +81,11 @@ class LaunchMemory:
         self._add_fields(region, dtype)
 
     def _add_fields(self, region: int, dtype: np.dtype[Any]) -> None:
-        place = region + 1
+        number = region + 1
         for name, (part, offset, *_) in (dtype.fields or {}).items():
-            self._fields[place] = (region, name, part, offset)
-            self._add_fields(place, part.base)
-            place += regions_of(part.base)
+            self._fields[number] = (region, name, part, offset)
+            self._add_fields(number, part.base)
+            number += regions_of(part.base)
 
     def _argument(self, name: str, value: NDArray[Any]) -> tuple[int, int]:
         """Make a buffer of an array argument's memory; return where this starts, and its region."""
@@ -101,9 +101,12 @@ class LaunchMemory:
         """Make buffers of the arrays declared since, in the order in which they were."""
         if int(self.seen.max()) == self._known:
             return
-        for place in np.argsort(self.seen).tolist():
-            if self.seen[place] > self._known:
-                array, region = self.program.declared[place], self.regions + self.program.first_region(place)
+        for number in np.argsort(self.seen).tolist():
+            if self.seen[number] > self._known:
+                array, region = (
+                    self.program.declared[number],
+                    self.regions + self.program.first_region(number),
+                )
                 self._add(region, array.dtype, self._buffer(array))
                 self._declared += 1
         self._known = int(self.seen.max())
@@ -120,9 +123,9 @@ class LaunchMemory:
 
     def _part(self, region: int, code: int) -> int:
         """Make a buffer of the real or imaginary parts of a region's complex numbers."""
-        dtype, place = DTYPES[code], (code - COMPONENTS_FROM) % 2
+        dtype, component = DTYPES[code], (code - COMPONENTS_FROM) % 2
         whole = self.number_of(region, CODES[np.result_type(dtype, np.complex64)])
-        return self._of_field(whole, ("real", "imag")[place], dtype, place * dtype.itemsize)
+        return self._of_field(whole, ("real", "imag")[component], dtype, component * dtype.itemsize)
 
     def _field(self, region: int) -> int:
         """Make a buffer of a field of records."""

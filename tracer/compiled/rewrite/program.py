@@ -85,9 +85,9 @@ class GeneratorProgram:
             self.declared.append(array)
         return self._declared[key]
 
-    def first_region(self, place: int) -> int:
+    def first_region(self, number: int) -> int:
         """Return the first region of a declared array, counted from those of the arguments; of all, how many."""
-        return sum(array.regions for array in self.declared[:place])
+        return sum(array.regions for array in self.declared[:number])
 
     def name(self, value: Any, stem: str, fact: str) -> str:
         """Return the global name of a value; `fact` says all of it that can differ."""
