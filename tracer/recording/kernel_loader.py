@@ -123,7 +123,7 @@ def set_constants(module: ModuleType, launch: Launch) -> None:
             setattr(module, name, getattr(numba.types, value) if isinstance(value, str) else value)
 
 
-def arguments_of(launch: Launch, kernel: Any) -> tuple[list[Any], tuple[str, ...]]:
+def arrays_of(launch: Launch, kernel: Any) -> tuple[list[Any], tuple[str, ...]]:
     """Return the kernel's arguments, filled, and their names; raises LoadError."""
     names = tuple(inspect.signature(kernel.py_func).parameters)
     if len(names) != len(launch.arguments):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..model.launch import Launch, is_python_program
 from ..model.trace import Dim3, Trace, poison
 from ..recording.finish import finish
-from ..recording.kernel_loader import arguments_of, load_kernel, set_constants
+from ..recording.kernel_loader import arrays_of, load_kernel, set_constants
 from ..recording.run_record import RunRecord
 from .cuda_module import SimulatorInterface, module_class
 from .execution import Execution, Watch, rebuilt
@@ -233,7 +233,7 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     install()
     module, kernel = load_kernel(launch)
     set_constants(module, launch)
-    arguments, names = arguments_of(launch, kernel)
+    arguments, names = arrays_of(launch, kernel)
     return record(launch, module, kernel, arguments, names, report)
 
 

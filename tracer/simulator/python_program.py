@@ -20,7 +20,7 @@ import greenlet
 
 from ..model.launch import Launch, Schedule
 from ..model.trace import Dim3, unravel
-from ..recording.kernel_loader import arguments_of, load_function
+from ..recording.kernel_loader import arrays_of, load_function
 from ..recording.recorder import Recorder, TooLarge
 from ..recording.run_record import RunRecord
 from .cuda_threads import Index3, ThreadRaised
@@ -31,7 +31,7 @@ from .scheduler import Scheduler
 def run_program(launch: Launch, report: Callable[[int, int], None]) -> tuple[RunRecord, str]:
     """Run a program on recording arrays and return its recorded run and its file; raises LoadError."""
     module, program = load_function(launch)
-    arguments, names = arguments_of(launch, SimpleNamespace(py_func=program))
+    arguments, names = arrays_of(launch, SimpleNamespace(py_func=program))
     execution = Execution(RunRecord(launch, names, report))
     scheduler = EmulationScheduler(execution.recorder, launch.schedule)
     execution.scheduler = scheduler

@@ -15,7 +15,7 @@ from ...model.array_types import Columns
 from ...model.launch import Array, Launch
 from ...model.trace import KernelError, Trace, unravel
 from ...recording.finish import finish
-from ...recording.kernel_loader import arguments_of, content_of, load_kernel, set_constants
+from ...recording.kernel_loader import arrays_of, content_of, load_kernel, set_constants
 from ...recording.partial_totals import totals_of_columns
 from ...recording.recorder import TooLarge
 from ...recording.run_record import RunRecord, resident_blocks
@@ -41,7 +41,7 @@ def run_compiled(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     """
     module, kernel = load_kernel(launch)
     set_constants(module, launch)
-    given, names = arguments_of(launch, kernel)
+    given, names = arrays_of(launch, kernel)
     record = RunRecord(launch, names, report)
     arrays = zip(names, launch.arguments, strict=True)
     record.contents = {n: content_of(a) for n, a in arrays if isinstance(a, Array) and a.fill != "file"}
