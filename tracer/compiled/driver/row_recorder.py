@@ -350,6 +350,5 @@ def _outside_of(out_of_bounds: Sequence[tuple[Any, ...]]) -> OutOfBounds:
     )
     thread_and_phase = (narrow(np.array(c, np.int64)) for c in (block, thread, phase))
     what = (narrow(np.array(c, np.int64)) for c in (buffer, site, step))
-    return OutOfBounds(
-        *thread_and_phase, np.array(op, np.uint8), *what, np.array(cell, np.int64), tuple(text)
-    )  # type: ignore[call-arg, arg-type]
+    made = (*thread_and_phase, np.array(op, np.uint8), *what, np.array(cell, np.int64))
+    return OutOfBounds(*made, tuple(text))  # type: ignore[call-arg, arg-type]
