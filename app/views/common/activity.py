@@ -13,11 +13,11 @@ from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Trace
 from ...model.session import Session
 
-State = Literal["absent", "before", "request", "waiting", "idle", "after"]
+WarpState = Literal["absent", "before", "request", "waiting", "idle", "after"]
 
 
 @dataclass(frozen=True, eq=False)
-class BlockTrack:
+class BlockActivity:
     """One block over the launch. Phase p is made of moments start[p] < m <= end[p] (none where equal)."""
 
     block: int  # linear number
@@ -43,37 +43,37 @@ class BlockTrack:
 
 
 @dataclass(frozen=True, eq=False)
-class WarpTrack:
+class WarpActivity:
     """One warp over the launch: its requests in the order of their moments."""
 
-    warp: int
-    requests: Ints
-    moments: Ints
+    warp: int  # number in its block
+    requests: Ints  # (n,), numbers of its requests, ascending by moment
+    moments: Ints  # (n,), when each is made
 
 
 @dataclass(frozen=True)
-class Doing:
+class WarpStatus:
     """What a warp does at a moment."""
 
-    state: State  # before its first request, at one, waiting at a barrier, between two, after its last
+    state: WarpState  # before its first request, at one, waiting at a barrier, between two, after its last
     phase: int  # of the request, else of the block
     request: int = -1  # its request then, -1 for none
     site: int = -1  # the place in the source, -1 for none
 
 
-def block_track(session: Session, block: int) -> BlockTrack:
-    """Return the track of a block (linear number)."""
+def block_activity(session: Session, block: int) -> BlockActivity:
+    """Return what a block (linear number) does."""
     trace, requests = session.trace, session.requests
     place = int(np.searchsorted(trace.blocks, block))
     if place >= len(trace.blocks) or trace.blocks[place] != block:
         none = np.zeros(1, np.int64)
-        return BlockTrack(block, none, none, np.zeros((trace.warps, 1), bool), none - 1, False)
+        return BlockActivity(block, none, none, np.zeros((trace.warps, 1), bool), none - 1, False)
     arrived, barrier = _arrivals(trace, block, requests.span_end.shape[1])
     phases = len(barrier)
     end = np.maximum.accumulate(requests.span_end[place, :phases])
     start = np.where(requests.span_start[place, :phases] < end, requests.span_start[place, :phases], end)
     start[1:] = np.maximum(start[1:], end[:-1])
-    return BlockTrack(block, start, end, arrived, barrier, bool(end[-1] > start[0]))
+    return BlockActivity(block, start, end, arrived, barrier, bool(end[-1] > start[0]))
 
 
 def _arrivals(trace: Trace, block: int, phases: int) -> tuple[NDArray[np.bool_], Ints]:
@@ -90,28 +90,28 @@ def _arrivals(trace: Trace, block: int, phases: int) -> tuple[NDArray[np.bool_],
     return arrived, site
 
 
-def warp_track(requests: Requests, block: int, warp: int) -> WarpTrack:
-    """Return the track of a warp of a block."""
+def warp_activity(requests: Requests, block: int, warp: int) -> WarpActivity:
+    """Return what a warp of a block does."""
     mine = np.flatnonzero((requests.block == block) & (requests.warp == warp))
-    return WarpTrack(warp, mine, requests.moment[mine])
+    return WarpActivity(warp, mine, requests.moment[mine])
 
 
-def doing(block: BlockTrack, warp: WarpTrack, requests: Requests, moment: float) -> Doing:
+def warp_status(block: BlockActivity, warp: WarpActivity, requests: Requests, moment: float) -> WarpStatus:
     """Return what the warp does at a moment."""
     now, phase = int(moment), block.phase_at(moment)
     last = int(np.searchsorted(warp.moments, now, "right")) - 1
     if not block.present:
-        return Doing("absent", phase)
+        return WarpStatus("absent", phase)
     if last >= 0 and warp.moments[last] == now:
         mine = int(warp.requests[last])
-        return Doing("request", int(requests.phase[mine]), mine, int(requests.site[mine]))
+        return WarpStatus("request", int(requests.phase[mine]), mine, int(requests.site[mine]))
     first, final = block.span
     if now < first:
-        return Doing("before", phase)
+        return WarpStatus("before", phase)
     done_phase = last + 1 == len(warp.moments) or requests.phase[warp.requests[last + 1]] > phase
     if now <= final and done_phase and block.arrived[warp.warp, phase]:
-        return Doing("waiting", phase, site=int(block.barrier[phase]))
-    return Doing("after" if last + 1 == len(warp.moments) else "idle", phase)
+        return WarpStatus("waiting", phase, site=int(block.barrier[phase]))
+    return WarpStatus("after" if last + 1 == len(warp.moments) else "idle", phase)
 
 
 def accesses_of(requests: Requests, chosen: Ints) -> Ints:
@@ -122,7 +122,7 @@ def accesses_of(requests: Requests, chosen: Ints) -> Ints:
     return rows
 
 
-def thread_accesses(session: Session, warp: WarpTrack, thread: int) -> tuple[Ints, Ints]:
+def thread_accesses(session: Session, warp: WarpActivity, thread: int) -> tuple[Ints, Ints]:
     """Return the accesses of a thread of that warp (rows of the trace) in order, and their moments."""
     rows = accesses_of(session.requests, warp.requests)
     rows = rows[session.trace.thread[rows] == thread]

@@ -14,7 +14,7 @@ from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints
 from ...model.session import Selection, Session
 from ...widgets.theme import Theme
-from ..common.activity import BlockTrack, accesses_of, block_track
+from ..common.activity import BlockActivity, accesses_of, block_activity
 from ..common.view import View
 from ..common.wording import (
     EXACT,
@@ -74,7 +74,7 @@ class ExplainView(View):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._area)
-        self._block: BlockTrack | None = None
+        self._block: BlockActivity | None = None
         self._shown: tuple[int, int] | None = None
         self.set_theme(theme)
 
@@ -91,7 +91,7 @@ class ExplainView(View):
         if not self.session:
             return
         if not self._block or self._block.block != selection.block:
-            self._block = block_track(self.session, selection.block)
+            self._block = block_activity(self.session, selection.block)
         phase = self._block.phase_at(moment)
         if self._shown != (selection.block, phase):
             self._shown = selection.block, phase
@@ -109,7 +109,7 @@ class ExplainView(View):
         """Draw the panel behind the text."""
         QPainter(self).fillRect(event.rect(), self.theme.colour("panel"))
 
-    def _page(self, block: BlockTrack, phase: int) -> str:
+    def _page(self, block: BlockActivity, phase: int) -> str:
         """Return the explanation as rich text."""
         assert self.session
         session, colours, px = self.session, self.theme.palette, self.theme.px
@@ -147,7 +147,7 @@ def _whole(session: Session, block: int) -> bool:
     return bool(np.isin(block, session.trace.recorded))
 
 
-def facts_text(session: Session, block: BlockTrack, phase: int) -> str:
+def facts_text(session: Session, block: BlockActivity, phase: int) -> str:
     """Return one sentence about what the block's threads do to memory in a phase, with its costs."""
     if not block.present:
         return "The trace holds no accesses of this block. " + part_text(session.trace)
@@ -159,7 +159,7 @@ def facts_text(session: Session, block: BlockTrack, phase: int) -> str:
     return f"In this phase {threads} of {name} {listed([fact_text(f) for f in found])}."
 
 
-def missed_text(session: Session, block: BlockTrack, phase: int) -> str:
+def missed_text(session: Session, block: BlockActivity, phase: int) -> str:
     """Return one sentence about the accesses outside their arrays that the block did not make in a phase, or ""."""
     outside = session.trace.outside
     return outside_text(session.trace, (outside.block == block.block) & (outside.phase == phase))

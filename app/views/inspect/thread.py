@@ -15,7 +15,15 @@ from ...model.session import Selection, Session
 from ...widgets.palettes import ink_palette, sheet
 from ...widgets.patterns import WAITING, mixed, swatch
 from ...widgets.theme import Theme
-from ..common.activity import BlockTrack, State, WarpTrack, block_track, doing, thread_accesses, warp_track
+from ..common.activity import (
+    BlockActivity,
+    WarpActivity,
+    WarpState,
+    block_activity,
+    thread_accesses,
+    warp_activity,
+    warp_status,
+)
 from ..common.view import View
 from ..common.wording import access_kind, access_text, element_text, outside_text, phase_text
 from .picker import Picker
@@ -24,7 +32,7 @@ PICKED, ROWS = ("Block", "Thread"), ("Element", "Warp, lane", "Phase", "Now")
 AROUND = 6  # accesses shown before and after the current one
 SPACES = str.maketrans("0123456789,", "\u2007" * 10 + "\u2008")
 MOMENT = Qt.ItemDataRole.UserRole
-STATES: dict[State, str] = {
+STATES: dict[WarpState, str] = {
     "absent": "the trace holds no accesses of this block",
     "before": "not started yet",
     "request": "no access: other lanes of its warp make one",
@@ -39,8 +47,8 @@ class Subject:
     """The chosen thread."""
 
     selection: Selection  # its block and its number there
-    block: BlockTrack  # what its block does
-    warp: WarpTrack  # what its warp does
+    block: BlockActivity  # what its block does
+    warp: WarpActivity  # what its warp does
     rows: Ints  # (n,), its accesses (rows of the trace) in order
     moments: Ints  # (n,), when they are made
 
@@ -232,15 +240,15 @@ def unbroken(text: str) -> str:
 
 def subject_of(session: Session, selection: Selection) -> Subject:
     """Return what the inspector shows of a thread at any moment."""
-    warp = warp_track(session.requests, selection.block, selection.thread // WARP)
+    warp = warp_activity(session.requests, selection.block, selection.thread // WARP)
     rows, moments = thread_accesses(session, warp, selection.thread)
-    return Subject(selection, block_track(session, selection.block), warp, rows, moments)
+    return Subject(selection, block_activity(session, selection.block), warp, rows, moments)
 
 
 def rows_of(session: Session, subject: Subject, moment: float) -> dict[str, str]:
     """Return the text of each row."""
     chosen = subject.selection
-    now = doing(subject.block, subject.warp, session.requests, moment)
+    now = warp_status(subject.block, subject.warp, session.requests, moment)
     label = phase_text(session.scenario, now.phase, subject.block.phases).label
     place = current(subject, moment)
     mine = place >= 0 and subject.moments[place] == int(moment)
@@ -261,7 +269,7 @@ def look_of(session: Session, subject: Subject, moment: float) -> str:
     place = current(subject, moment)
     if place >= 0 and subject.moments[place] == int(moment):
         return access_kind(session, int(subject.rows[place]))
-    state = doing(subject.block, subject.warp, session.requests, moment).state
+    state = warp_status(subject.block, subject.warp, session.requests, moment).state
     return WAITING if state == "waiting" else ""
 
 

@@ -18,7 +18,7 @@ from ...model.session import Selection, Session
 from ...widgets.patterns import WAITING, mixed
 from ...widgets.switch import Switch
 from ...widgets.theme import Theme
-from ..common.activity import BlockTrack, WarpTrack, block_track, doing, warp_track
+from ..common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
 from ..common.descriptions import source_line
 from ..common.heat import HEATS, line_heat
 from ..common.view import View
@@ -47,7 +47,7 @@ class SourceView(View):
         layout.addWidget(self.switch)
         layout.addWidget(self.editor, 1)
         layout.addWidget(self.twin)
-        self._tracks: tuple[BlockTrack, WarpTrack] | None = None
+        self._activity: tuple[BlockActivity, WarpActivity] | None = None
         self._home, self._heat, self._twin = "", REQUESTS, False
         self._compared: tuple[Session, ...] = ()
         self._pointed: tuple[str, int] | None = None
@@ -57,7 +57,7 @@ class SourceView(View):
     def load(self, session: Session | None) -> None:
         """Take a session and show its kernel from the first decorator on."""
         super().load(session)
-        self._tracks = self._pointed = None
+        self._activity = self._pointed = None
         self._home = kernel_file(session) if session else ""
         self.switch.setVisible(session is not None and cuda_c_of(session) is not None)
         self._choose(NUMBA if self._twin else CUDA_C)
@@ -77,14 +77,17 @@ class SourceView(View):
 
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Mark the line of the chosen warp, and count the requests that each line has made so far."""
-        same = selection == self.selection and self._tracks
+        same = selection == self.selection and self._activity
         super().render_moment(moment, selection)
         self.twin.setVisible(self._shows_cuda_c())
         if not self.session:
             return
         if not same:
             block, warp = selection.block, selection.thread // WARP
-            self._tracks = block_track(self.session, block), warp_track(self.session.requests, block, warp)
+            self._activity = (
+                block_activity(self.session, block),
+                warp_activity(self.session.requests, block, warp),
+            )
         site, look = self._here()
         if self._shows_cuda_c():
             self._show_twin(site, look)
@@ -160,8 +163,8 @@ class SourceView(View):
 
     def _here(self) -> tuple[int, str]:
         """Return the site where the chosen warp is, -1 for none, and how it looks."""
-        assert self.session and self._tracks
-        now = doing(*self._tracks, self.session.requests, self.moment)
+        assert self.session and self._activity
+        now = warp_status(*self._activity, self.session.requests, self.moment)
         if now.state == "request":
             return now.site, REQUEST_KINDS[self.session.requests.kind[now.request]]
         return (now.site, WAITING) if now.state == "waiting" else (-1, "")

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints
 from ...model.session import Session
-from ..common.activity import BlockTrack, block_track, doing, warp_track
+from ..common.activity import BlockActivity, block_activity, warp_activity, warp_status
 from ..common.wording import block_text, buffer_text, phase_text, plural
 from .paint import Picture, TimelineLayout
 
@@ -22,7 +22,7 @@ def told_at(part: Part, picture: Picture, at: TimelineLayout, position: QPointF)
     session, moment = picture.session, at.moment(position.x())
     if part == "strip":
         block = block_at(session, picture.lane, at.strip, position)
-        return told_of_block(session, block_track(session, block))
+        return told_of_block(session, block_activity(session, block))
     if part == "bands" and picture.block.present:
         return told_of_phase(session, picture.block, moment)
     if part == "names":
@@ -41,7 +41,7 @@ def block_at(session: Session, lane: Ints, strip: QRectF, position: QPointF) -> 
     return int(session.trace.blocks[np.lexsort((np.abs(lane - row), off))[0]])
 
 
-def phase_start(block: BlockTrack, moment: float) -> float:
+def phase_start(block: BlockActivity, moment: float) -> float:
     """Return the first moment of the phase that a moment belongs to."""
     return float(block.start[block.phase_at(moment)] + 1)
 
@@ -55,7 +55,7 @@ def warp_at(picture: Picture, at: TimelineLayout, y: float) -> int:
 def told(picture: Picture, moment: float, warp: int) -> str:
     """Return what a warp does at a moment, in words."""
     session, block = picture.session, picture.block
-    now = doing(block, warp_track(session.requests, block.block, warp), session.requests, moment)
+    now = warp_status(block, warp_activity(session.requests, block.block, warp), session.requests, moment)
     head = f"warp {warp}, moment {int(moment):,}: "
     if now.state != "request":
         return head + {"waiting": "waits at a barrier", "absent": "not in the trace", "before": "not started",
@@ -81,14 +81,14 @@ def told_of_warp(picture: Picture, at: TimelineLayout, y: float) -> str:
     )
 
 
-def told_of_block(session: Session, block: BlockTrack) -> str:
+def told_of_block(session: Session, block: BlockActivity) -> str:
     """Return a block's name and moments, in words."""
     first, last = block.span
     name = block_text(session.trace, block.block)
     return f"{name}, moments {first:,} to {last:,}: click to select"
 
 
-def told_of_phase(session: Session, block: BlockTrack, moment: float) -> str:
+def told_of_phase(session: Session, block: BlockActivity, moment: float) -> str:
     """Return a phase's name and moments, in words."""
     phase = block.phase_at(moment)
     label = phase_text(session.scenario, phase, block.phases).label

@@ -13,7 +13,7 @@ from ....tracer.model.array_types import Ints
 from ...model.session import Session
 from ...widgets.patterns import LOOKS, WAITING, Pixels, cell, hatch, mixed
 from ...widgets.theme import Theme
-from ..common.activity import BlockTrack
+from ..common.activity import BlockActivity
 
 Codes = NDArray[np.uint8]
 WAIT = LOOKS.index(WAITING)
@@ -27,7 +27,7 @@ GROUP = (
 )
 
 
-def codes(session: Session, block: BlockTrack) -> Codes:
+def codes(session: Session, block: BlockActivity) -> Codes:
     """Return what each warp does at each moment of the block's span: places in LOOKS, (warps, moments)."""
     first, last = block.span
     requests = session.requests
@@ -39,7 +39,7 @@ def codes(session: Session, block: BlockTrack) -> Codes:
     return out
 
 
-def _waiting(block: BlockTrack, warp: Ints, phase: Ints, moment: Ints) -> NDArray[np.bool_]:
+def _waiting(block: BlockActivity, warp: Ints, phase: Ints, moment: Ints) -> NDArray[np.bool_]:
     """Return where a warp that reached a phase's barrier has made its last request of the phase."""
     last = np.broadcast_to(block.start, block.arrived.shape).copy()
     inside = phase < block.phases

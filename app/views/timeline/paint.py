@@ -14,7 +14,7 @@ from ....tracer.model.array_types import Ints
 from ...model.session import Session
 from ...widgets.patterns import Pixels, image
 from ...widgets.theme import Theme
-from ..common.activity import BlockTrack
+from ..common.activity import BlockActivity
 from ..common.ticks import whole_step
 from ..common.wording import block_text, count_text, phase_text, plural
 from .image import Codes, rows_pixels, strip_pixels
@@ -53,7 +53,7 @@ class Picture:
     """Everything that the still part of a timeline shows."""
 
     session: Session  # whose launch it is
-    block: BlockTrack  # the selected block
+    block: BlockActivity  # the selected block
     codes: Codes  # (warps, moments), what each warp of it does
     lane: Ints  # (blocks,), the lane of each in the strip
     warp: int  # the selected one
@@ -259,7 +259,7 @@ def _barrier(at: TimelineLayout, x: float, ratio: float) -> QRectF:
 
 
 def band_label(
-    session: Session, block: BlockTrack, phase: int, left: float, right: float, metrics: QFontMetricsF
+    session: Session, block: BlockActivity, phase: int, left: float, right: float, metrics: QFontMetricsF
 ) -> str:
     """Return the label of a phase, or its first word, or nothing: what fits between two places."""
     label = phase_text(session.scenario, phase, block.phases).label

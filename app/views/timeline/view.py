@@ -20,7 +20,7 @@ from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.patterns import Pixels
 from ...widgets.theme import Theme
-from ..common.activity import BlockTrack, block_track
+from ..common.activity import BlockActivity, block_activity
 from ..common.view import View
 from .hit_test import Part, block_at, phase_start, told_at, warp_at
 from .image import codes, lanes
@@ -140,7 +140,7 @@ class TimelineView(View):
         if old and old.block.block == self.selection.block:
             block, what = old.block, old.codes
         else:
-            block = block_track(self.session, self.selection.block)
+            block = block_activity(self.session, self.selection.block)
             what = codes(self.session, block)
         name = (self.session.title or trace.kernel).replace(" · ", ", ", 1)  # of a program, then of which
         title = ", ".join(filter(None, (name, self.apart)))
@@ -293,7 +293,7 @@ class TimelineView(View):
         self.x_range_changed.emit(*self.x_range())
 
 
-def whole_range(block: BlockTrack, end: int) -> Range:
+def whole_range(block: BlockActivity, end: int) -> Range:
     """Return the moments at the edges when a whole block is shown; of one that is not in the trace, the launch."""
     first, last = block.span if block.present else (1, max(1, end))
     margin = 0.004 * (last + 1 - first)

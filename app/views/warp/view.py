@@ -25,7 +25,7 @@ from ...widgets.flow_layout import FlowLayout
 from ...widgets.palettes import ink_palette
 from ...widgets.patterns import swatch
 from ...widgets.theme import Theme
-from ..common.activity import BlockTrack, WarpTrack, block_track, doing, warp_track
+from ..common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
 from ..common.heat import waste_of
 from ..common.view import View
 from ..common.wording import EXACT
@@ -50,7 +50,7 @@ class WarpView(View):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._choice = "now"
-        self._tracks: tuple[Selection, BlockTrack, WarpTrack] | None = None
+        self._activity: tuple[Selection, BlockActivity, WarpActivity] | None = None
         self._shown: Lanes | None = None
         self.picture = WarpPicture(theme)
         self.title, self.whose, self.figures, self.state, self.told = (QLabel() for _ in range(5))
@@ -127,7 +127,7 @@ class WarpView(View):
     def load(self, session: Session | None) -> None:
         """Take a session."""
         super().load(session)
-        self._tracks = self._shown = None
+        self._activity = self._shown = None
         self.setEnabled(session is not None)
         self._show()
 
@@ -200,12 +200,12 @@ class WarpView(View):
         """Return the request to show, and what the warp does at this moment."""
         assert self.session
         session, chosen = self.session, self.selection
-        if self._tracks is None or self._tracks[0] != chosen:
-            warp = warp_track(session.requests, chosen.block, chosen.thread // WARP)
-            self._tracks = chosen, block_track(session, chosen.block), warp
-        _, block, track = self._tracks
-        now = doing(block, track, session.requests, self.moment)
-        request = last_request(track, int(self.moment))
+        if self._activity is None or self._activity[0] != chosen:
+            warp = warp_activity(session.requests, chosen.block, chosen.thread // WARP)
+            self._activity = chosen, block_activity(session, chosen.block), warp
+        _, block, warp = self._activity
+        now = warp_status(block, warp, session.requests, self.moment)
+        request = last_request(warp, int(self.moment))
         if request >= 0 and self._choice == "worst":
             request = worst_request(session, request)
         if request < 0:
@@ -256,10 +256,10 @@ def state_text(state: str, lanes: Lanes | None) -> str:
     return f"{STATES[state]}; shown is its last request." if lanes.request >= 0 else f"{STATES[state]}."
 
 
-def last_request(track: WarpTrack, moment: int) -> int:
+def last_request(warp: WarpActivity, moment: int) -> int:
     """Return the request of a warp at a moment or the last before it, -1 before its first."""
-    place = int(np.searchsorted(track.moments, moment, "right")) - 1
-    return int(track.requests[place]) if place >= 0 else -1
+    place = int(np.searchsorted(warp.moments, moment, "right")) - 1
+    return int(warp.requests[place]) if place >= 0 else -1
 
 
 def worst_request(session: Session, request: int) -> int:

@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 
 from sessions import application, matmul, picture, uneven
 from tilescope.app.model.session import Selection
-from tilescope.app.views.common.activity import block_track
+from tilescope.app.views.common.activity import block_activity
 from tilescope.app.views.common.ticks import whole_step
 from tilescope.app.views.timeline.image import lanes, strip_pixels
 from tilescope.app.views.timeline.paint import band_label
@@ -74,7 +74,7 @@ def test_every_cell_has_the_colour_of_its_request_and_waiting_is_hatched(tmp_pat
     session = uneven(tmp_path)
     view = shown(session, 0, Selection(1, 0), size=(1400, 90))
     image, expected = picture(view), what_each_warp_does(session, 1)
-    first, last = block_track(session, 1).span
+    first, last = block_activity(session, 1).span
     assert "waiting" in expected.values() and "atomic" in expected.values()
     for moment, warp in itertools.product(range(first, last + 1), range(2)):
         colours = colours_of_cell(image, view, moment, warp)
@@ -168,7 +168,7 @@ def test_a_click_on_a_warps_name_selects_its_first_thread(tiled):
 def test_labels_of_bands_stay_in_their_bands(tiled, width, scale):
     theme = Theme.named("light", scale)
     view = shown(tiled, size=(width, round(112 * scale)), theme=theme)
-    block, metrics = block_track(tiled, 0), QFontMetricsF(theme.font(10.5, bold=True))
+    block, metrics = block_activity(tiled, 0), QFontMetricsF(theme.font(10.5, bold=True))
     labels = []
     for phase in range(block.phases):
         left, right = view.places.x(float(block.start[phase] + 1)), view.places.x(float(block.end[phase] + 1))
@@ -180,9 +180,9 @@ def test_labels_of_bands_stay_in_their_bands(tiled, width, scale):
 def test_a_kernel_without_barriers_says_so(tmp_path):
     naive = matmul("matmul-naive-col-on-x", m=8, k=4, n=8, tile=8)
     metrics = QFontMetricsF(Theme.named("light").font(10.5))
-    assert band_label(naive, block_track(naive, 0), 0, 0, 500, metrics) == "one phase: no barrier"
+    assert band_label(naive, block_activity(naive, 0), 0, 0, 500, metrics) == "one phase: no barrier"
     session = uneven(tmp_path)
-    block = block_track(session, 0)
+    block = block_activity(session, 0)
     assert [band_label(session, block, p, 0, 500, metrics) for p in range(2)] == ["phase 0", "phase 1"]
 
 

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 
 from sessions import matmul, picture
 from tilescope.app.model.session import Selection
-from tilescope.app.views.common.activity import block_track
+from tilescope.app.views.common.activity import block_activity
 from timelines import LEFT, NO_KEYS, heard, rows_point, shown, turned
 
 
@@ -98,7 +98,7 @@ def test_a_range_zoomed_in_a_long_block_is_full_in_a_short_one():
     view.set_x_range(finish - 4, finish)
     for block in range(4):
         view.render_moment(1, Selection(block, 0))
-        span = block_track(session, block).span
+        span = block_activity(session, block).span
         assert view.x_range()[1] <= span[1] + 1.3
 
 
