@@ -19,10 +19,10 @@ LINE = 128  # bytes: four sectors that the cache keeps together
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Part of memory that lanes touch."""
+class TouchedBytes:
+    """Bytes that lanes touch: of one sector, or one word of a bank."""
 
-    place: int  # number of the sector, or of the bank
+    target: int  # number of the sector, or of the bank
     first: int  # its first byte: an address, or the offset in the shared memory of a block
     end: int  # the byte after its last
     lanes: tuple[int, ...]  # who touch it, ascending
@@ -61,12 +61,12 @@ class Lanes:
         return self.request >= 0 and int(self.session.requests.op[self.request]) >= Op.ATOMIC
 
     @cached_property
-    def places(self) -> Ints:
+    def targets(self) -> Ints:
         """The sectors, or the banks, that are touched, ascending; none outside global and shared memory."""
-        return np.unique(np.array([p.place for p in self.pieces], np.int64))
+        return np.unique(np.array([p.target for p in self.touched], np.int64))
 
     @cached_property
-    def pieces(self) -> tuple[Piece, ...]:
+    def touched(self) -> tuple[TouchedBytes, ...]:
         """What lanes touch of each sector, or which words of each bank, in the order of addresses."""
         split = {"global": _in_sectors, "shared": _in_banks}.get(self.buffer.space if self.kind else "")
         return split(self) if split else ()
@@ -93,7 +93,7 @@ class Lanes:
     @property
     def used(self) -> float:
         """Which share of the bytes of the touched sectors is asked for."""
-        return sum(p.end - p.first for p in self.pieces) / max(1, SECTOR * len(self.places))
+        return sum(p.end - p.first for p in self.touched) / max(1, SECTOR * len(self.targets))
 
     def sharing(self, lane: int) -> list[int]:
         """Return the lanes that touch the very same element as this one, itself among them."""
@@ -106,8 +106,8 @@ class Lanes:
 
     def beside(self, lane: int) -> list[int]:
         """Return the lanes that touch a sector or a bank of this one's, itself among them."""
-        mine = {p.place for p in self.pieces if lane in p.lanes}
-        return sorted({other for p in self.pieces if p.place in mine for other in p.lanes})
+        mine = {p.target for p in self.touched if lane in p.lanes}
+        return sorted({other for p in self.touched if p.target in mine for other in p.lanes})
 
 
 def lanes_of(session: Session, request: int) -> Lanes:
@@ -133,7 +133,7 @@ def _present(session: Session, warp: int) -> NDArray[np.bool_]:
     return np.arange(WARP) + warp * WARP < session.trace.threads
 
 
-def _in_sectors(lanes: Lanes) -> tuple[Piece, ...]:
+def _in_sectors(lanes: Lanes) -> tuple[TouchedBytes, ...]:
     """Return the elements asked for, cut where sectors meet, in the order of addresses."""
     found: dict[tuple[int, int], list[int]] = {}
     for lane in lanes.active:
@@ -141,15 +141,15 @@ def _in_sectors(lanes: Lanes) -> tuple[Piece, ...]:
         for sector in range(first // SECTOR, (end - 1) // SECTOR + 1):
             span = max(first, sector * SECTOR), min(end, (sector + 1) * SECTOR)
             found.setdefault(span, []).append(lane)
-    return tuple(Piece(a // SECTOR, a, b, tuple(who)) for (a, b), who in sorted(found.items()))
+    return tuple(TouchedBytes(a // SECTOR, a, b, tuple(who)) for (a, b), who in sorted(found.items()))
 
 
-def _in_banks(lanes: Lanes) -> tuple[Piece, ...]:
+def _in_banks(lanes: Lanes) -> tuple[TouchedBytes, ...]:
     """Return the words asked for, bank by bank and in a bank by address."""
     words: dict[int, list[int]] = {}
     for lane in lanes.active:
         first = int(lanes.address[lane])
         for word in range(first // WORD, (first + lanes.buffer.itemsize - 1) // WORD + 1):
             words.setdefault(word, []).append(lane)
-    cut = [Piece(w % BANKS, w * WORD, w * WORD + WORD, tuple(found)) for w, found in words.items()]
-    return tuple(sorted(cut, key=lambda piece: (piece.place, piece.first)))
+    cut = [TouchedBytes(w % BANKS, w * WORD, w * WORD + WORD, tuple(found)) for w, found in words.items()]
+    return tuple(sorted(cut, key=lambda piece: (piece.target, piece.first)))

@@ -70,7 +70,7 @@ def _wavefronts(lanes: Lanes) -> Figure:
     number, noun = _counted(lanes.cost, "wavefront")
     if lanes.least < lanes.cost:
         return number, f"{noun} instead of {lanes.least}"
-    shared = max((len(piece.lanes) for piece in lanes.pieces), default=1) > 1
+    shared = max((len(piece.lanes) for piece in lanes.touched), default=1) > 1
     return number, noun + (": a word is broadcast, no conflict" if shared else ", no conflict")
 
 
@@ -116,22 +116,22 @@ def lane_text(lanes: Lanes, lane: int) -> str:
 
 def _meeting(lanes: Lanes, lane: int) -> str:
     """Return whom a lane meets: in its sectors, or in its banks."""
-    mine = sorted({piece.place for piece in lanes.pieces if lane in piece.lanes})
+    mine = sorted({piece.target for piece in lanes.touched if lane in piece.lanes})
     if not mine:
         return ""
     if lanes.buffer.space == "shared":
         return _in_bank(lanes, lane, mine)
     who = _others(lanes.beside(lane), lane)
-    name = listed([address_text(place * SECTOR) for place in mine])
+    name = listed([address_text(sector * SECTOR) for sector in mine])
     where = f"Its sector {name}" if len(mine) == 1 else f"Its sectors {name}"
-    used = sum(piece.end - piece.first for piece in lanes.pieces if piece.place in mine)
+    used = sum(piece.end - piece.first for piece in lanes.touched if piece.target in mine)
     part = f"{used} of {SECTOR * len(mine)} bytes used"
     return f"{where}: {part}, {f'also by {who}' if who else 'by this lane alone'}."
 
 
 def _in_bank(lanes: Lanes, lane: int, mine: list[int]) -> str:
-    banks = f"{'Bank' if len(mine) == 1 else 'Banks'} {listed([str(place) for place in mine])}"
-    same = {other for piece in lanes.pieces if lane in piece.lanes for other in piece.lanes}
+    banks = f"{'Bank' if len(mine) == 1 else 'Banks'} {listed([str(bank) for bank in mine])}"
+    same = {other for piece in lanes.touched if lane in piece.lanes for other in piece.lanes}
     rivals = [other for other in lanes.beside(lane) if other not in same]
     told = [f"same word as {_others(sorted(same), lane)}"] if len(same) > 1 else []
     told += [f"collides with {_others(rivals, lane)}"] if rivals else ["no conflict"]
@@ -153,15 +153,15 @@ def _others(lanes: Sequence[int], lane: int) -> str:
     return f"{noun} {listed(texts)}" if texts else ""
 
 
-def piece_text(lanes: Lanes, place: int) -> str:
+def target_text(lanes: Lanes, target: int) -> str:
     """Return what is touched of a sector or bank."""
-    pieces = [piece for piece in lanes.pieces if piece.place == place]
+    pieces = [piece for piece in lanes.touched if piece.target == target]
     who = _others(sorted({lane for piece in pieces for lane in piece.lanes}), -1)
     if lanes.buffer.space == "shared":
         if not pieces:
-            return f"Bank {place} of {BANKS}: not touched."
+            return f"Bank {target} of {BANKS}: not touched."
         words = plural(len(pieces), "word") + f" of {WORD} bytes"
         more = f", so {len(pieces)} wavefronts" if len(pieces) > 1 else ""
-        return f"Bank {place} of {BANKS}: {words}{more}, touched by {who}."
+        return f"Bank {target} of {BANKS}: {words}{more}, touched by {who}."
     used = sum(piece.end - piece.first for piece in pieces)
-    return f"Sector {address_text(place * SECTOR)}: {used} of {SECTOR} bytes used, by {who}."
+    return f"Sector {address_text(target * SECTOR)}: {used} of {SECTOR} bytes used, by {who}."

@@ -11,7 +11,7 @@ import numpy as np
 from ....tracer.analysis.request_cost import BANKS, SECTOR, WORD
 from ....tracer.model.trace import WARP
 from ..common.box import Box
-from .lanes import LINE, Lanes, Piece
+from .lanes import LINE, Lanes, TouchedBytes
 
 
 class Widths(NamedTuple):
@@ -32,23 +32,23 @@ class Plan:
     element: tuple[float, float]  # the column of the elements
     address: tuple[float, float]  # the column of the addresses
     note: tuple[float, float]  # the column of the notes
-    tracks: dict[int, Box]  # of sectors or banks, by their numbers
-    slices: tuple[Box, ...]  # of pieces, in their order
-    lines: tuple[tuple[int, int], ...]  # the first and the last track of each 128-byte line
+    targets: dict[int, Box]  # of sectors or banks, by their numbers
+    slices: tuple[Box, ...]  # of the touched bytes, in their order
+    lines: tuple[tuple[int, int], ...]  # the first and the last sector of each 128-byte line
     row: float  # the height of a lane
 
     def lane_at(self, x: float, y: float) -> int | None:
         """Return the lane whose row, left of the memory, holds a point."""
-        edge = min((box.x for box in self.tracks.values()), default=float("inf"))
-        place = int((y - self.chips[0].y) // self.row)
-        return place if x < edge and 0 <= place < WARP else None
+        edge = min((box.x for box in self.targets.values()), default=float("inf"))
+        lane = int((y - self.chips[0].y) // self.row)
+        return lane if x < edge and 0 <= lane < WARP else None
 
-    def track_at(self, x: float, y: float) -> int | None:
+    def target_at(self, x: float, y: float) -> int | None:
         """Return the sector or bank at a point."""
-        return next((n for n, box in self.tracks.items() if box.holds(x, y)), None)
+        return next((n for n, box in self.targets.items() if box.holds(x, y)), None)
 
     def slice_at(self, x: float, y: float) -> int | None:
-        """Return the place of the piece at a point."""
+        """Return the index of the touched bytes at a point."""
         return next((n for n, box in enumerate(self.slices) if box.holds(x, y)), None)
 
 
@@ -60,11 +60,11 @@ def plan_of(lanes: Lanes, width: float, top: float, height: float, widths: Width
     if not lanes.kind or lanes.buffer.space not in ("global", "shared"):
         return Plan(chips, *columns, {}, (), (), row)
     if lanes.buffer.space == "shared":
-        tracks = {bank: Box(left, top + bank * row, room, row) for bank in range(BANKS)}
-        return Plan(chips, *columns, tracks, _words(lanes, tracks), (), row)
-    tracks = _sectors(lanes, left, room, top, row)
-    slices = tuple(_slice(tracks[piece.place], piece) for piece in lanes.pieces)
-    return Plan(chips, *columns, tracks, slices, _lines(tracks), row)
+        targets = {bank: Box(left, top + bank * row, room, row) for bank in range(BANKS)}
+        return Plan(chips, *columns, targets, _words(lanes, targets), (), row)
+    targets = _sectors(lanes, left, room, top, row)
+    slices = tuple(_slice(targets[piece.target], piece) for piece in lanes.touched)
+    return Plan(chips, *columns, targets, slices, _lines(targets), row)
 
 
 Column = tuple[float, float]
@@ -96,7 +96,7 @@ def _columns(lanes: Lanes, width: float, need: Widths) -> tuple[tuple[Column, Co
 
 def _sectors(lanes: Lanes, left: float, width: float, top: float, row: float) -> dict[int, Box]:
     """Return the boxes of the sectors, a word as tall as a lane where there is room, in the middle of the lanes."""
-    numbers = lanes.places.tolist()
+    numbers = lanes.targets.tolist()
     gaps = [_gap(a, b) for a, b in pairwise(numbers)]
     unit = min(row * SECTOR / WORD, WARP * row / (len(numbers) + sum(gaps)))
     tall = unit * (len(numbers) + sum(gaps))
@@ -112,28 +112,30 @@ def _gap(one: int, other: int) -> float:
     return 0.12 if other == one + 1 else 0.25
 
 
-def _slice(track: Box, piece: Piece) -> Box:
-    """Return the part of a sector's box that a piece takes: its bytes run from left to right."""
-    scale, start = track.width / SECTOR, piece.first - piece.place * SECTOR
-    return Box(track.x + start * scale, track.y, (piece.end - piece.first) * scale, track.height)
+def _slice(box: Box, piece: TouchedBytes) -> Box:
+    """Return the part of a sector's box that touched bytes take: its bytes run from left to right."""
+    scale, start = box.width / SECTOR, piece.first - piece.target * SECTOR
+    return Box(box.x + start * scale, box.y, (piece.end - piece.first) * scale, box.height)
 
 
-def _lines(tracks: dict[int, Box]) -> tuple[tuple[int, int], ...]:
+def _lines(targets: dict[int, Box]) -> tuple[tuple[int, int], ...]:
     """Return the first and last touched sector of each 128-byte line."""
     found: dict[int, list[int]] = {}
-    for number in tracks:
+    for number in targets:
         found.setdefault(number * SECTOR // LINE, []).append(number)
     return tuple((numbers[0], numbers[-1]) for numbers in found.values())
 
 
-def _words(lanes: Lanes, tracks: dict[int, Box]) -> tuple[Box, ...]:
+def _words(lanes: Lanes, targets: dict[int, Box]) -> tuple[Box, ...]:
     """Return the boxes of the words, one beside the other in the row of their bank."""
-    deepest = max((sum(p.place == piece.place for p in lanes.pieces) for piece in lanes.pieces), default=1)
-    row = tracks[0].height
-    wide = min(tracks[0].width / deepest, max(2.2 * row, tracks[0].width / 8))
-    boxes, depth = [], dict.fromkeys(tracks, 0)
-    for piece in lanes.pieces:
-        track = tracks[piece.place]
-        boxes.append(Box(track.x + depth[piece.place] * wide, track.y, wide, row))
-        depth[piece.place] += 1
+    deepest = max(
+        (sum(p.target == piece.target for p in lanes.touched) for piece in lanes.touched), default=1
+    )
+    row = targets[0].height
+    wide = min(targets[0].width / deepest, max(2.2 * row, targets[0].width / 8))
+    boxes, depth = [], dict.fromkeys(targets, 0)
+    for piece in lanes.touched:
+        box = targets[piece.target]
+        boxes.append(Box(box.x + depth[piece.target] * wide, box.y, wide, row))
+        depth[piece.target] += 1
     return tuple(boxes)

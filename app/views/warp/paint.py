@@ -20,7 +20,7 @@ def paint_scene(painter: QPainter, scene: Scene) -> None:
     """Draw everything but captions and legend."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     draw = _draw_banks if scene.lanes.kind and scene.lanes.buffer.space == "shared" else _draw_sectors
-    if scene.plan.tracks:
+    if scene.plan.targets:
         draw(painter, scene)
         _draw_ways(painter, scene)
     for lane in range(WARP):
@@ -78,11 +78,11 @@ def _write_words(painter: QPainter, scene: Scene, lane: int) -> None:
 def _draw_sectors(painter: QPainter, scene: Scene) -> None:
     """Draw the touched sectors: striped, and solid where lanes use them; brackets hold a 128-byte line together."""
     theme, plan = scene.theme, scene.plan
-    for number, box in plan.tracks.items():
+    for number, box in plan.targets.items():
         painter.setOpacity(scene.strength(*scene.users(number)))
         draw_wasted(painter, rect(box), theme)
-        for piece, part in zip(scene.lanes.pieces, plan.slices, strict=True):
-            if piece.place == number:
+        for piece, part in zip(scene.lanes.touched, plan.slices, strict=True):
+            if piece.target == number:
                 _draw_used(painter, scene, part, piece.lanes)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(theme.colour("muted"), 1))
@@ -110,8 +110,8 @@ def _write_used(painter: QPainter, scene: Scene) -> None:
     x, width = scene.plan.note
     line = 1.1 * scene.theme.px(scene.size)
     for number in scene.noted if width else ():
-        used = sum(piece.end - piece.first for piece in scene.lanes.pieces if piece.place == number)
-        room = QRectF(x, scene.plan.tracks[number].middle - line / 2, width, line)
+        used = sum(piece.end - piece.first for piece in scene.lanes.touched if piece.target == number)
+        room = QRectF(x, scene.plan.targets[number].middle - line / 2, width, line)
         ink = "text" if scene.chosen in scene.users(number) else "muted"
         write(painter, scene, room, f"{used} of {SECTOR}", scene.theme.colour(ink), RIGHT)
 
@@ -119,26 +119,26 @@ def _write_used(painter: QPainter, scene: Scene) -> None:
 def _draw_lines(painter: QPainter, scene: Scene) -> None:
     painter.setPen(QPen(scene.theme.colour("muted"), max(1.0, scene.theme.scale * 1.5)))
     for first, last in scene.plan.lines:
-        top, bottom = scene.plan.tracks[first], scene.plan.tracks[last]
+        top, bottom = scene.plan.targets[first], scene.plan.targets[last]
         x = top.right + scene.theme.px(3)
         painter.drawLine(QPointF(x, top.y + 1), QPointF(x, bottom.y + bottom.height - 1))
 
 
 def _draw_banks(painter: QPainter, scene: Scene) -> None:
     """Draw the banks; each word that lanes want is a cell, striped from the first that costs another pass on."""
-    theme, plan, depth = scene.theme, scene.plan, dict.fromkeys(scene.plan.tracks, 0)
-    for bank, box in plan.tracks.items():
+    theme, plan, depth = scene.theme, scene.plan, dict.fromkeys(scene.plan.targets, 0)
+    for bank, box in plan.targets.items():
         painter.setOpacity(1)
         painter.fillRect(rect(box, 0.5), theme.colour("badge"))
         if bank % scene.every == 0 and plan.note[1]:
             room = QRectF(plan.note[0], spread(box, scene).y(), plan.note[1], spread(box, scene).height())
             write(painter, scene, room, str(bank), theme.colour("muted"), RIGHT)
-    for piece, part in zip(scene.lanes.pieces, plan.slices, strict=True):
-        depth[piece.place] += 1
+    for piece, part in zip(scene.lanes.touched, plan.slices, strict=True):
+        depth[piece.target] += 1
         painter.setOpacity(scene.strength(*piece.lanes))
         inside = rect(part, min(0.75, part.width * 0.12))
         painter.fillRect(inside, scene.ink)
-        if depth[piece.place] > scene.lanes.least:
+        if depth[piece.target] > scene.lanes.least:
             stripes(painter, inside, mixed(scene.ink, "#000000", 0.5), theme.px(4))
         _write_lanes(painter, scene, part, piece.lanes)
         if scene.chosen in piece.lanes:
@@ -157,29 +157,29 @@ def _write_lanes(painter: QPainter, scene: Scene, box: Box, lanes: tuple[int, ..
 
 def _draw_ways(painter: QPainter, scene: Scene) -> None:
     """Connect each lane with what it touches, the selected lane and those under the pointer last and strongest."""
-    ways = [(lane, place) for place, piece in enumerate(scene.lanes.pieces) for lane in piece.lanes]
-    for lane, place in sorted(ways, key=lambda way: (way[0] in scene.strong, way[0] == scene.chosen)):
+    ways = [(lane, index) for index, piece in enumerate(scene.lanes.touched) for lane in piece.lanes]
+    for lane, index in sorted(ways, key=lambda way: (way[0] in scene.strong, way[0] == scene.chosen)):
         strong = lane in scene.strong or (not scene.lit and lane == scene.chosen)
         painter.setOpacity(1.0 if strong else 0.8 * scene.strength(lane))
         ink = scene.theme.colour("text") if strong else scene.ink
         painter.setPen(QPen(ink, scene.theme.scale * (2.0 if strong else 1.0)))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(_way(scene, lane, place))
+        painter.drawPath(_way(scene, lane, index))
 
 
-def _way(scene: Scene, lane: int, place: int) -> QPainterPath:
-    """Return the line from a lane's words to its bank, or into its sector as far as its piece."""
-    plan, piece = scene.plan, scene.lanes.pieces[place]
+def _way(scene: Scene, lane: int, index: int) -> QPainterPath:
+    """Return the line from a lane's words to its bank, or into its sector as far as its bytes."""
+    plan, piece = scene.plan, scene.lanes.touched[index]
     x = plan.address[0] + plan.address[1] + scene.theme.px(4)
     start, stop = (
         QPointF(x, plan.chips[lane].middle),
-        QPointF(plan.tracks[piece.place].x, scene.height(place)),
+        QPointF(plan.targets[piece.target].x, scene.height(index)),
     )
     middle = (start.x() + stop.x()) / 2
     path = QPainterPath(start)
     path.cubicTo(QPointF(middle, start.y()), QPointF(middle, stop.y()), stop)
     if scene.lanes.buffer.space == "global":
-        path.lineTo(QPointF(plan.slices[place].x, stop.y()))
+        path.lineTo(QPointF(plan.slices[index].x, stop.y()))
     return path
 
 
@@ -191,10 +191,10 @@ def paint_captions(painter: QPainter, scene: Scene) -> None:
     if scene.lanes.kind:
         names.append((plan.element[0] + gap, plan.element[1], buffer_text(scene.lanes.buffer), LEFT))
         names.append((plan.address[0] + gap, plan.address[1], "address", LEFT))
-    if plan.tracks:
-        track = next(iter(plan.tracks.values()))
+    if plan.targets:
+        box = next(iter(plan.targets.values()))
         shared = scene.lanes.buffer.space == "shared"
-        names.append((track.x, track.width, "words per bank" if shared else "32-byte sectors", LEFT))
+        names.append((box.x, box.width, "words per bank" if shared else "32-byte sectors", LEFT))
         names.append((*plan.note, "bank" if shared else "used", RIGHT))
     painter.setFont(theme.font(10.5))
     painter.setPen(theme.colour("muted"))
@@ -222,7 +222,7 @@ def paint_legend(painter: QPainter, scene: Scene, box: QRectF) -> None:
 
 def _legend(scene: Scene) -> list[tuple[str, str]]:
     """Return the signs that occur in the picture and what they mean."""
-    if not scene.plan.tracks:
+    if not scene.plan.targets:
         return []
     if scene.lanes.buffer.space == "shared":
         more = [("again", "a word that costs another pass")] if scene.lanes.cost > scene.lanes.least else []

@@ -30,7 +30,7 @@ class WarpPicture(QWidget):
         super().__init__(parent)
         self.theme = theme
         self.lanes: Lanes | None = None
-        self.chosen, self.lane, self.track = -1, -1, -1
+        self.chosen, self.lane, self.target = -1, -1, -1
         self._plan: tuple[object, Plan] | None = None
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -90,25 +90,25 @@ class WarpPicture(QWidget):
     def _stressed(self) -> tuple[frozenset[int], frozenset[int]]:
         """Return the lanes under the pointer, and these with all that meet them."""
         lanes, none = self.lanes, frozenset[int]()
-        if lanes is not None and self.track >= 0:
-            there = frozenset(lane for p in lanes.pieces if p.place == self.track for lane in p.lanes)
+        if lanes is not None and self.target >= 0:
+            there = frozenset(lane for p in lanes.touched if p.target == self.target for lane in p.lanes)
             return there, there
         if lanes is None or self.lane < 0 or lanes.row[self.lane] < 0:
             return none, none
         return frozenset([self.lane]), frozenset([self.lane, *lanes.beside(self.lane)])
 
-    def _point(self, lane: int, track: int) -> None:
-        if (lane, track) != (self.lane, self.track):
-            self.lane, self.track = lane, track
-            self.pointed.emit(lane, track)
+    def _point(self, lane: int, target: int) -> None:
+        if (lane, target) != (self.lane, self.target):
+            self.lane, self.target = lane, target
+            self.pointed.emit(lane, target)
             self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Stress what is under the pointer."""
         if self.lanes is not None:
             x, y = event.position().toTuple()
-            lane, track = self.plan().lane_at(x, y), self.plan().track_at(x, y)
-            self._point(-1 if lane is None else lane, -1 if track is None else track)
+            lane, target = self.plan().lane_at(x, y), self.plan().target_at(x, y)
+            self._point(-1 if lane is None else lane, -1 if target is None else target)
 
     def leaveEvent(self, event: QEvent) -> None:
         """Stress nothing."""
@@ -127,7 +127,7 @@ class WarpPicture(QWidget):
         x, y = position.toTuple()
         lane, piece = self.plan().lane_at(x, y), self.plan().slice_at(x, y)
         if lane is None and piece is not None:
-            lane = self.lanes.pieces[piece].lanes[0]
+            lane = self.lanes.touched[piece].lanes[0]
         return lane if lane is not None and self.lanes.present[lane] else -1
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -45,14 +45,14 @@ class Scene:
 
     def users(self, number: int) -> frozenset[int]:
         """Return the lanes that touch a sector or bank."""
-        return frozenset(lane for p in self.lanes.pieces if p.place == number for lane in p.lanes)
+        return frozenset(lane for p in self.lanes.touched if p.target == number for lane in p.lanes)
 
-    def height(self, place: int) -> float:
-        """Return the y at which ways to a piece end: in a sector one below the other, in a bank in the middle."""
-        piece, box = self.lanes.pieces[place], self.plan.tracks[self.lanes.pieces[place].place]
+    def height(self, index: int) -> float:
+        """Return the y at which ways to touched bytes end: in a sector one below the other, in a bank in the middle."""
+        piece, box = self.lanes.touched[index], self.plan.targets[self.lanes.touched[index].target]
         if self.lanes.buffer.space != "global":
             return box.middle
-        beside = [p for p in self.lanes.pieces if p.place == piece.place]
+        beside = [p for p in self.lanes.touched if p.target == piece.target]
         return box.y + (beside.index(piece) + 0.5) / len(beside) * box.height
 
     @property
@@ -76,7 +76,7 @@ class Scene:
         return all(
             box.height >= self.theme.px(self.size)
             and bold.horizontalAdvance(who(piece.lanes)) + 2 <= box.width
-            for piece, box in zip(self.lanes.pieces, self.plan.slices, strict=True)
+            for piece, box in zip(self.lanes.touched, self.plan.slices, strict=True)
         )
 
     @cached_property
@@ -84,8 +84,8 @@ class Scene:
         """The sectors whose used bytes are written: the selected lane's, and of the others what fits."""
         found: dict[int, float] = {}
         line = 1.1 * self.theme.px(self.size)
-        for number in sorted(self.plan.tracks, key=lambda n: (self.chosen not in self.users(n), n)):
-            middle = self.plan.tracks[number].middle
+        for number in sorted(self.plan.targets, key=lambda n: (self.chosen not in self.users(n), n)):
+            middle = self.plan.targets[number].middle
             if all(abs(middle - other) >= line for other in found.values()):
                 found[number] = middle
         return frozenset(found)

@@ -222,10 +222,10 @@ class WarpView(View):
 
     def _tell(self) -> None:
         """Say in words what is under the pointer, else what the selected lane does."""
-        lanes, lane, track = self._shown, self.picture.lane, self.picture.track
+        lanes, lane, target = self._shown, self.picture.lane, self.picture.target
         text = ""
-        if lanes is not None and track >= 0:
-            text = words.piece_text(lanes, track)
+        if lanes is not None and target >= 0:
+            text = words.target_text(lanes, target)
         elif lanes is not None and max(lane, self.picture.chosen) >= 0:
             text = words.lane_text(lanes, lane if lane >= 0 else self.picture.chosen)
         self.told.setText(self.say(text))

@@ -24,9 +24,9 @@ def test_four_of_32_bytes_are_the_left_eighth_of_their_sector(theme):
     request = request_of(session, "global store", "out")
     view = shown(session, int(session.requests.moment[request]), Selection(0, 9), (390, 420), theme)
     plan, image = view.picture.plan(), picture(view.picture)
-    assert len(plan.tracks) == 32
-    for piece, box in zip(view._shown.pieces, plan.slices, strict=True):
-        sector = plan.tracks[piece.place]
+    assert len(plan.targets) == 32
+    for piece, box in zip(view._shown.touched, plan.slices, strict=True):
+        sector = plan.targets[piece.target]
         assert (box.x, box.width) == pytest.approx((sector.x, sector.width / 8))
         assert (box.y, box.height) == (sector.y, sector.height)
         ink = theme.colour("global store")
@@ -40,18 +40,18 @@ def test_four_of_32_bytes_are_the_left_eighth_of_their_sector(theme):
 def test_what_lies_behind_in_a_sector_is_drawn_behind_the_same_share_of_it():
     session = matmul("transpose-naive")
     view = shown(session, 1, Selection(0, 0), (390, 420))
-    for piece, box in zip(view._shown.pieces, view.picture.plan().slices, strict=True):
-        sector = view.picture.plan().tracks[piece.place]
+    for piece, box in zip(view._shown.touched, view.picture.plan().slices, strict=True):
+        sector = view.picture.plan().targets[piece.target]
         assert box.x - sector.x == pytest.approx(sector.width * (piece.first % 32) / 32)
 
 
 def test_the_column_of_used_bytes_is_written_in_a_crowded_picture_too():
     view = shown(matmul("transpose-naive"), 2, Selection(0, 9), (390, 420))
     scene = scene_of(view)
-    heights = sorted(scene.plan.tracks[n].middle for n in scene.noted)
+    heights = sorted(scene.plan.targets[n].middle for n in scene.noted)
     assert scene.plan.note[1] and len(heights) >= 10
     assert min(b - a for a, b in itertools.pairwise(heights)) >= scene.theme.px(scene.size)
-    assert view._shown.pieces[9].place in scene.noted  # of the selected lane
+    assert view._shown.touched[9].target in scene.noted  # of the selected lane
 
 
 def test_where_there_is_little_room_sectors_keep_theirs_and_addresses_go():
@@ -59,6 +59,6 @@ def test_where_there_is_little_room_sectors_keep_theirs_and_addresses_go():
     moment = int(session.requests.moment[request_of(session, "global store", "out")])
     narrow, wide = (shown(session, moment, size=(width, 400)).picture.plan() for width in (310, 390))
     for plan in (narrow, wide):
-        assert min(box.width for box in plan.tracks.values()) >= LIGHT.px(96)
+        assert min(box.width for box in plan.targets.values()) >= LIGHT.px(96)
     assert narrow.address[1] == 0 < wide.address[1]
     assert narrow.note[1] > 0 and narrow.element[1] > 0

@@ -17,7 +17,7 @@ from launching import Array, launch, trace
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.warp.lanes import lanes_of
-from tilescope.app.views.warp.lanes_text import figures, lane_text, piece_text, sentence
+from tilescope.app.views.warp.lanes_text import figures, lane_text, sentence, target_text
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Op
 from traces import programs, trace_of
@@ -57,7 +57,7 @@ def test_the_row_on_x_costs_sixteen_sectors_for_a_and_one_for_b():
     assert told(session, a) == "32 lanes · 16 sectors, 2 would do · 12.5 % of the bytes used"
     assert told(session, b) == "32 lanes · 1 sector, the least · 25 % of the bytes used"
     lanes = lanes_of(session, a)
-    assert set(lanes.places.tolist()) == touched[0]
+    assert set(lanes.targets.tolist()) == touched[0]
     assert lane_text(lanes, 5) == (
         f"Lane 5, thread (5, 0), reads A[5, 0] = {session.trace.value[lanes.row[5]]:.4g}, at 0x0280. "
         "Its sector 0x0280: 4 of 32 bytes used, also by lane 21."
@@ -70,11 +70,11 @@ def test_a_transposed_tile_takes_32_wavefronts_and_a_padded_one_takes_one():
     assert told(tile, bad) == "32 lanes · 32 wavefronts instead of 1"
     assert told(padded, good) == "32 lanes · 1 wavefront, no conflict"
     lanes = lanes_of(tile, bad)
-    assert {(byte // 4) % 32 for _, byte, _ in accesses(tile, bad)} == set(lanes.places.tolist()) == {0}
+    assert {(byte // 4) % 32 for _, byte, _ in accesses(tile, bad)} == set(lanes.targets.tolist()) == {0}
     assert lanes.beside(7) == list(range(32)) and lanes.sharing(7) == [7]
     assert lane_text(lanes, 7).endswith("Bank 0: collides with lanes 0 to 6 and 8 to 31.")
-    assert piece_text(lanes, 0).startswith("Bank 0 of 32: 32 words of 4 bytes, so 32 wavefronts")
-    assert piece_text(lanes, 9) == "Bank 9 of 32: not touched."
+    assert target_text(lanes, 0).startswith("Bank 0 of 32: 32 words of 4 bytes, so 32 wavefronts")
+    assert target_text(lanes, 9) == "Bank 9 of 32: not touched."
 
 
 def test_a_word_that_lanes_share_is_a_broadcast_and_no_conflict():
@@ -83,7 +83,7 @@ def test_a_word_that_lanes_share_is_a_broadcast_and_no_conflict():
     assert told(session, request) == "32 lanes · 1 wavefront: a word is broadcast, no conflict"
     lanes = lanes_of(session, request)
     words = Counter(byte // 4 for _, byte, _ in accesses(session, request))
-    assert {(p.first // 4, len(p.lanes)) for p in lanes.pieces} == set(words.items())
+    assert {(p.first // 4, len(p.lanes)) for p in lanes.touched} == set(words.items())
     assert lane_text(lanes, 3).endswith("Bank 0: same word as lanes 0 to 2 and 4 to 15, no conflict.")
 
 
@@ -113,9 +113,9 @@ def test_elements_of_other_sizes_touch_parts_of_a_word_or_several_banks(tmp_path
     assert told(session, request) == words
     lanes, size = lanes_of(session, request), np.dtype(dtype).itemsize
     for lane, first, end in accesses(session, request):
-        mine = [p for p in lanes.pieces if lane in p.lanes]
-        assert [p.place for p in mine] == [w % 32 for w in range(first // 4, (end - 1) // 4 + 1)]
-    assert len(lanes.places) == min(32, 32 * size // 4)
+        mine = [p for p in lanes.touched if lane in p.lanes]
+        assert [p.target for p in mine] == [w % 32 for w in range(first // 4, (end - 1) // 4 + 1)]
+    assert len(lanes.targets) == min(32, 32 * size // 4)
 
 
 @settings(max_examples=60, deadline=None)
@@ -130,10 +130,10 @@ def test_the_pieces_are_what_is_counted(made):
         assert {lane for lane, _, _ in found} == set(lanes.active)
         if lanes.buffer.space == "global":
             used = {byte for _, first, end in found for byte in range(first, end)}
-            assert sum(p.end - p.first for p in lanes.pieces) == len(used)
-            assert {byte // 32 for byte in used} == set(lanes.places.tolist())
+            assert sum(p.end - p.first for p in lanes.touched) == len(used)
+            assert {byte // 32 for byte in used} == set(lanes.targets.tolist())
             if not lanes.is_atomic:
-                assert len(lanes.places) == lanes.cost >= lanes.least >= 1
+                assert len(lanes.targets) == lanes.cost >= lanes.least >= 1
         if lanes.buffer.space == "shared":
             banks = defaultdict(set)
             for _, first, end in found:
@@ -141,7 +141,7 @@ def test_the_pieces_are_what_is_counted(made):
                     banks[word % 32].add(word)
             deepest = max(map(len, banks.values()))
             assert lanes.cost == max(deepest, 2 if lanes.buffer.itemsize == 16 else 1)
-            assert Counter(p.place for p in lanes.pieces) == {b: len(w) for b, w in banks.items()}
+            assert Counter(p.target for p in lanes.touched) == {b: len(w) for b, w in banks.items()}
 
 
 # Time
@@ -223,7 +223,7 @@ def test_a_click_on_a_lane_asks_for_its_thread():
     asked, plan = heard(view.selection_asked), view.picture.plan()
     for spot in (middle(plan.chips[9]), middle(plan.slices[4]), QPoint(3, round(plan.chips[31].middle))):
         QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=spot)
-    owner = view._shown.pieces[4].lanes[0]
+    owner = view._shown.touched[4].lanes[0]
     assert asked == [Selection(3, 64 + 9), Selection(3, 64 + owner), Selection(3, 64 + 31)]
 
 
@@ -249,8 +249,8 @@ def test_what_the_pointer_is_on_is_stressed_and_told():
     assert view.told.text().startswith("Lane 9, thread (9, 0), reads A[9, 0]")
     assert view.picture._stressed() == (frozenset({9}), frozenset({9, 25}))
     stressed = picture(view)
-    sector = list(plan.tracks)[2]
-    move(view.picture, middle(plan.tracks[sector]))
+    sector = list(plan.targets)[2]
+    move(view.picture, middle(plan.targets[sector]))
     assert view.told.text() == f"Sector 0x{sector * 32:04x}: 4 of 32 bytes used, by lanes 2 and 18."
     move(view.picture, QPoint(view.picture.width() - 1, view.picture.height() - 1))
     assert (view.told.text(), picture(view)) == (words, before) and stressed != before
@@ -294,16 +294,16 @@ def test_everything_has_its_place_at_any_width(width, scale):
         assert view.picture.width() <= width
         columns = [(0, plan.chips[0].width), plan.element, plan.address]
         ends = [x + wide for x, wide in columns if wide]
-        track = next(iter(plan.tracks.values()))
-        assert sorted(ends) == ends and ends[-1] < track.x < track.right
-        assert track.right <= plan.note[0] <= plan.note[0] + plan.note[1] <= view.picture.width() + 0.1
+        target = next(iter(plan.targets.values()))
+        assert sorted(ends) == ends and ends[-1] < target.x < target.right
+        assert target.right <= plan.note[0] <= plan.note[0] + plan.note[1] <= view.picture.width() + 0.1
         assert plan.element[1] > 0
-        for one, other in itertools.pairwise(plan.tracks.values()):
+        for one, other in itertools.pairwise(plan.targets.values()):
             assert one.y + one.height <= other.y + 0.01
-        for piece, box in zip(view._shown.pieces, plan.slices, strict=True):
-            home = plan.tracks[piece.place]
+        for piece, box in zip(view._shown.touched, plan.slices, strict=True):
+            home = plan.targets[piece.target]
             assert home.holds(box.x + 0.01, box.y + 0.01)
             assert home.holds(box.right - 0.01, box.y + box.height - 0.01)
-            assert plan.track_at(*QPointF(box.x + 0.1, box.middle).toTuple()) == piece.place
+            assert plan.target_at(*QPointF(box.x + 0.1, box.middle).toTuple()) == piece.target
         assert plan.chips[-1].y + plan.row <= view.picture.height()
         assert lanes_of(session, request).kind and Op(session.requests.op[request]) in (Op.LOAD, Op.STORE)
