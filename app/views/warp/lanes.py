@@ -78,7 +78,7 @@ class Lanes:
         return int((requests.wavefronts if self.buffer.space == "shared" else requests.sectors)[self.request])
 
     @cached_property
-    def least(self) -> int:
+    def minimum(self) -> int:
         """The fewest sectors, or wavefronts, that could carry as much."""
         size = self.buffer.itemsize
         if self.buffer.space == "shared":

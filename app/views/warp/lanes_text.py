@@ -62,14 +62,14 @@ def _counted(number: int, noun: str) -> Figure:
 
 def _sectors(lanes: Lanes) -> Figure:
     number, noun = _counted(lanes.cost, "sector")
-    less = ", the least" if lanes.least == lanes.cost else f", {lanes.least} would do"
+    less = ", the least" if lanes.minimum == lanes.cost else f", {lanes.minimum} would do"
     return number, noun + less
 
 
 def _wavefronts(lanes: Lanes) -> Figure:
     number, noun = _counted(lanes.cost, "wavefront")
-    if lanes.least < lanes.cost:
-        return number, f"{noun} instead of {lanes.least}"
+    if lanes.minimum < lanes.cost:
+        return number, f"{noun} instead of {lanes.minimum}"
     shared = max((len(piece.lanes) for piece in lanes.touched), default=1) > 1
     return number, noun + (": a word is broadcast, no conflict" if shared else ", no conflict")
 

@@ -14,7 +14,7 @@ from ..common.box import Box
 from .lanes import LINE, Lanes, TouchedBytes
 
 
-class Widths(NamedTuple):
+class ColumnWidths(NamedTuple):
     """What texts and marks need, in pixels."""
 
     chip: float  # a lane's number
@@ -25,7 +25,7 @@ class Widths(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class WarpLayout:
     """Where the parts of the picture stand, in pixels; a column is (left edge, width), 0 wide without room for it."""
 
     chips: tuple[Box, ...]  # one for each of 32 lanes
@@ -52,25 +52,27 @@ class Plan:
         return next((n for n, box in enumerate(self.slices) if box.holds(x, y)), None)
 
 
-def plan_of(lanes: Lanes, width: float, top: float, height: float, widths: Widths) -> Plan:
+def warp_layout(lanes: Lanes, width: float, top: float, height: float, widths: ColumnWidths) -> WarpLayout:
     """Return where everything stands in a picture of this width, its rows between `top` and `top + height`."""
     row = height / WARP
     columns, left, room = _columns(lanes, width, widths)
     chips = tuple(Box(0, top + lane * row, widths.chip, row) for lane in range(WARP))
     if not lanes.kind or lanes.buffer.space not in ("global", "shared"):
-        return Plan(chips, *columns, {}, (), (), row)
+        return WarpLayout(chips, *columns, {}, (), (), row)
     if lanes.buffer.space == "shared":
         targets = {bank: Box(left, top + bank * row, room, row) for bank in range(BANKS)}
-        return Plan(chips, *columns, targets, _words(lanes, targets), (), row)
+        return WarpLayout(chips, *columns, targets, _words(lanes, targets), (), row)
     targets = _sectors(lanes, left, room, top, row)
     slices = tuple(_slice(targets[piece.target], piece) for piece in lanes.touched)
-    return Plan(chips, *columns, targets, slices, _lines(targets), row)
+    return WarpLayout(chips, *columns, targets, slices, _lines(targets), row)
 
 
 Column = tuple[float, float]
 
 
-def _columns(lanes: Lanes, width: float, need: Widths) -> tuple[tuple[Column, Column, Column], float, float]:
+def _columns(
+    lanes: Lanes, width: float, need: ColumnWidths
+) -> tuple[tuple[Column, Column, Column], float, float]:
     """Return the columns of elements, addresses and notes, and left edge and width of the memory.
 
     What can be missed goes first where there is little room: the addresses, then the notes, then half of the memory's

@@ -13,14 +13,14 @@ from ..common.box import Box
 from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, rect
 from ..common.wording import buffer_text
 from .lanes_text import address_text, index_text
-from .scene import MARK, Scene, spread, stripes, who, write
+from .scene import MARK, WarpScene, lanes_label, spread, stripes, write
 
 
-def paint_scene(painter: QPainter, scene: Scene) -> None:
+def paint_scene(painter: QPainter, scene: WarpScene) -> None:
     """Draw everything but captions and legend."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     draw = _draw_banks if scene.lanes.kind and scene.lanes.buffer.space == "shared" else _draw_sectors
-    if scene.plan.targets:
+    if scene.layout.targets:
         draw(painter, scene)
         _draw_ways(painter, scene)
     for lane in range(WARP):
@@ -28,14 +28,14 @@ def paint_scene(painter: QPainter, scene: Scene) -> None:
     painter.setOpacity(1)
 
 
-def _draw_lane(painter: QPainter, scene: Scene, lane: int) -> None:
+def _draw_lane(painter: QPainter, scene: WarpScene, lane: int) -> None:
     """Draw a lane's box: filled if it takes part, open if it is idle, dotted if it has no thread; and its words.
 
     Its number stands in the box, or beside it where rows are too low for all the numbers.
     """
-    box, theme, active = scene.plan.chips[lane], scene.theme, bool(scene.lanes.row[lane] >= 0)
+    box, theme, active = scene.layout.chips[lane], scene.theme, bool(scene.lanes.row[lane] >= 0)
     painter.setOpacity(scene.strength(lane))
-    crowded = scene.every > 1
+    crowded = scene.label_step > 1
     mark = box._replace(x=box.right - theme.px(MARK), width=theme.px(MARK)) if crowded else box
     _draw_box(painter, scene, lane, mark)
     if lane in scene.labelled:
@@ -46,7 +46,7 @@ def _draw_lane(painter: QPainter, scene: Scene, lane: int) -> None:
         _write_words(painter, scene, lane)
 
 
-def _draw_box(painter: QPainter, scene: Scene, lane: int, box: Box) -> None:
+def _draw_box(painter: QPainter, scene: WarpScene, lane: int, box: Box) -> None:
     theme, active, chosen = scene.theme, scene.lanes.row[lane] >= 0, lane == scene.chosen
     style = Qt.PenStyle.SolidLine if scene.lanes.present[lane] else Qt.PenStyle.DotLine
     painter.setPen(QPen(theme.colour("text" if chosen else "muted"), 2.0 if chosen else 0.8, style))
@@ -57,31 +57,31 @@ def _draw_box(painter: QPainter, scene: Scene, lane: int, box: Box) -> None:
     painter.drawRoundedRect(inside, theme.px(2), theme.px(2))
 
 
-def _write_words(painter: QPainter, scene: Scene, lane: int) -> None:
+def _write_words(painter: QPainter, scene: WarpScene, lane: int) -> None:
     """Write which element a lane touches and its address."""
-    plan, theme, gap = scene.plan, scene.theme, scene.theme.px(6)
-    box, chosen = spread(plan.chips[lane], scene), lane == scene.chosen
+    layout, theme, gap = scene.layout, scene.theme, scene.theme.px(6)
+    box, chosen = spread(layout.chips[lane], scene), lane == scene.chosen
     if scene.lanes.row[lane] < 0:
         text = "idle" if scene.lanes.present[lane] else theme.say("no thread")
-        room = QRectF(plan.element[0] + gap, box.y(), max(plan.element[1], theme.px(60)), box.height())
+        room = QRectF(layout.element[0] + gap, box.y(), max(layout.element[1], theme.px(60)), box.height())
         write(painter, scene, room, text, theme.colour("muted"), LEFT)
         return
     for (x, width), text, ink in (
-        (plan.element, index_text(scene.lanes, lane), "text"),
-        (plan.address, address_text(int(scene.lanes.address[lane])), "muted"),
+        (layout.element, index_text(scene.lanes, lane), "text"),
+        (layout.address, address_text(int(scene.lanes.address[lane])), "muted"),
     ):
         if width:
             room = QRectF(x + gap, box.y(), width, box.height())
             write(painter, scene, room, text, theme.colour(ink), LEFT, bold=chosen, mono=True)
 
 
-def _draw_sectors(painter: QPainter, scene: Scene) -> None:
+def _draw_sectors(painter: QPainter, scene: WarpScene) -> None:
     """Draw the touched sectors: striped, and solid where lanes use them; brackets hold a 128-byte line together."""
-    theme, plan = scene.theme, scene.plan
-    for number, box in plan.targets.items():
+    theme, layout = scene.theme, scene.layout
+    for number, box in layout.targets.items():
         painter.setOpacity(scene.strength(*scene.users(number)))
         draw_wasted(painter, rect(box), theme)
-        for piece, part in zip(scene.lanes.touched, plan.slices, strict=True):
+        for piece, part in zip(scene.lanes.touched, layout.slices, strict=True):
             if piece.target == number:
                 _draw_used(painter, scene, part, piece.lanes)
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -92,7 +92,7 @@ def _draw_sectors(painter: QPainter, scene: Scene) -> None:
     _draw_lines(painter, scene)
 
 
-def _draw_used(painter: QPainter, scene: Scene, box: Box, lanes: tuple[int, ...]) -> None:
+def _draw_used(painter: QPainter, scene: WarpScene, box: Box, lanes: tuple[int, ...]) -> None:
     """Fill what lanes use of a sector, apart from what lies beside it, and write which lane, or how many, use it."""
     apart = min(0.5, box.width * 0.06)
     painter.fillRect(rect(box).adjusted(apart, 0, -apart, 0), scene.ink)
@@ -105,40 +105,40 @@ def draw_wasted(painter: QPainter, box: QRectF, theme: Theme) -> None:
     stripes(painter, box, mixed(theme.colour("muted"), theme.palette.badge, 0.4), theme.px(5))
 
 
-def _write_used(painter: QPainter, scene: Scene) -> None:
+def _write_used(painter: QPainter, scene: WarpScene) -> None:
     """Write how many bytes of each sector are used, where there is room."""
-    x, width = scene.plan.note
+    x, width = scene.layout.note
     line = 1.1 * scene.theme.px(scene.size)
     for number in scene.noted if width else ():
         used = sum(piece.end - piece.first for piece in scene.lanes.touched if piece.target == number)
-        room = QRectF(x, scene.plan.targets[number].middle - line / 2, width, line)
+        room = QRectF(x, scene.layout.targets[number].middle - line / 2, width, line)
         ink = "text" if scene.chosen in scene.users(number) else "muted"
         write(painter, scene, room, f"{used} of {SECTOR}", scene.theme.colour(ink), RIGHT)
 
 
-def _draw_lines(painter: QPainter, scene: Scene) -> None:
+def _draw_lines(painter: QPainter, scene: WarpScene) -> None:
     painter.setPen(QPen(scene.theme.colour("muted"), max(1.0, scene.theme.scale * 1.5)))
-    for first, last in scene.plan.lines:
-        top, bottom = scene.plan.targets[first], scene.plan.targets[last]
+    for first, last in scene.layout.lines:
+        top, bottom = scene.layout.targets[first], scene.layout.targets[last]
         x = top.right + scene.theme.px(3)
         painter.drawLine(QPointF(x, top.y + 1), QPointF(x, bottom.y + bottom.height - 1))
 
 
-def _draw_banks(painter: QPainter, scene: Scene) -> None:
+def _draw_banks(painter: QPainter, scene: WarpScene) -> None:
     """Draw the banks; each word that lanes want is a cell, striped from the first that costs another pass on."""
-    theme, plan, depth = scene.theme, scene.plan, dict.fromkeys(scene.plan.targets, 0)
-    for bank, box in plan.targets.items():
+    theme, layout, depth = scene.theme, scene.layout, dict.fromkeys(scene.layout.targets, 0)
+    for bank, box in layout.targets.items():
         painter.setOpacity(1)
         painter.fillRect(rect(box, 0.5), theme.colour("badge"))
-        if bank % scene.every == 0 and plan.note[1]:
-            room = QRectF(plan.note[0], spread(box, scene).y(), plan.note[1], spread(box, scene).height())
+        if bank % scene.label_step == 0 and layout.note[1]:
+            room = QRectF(layout.note[0], spread(box, scene).y(), layout.note[1], spread(box, scene).height())
             write(painter, scene, room, str(bank), theme.colour("muted"), RIGHT)
-    for piece, part in zip(scene.lanes.touched, plan.slices, strict=True):
+    for piece, part in zip(scene.lanes.touched, layout.slices, strict=True):
         depth[piece.target] += 1
         painter.setOpacity(scene.strength(*piece.lanes))
         inside = rect(part, min(0.75, part.width * 0.12))
         painter.fillRect(inside, scene.ink)
-        if depth[piece.target] > scene.lanes.least:
+        if depth[piece.target] > scene.lanes.minimum:
             stripes(painter, inside, mixed(scene.ink, "#000000", 0.5), theme.px(4))
         _write_lanes(painter, scene, part, piece.lanes)
         if scene.chosen in piece.lanes:
@@ -147,15 +147,21 @@ def _draw_banks(painter: QPainter, scene: Scene) -> None:
             painter.drawRect(inside)
 
 
-def _write_lanes(painter: QPainter, scene: Scene, box: Box, lanes: tuple[int, ...]) -> None:
+def _write_lanes(painter: QPainter, scene: WarpScene, box: Box, lanes: tuple[int, ...]) -> None:
     """Write which lane touches a place, or how many do, where there is room for all such words."""
     if scene.numbers_fit:
         write(
-            painter, scene, rect(box), who(lanes), contrasting(scene.ink, STRONG), CENTRE, bold=len(lanes) > 1
+            painter,
+            scene,
+            rect(box),
+            lanes_label(lanes),
+            contrasting(scene.ink, STRONG),
+            CENTRE,
+            bold=len(lanes) > 1,
         )
 
 
-def _draw_ways(painter: QPainter, scene: Scene) -> None:
+def _draw_ways(painter: QPainter, scene: WarpScene) -> None:
     """Connect each lane with what it touches, the selected lane and those under the pointer last and strongest."""
     ways = [(lane, index) for index, piece in enumerate(scene.lanes.touched) for lane in piece.lanes]
     for lane, index in sorted(ways, key=lambda way: (way[0] in scene.strong, way[0] == scene.chosen)):
@@ -167,35 +173,35 @@ def _draw_ways(painter: QPainter, scene: Scene) -> None:
         painter.drawPath(_way(scene, lane, index))
 
 
-def _way(scene: Scene, lane: int, index: int) -> QPainterPath:
+def _way(scene: WarpScene, lane: int, index: int) -> QPainterPath:
     """Return the line from a lane's words to its bank, or into its sector as far as its bytes."""
-    plan, piece = scene.plan, scene.lanes.touched[index]
-    x = plan.address[0] + plan.address[1] + scene.theme.px(4)
+    layout, piece = scene.layout, scene.lanes.touched[index]
+    x = layout.address[0] + layout.address[1] + scene.theme.px(4)
     start, stop = (
-        QPointF(x, plan.chips[lane].middle),
-        QPointF(plan.targets[piece.target].x, scene.height(index)),
+        QPointF(x, layout.chips[lane].middle),
+        QPointF(layout.targets[piece.target].x, scene.height(index)),
     )
     middle = (start.x() + stop.x()) / 2
     path = QPainterPath(start)
     path.cubicTo(QPointF(middle, start.y()), QPointF(middle, stop.y()), stop)
     if scene.lanes.buffer.space == "global":
-        path.lineTo(QPointF(plan.slices[index].x, stop.y()))
+        path.lineTo(QPointF(layout.slices[index].x, stop.y()))
     return path
 
 
-def paint_captions(painter: QPainter, scene: Scene) -> None:
+def paint_captions(painter: QPainter, scene: WarpScene) -> None:
     """Write above the columns what they are."""
-    plan, theme = scene.plan, scene.theme
-    tall, gap = plan.chips[0].y, theme.px(6)
-    names = [(0.0, plan.chips[0].width, "lane", CENTRE)]
+    layout, theme = scene.layout, scene.theme
+    tall, gap = layout.chips[0].y, theme.px(6)
+    names = [(0.0, layout.chips[0].width, "lane", CENTRE)]
     if scene.lanes.kind:
-        names.append((plan.element[0] + gap, plan.element[1], buffer_text(scene.lanes.buffer), LEFT))
-        names.append((plan.address[0] + gap, plan.address[1], "address", LEFT))
-    if plan.targets:
-        box = next(iter(plan.targets.values()))
+        names.append((layout.element[0] + gap, layout.element[1], buffer_text(scene.lanes.buffer), LEFT))
+        names.append((layout.address[0] + gap, layout.address[1], "address", LEFT))
+    if layout.targets:
+        box = next(iter(layout.targets.values()))
         shared = scene.lanes.buffer.space == "shared"
         names.append((box.x, box.width, "words per bank" if shared else "32-byte sectors", LEFT))
-        names.append((*plan.note, "bank" if shared else "used", RIGHT))
+        names.append((*layout.note, "bank" if shared else "used", RIGHT))
     painter.setFont(theme.font(10.5))
     painter.setPen(theme.colour("muted"))
     for x, width, text, side in names:
@@ -204,7 +210,7 @@ def paint_captions(painter: QPainter, scene: Scene) -> None:
             painter.drawText(QRectF(x, 0, width, tall), side | MIDDLE, text)
 
 
-def paint_legend(painter: QPainter, scene: Scene, box: QRectF) -> None:
+def paint_legend(painter: QPainter, scene: WarpScene, box: QRectF) -> None:
     """Say below the picture what solid, striped and brackets mean."""
     painter.setFont(scene.theme.font(10.5))
     x, side = box.x(), float(scene.theme.px(11))
@@ -220,17 +226,17 @@ def paint_legend(painter: QPainter, scene: Scene, box: QRectF) -> None:
         x = words.right() + scene.theme.px(12)
 
 
-def _legend(scene: Scene) -> list[tuple[str, str]]:
+def _legend(scene: WarpScene) -> list[tuple[str, str]]:
     """Return the signs that occur in the picture and what they mean."""
-    if not scene.plan.targets:
+    if not scene.layout.targets:
         return []
     if scene.lanes.buffer.space == "shared":
-        more = [("again", "a word that costs another pass")] if scene.lanes.cost > scene.lanes.least else []
+        more = [("again", "a word that costs another pass")] if scene.lanes.cost > scene.lanes.minimum else []
         return [("used", "a word"), *more]
     return [("used", "used"), ("wasted", "moved, not used"), ("line", "128-byte line")]
 
 
-def _draw_sign(painter: QPainter, scene: Scene, sign: str, box: QRectF) -> None:
+def _draw_sign(painter: QPainter, scene: WarpScene, sign: str, box: QRectF) -> None:
     theme = scene.theme
     if sign == "line":
         painter.setPen(QPen(theme.colour("muted"), max(1.0, theme.scale * 1.5)))

@@ -10,9 +10,9 @@ from ....tracer.model.trace import WARP
 from ...widgets.theme import Theme
 from ..common.view import guarded
 from .lanes import Lanes
-from .layout import Plan, plan_of
+from .layout import WarpLayout, warp_layout
 from .paint import paint_captions, paint_legend, paint_scene
-from .scene import CAPTION, FOOT, Scene, widths_of
+from .scene import CAPTION, FOOT, WarpScene, column_widths
 
 LEAST_ROW, MOST_ROW = 5.5, 19.0  # heights of a lane
 
@@ -31,7 +31,7 @@ class WarpPicture(QWidget):
         self.theme = theme
         self.lanes: Lanes | None = None
         self.chosen, self.lane, self.target = -1, -1, -1
-        self._plan: tuple[object, Plan] | None = None
+        self._layout: tuple[object, WarpLayout] | None = None
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName("Lanes and the memory that they touch")
@@ -46,7 +46,7 @@ class WarpPicture(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
-        self.theme, self._plan = theme, None
+        self.theme, self._layout = theme, None
         self.updateGeometry()
         self.update()
 
@@ -58,16 +58,16 @@ class WarpPicture(QWidget):
         """Return the same."""
         return self.sizeHint()
 
-    def plan(self) -> Plan:
+    def layout_now(self) -> WarpLayout:
         """Return where everything stands; only while lanes are shown."""
         assert self.lanes
         key = (self.lanes, self.width(), self.height())
-        if self._plan is None or self._plan[0] != key:
+        if self._layout is None or self._layout[0] != key:
             top = float(self.theme.px(CAPTION))
             tall = min(self.height() - top - self.theme.px(FOOT), WARP * self.theme.px(MOST_ROW))
-            widths = widths_of(self.lanes, tall / WARP, self.theme)
-            self._plan = key, plan_of(self.lanes, self.width(), top, tall, widths)
-        return self._plan[1]
+            widths = column_widths(self.lanes, tall / WARP, self.theme)
+            self._layout = key, warp_layout(self.lanes, self.width(), top, tall, widths)
+        return self._layout[1]
 
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -75,10 +75,10 @@ class WarpPicture(QWidget):
         if self.lanes is None:
             return
         painter = QPainter(self)
-        scene = Scene(self.lanes, self.plan(), self.theme, self.chosen, *self._stressed())
+        scene = WarpScene(self.lanes, self.layout_now(), self.theme, self.chosen, *self._stressed())
         paint_scene(painter, scene)
         paint_captions(painter, scene)
-        foot = scene.plan.chips[-1].y + scene.plan.row
+        foot = scene.layout.chips[-1].y + scene.layout.row
         paint_legend(
             painter, scene, QRectF(0, foot + self.theme.px(4), self.width(), self.theme.px(FOOT - 4))
         )
@@ -107,7 +107,7 @@ class WarpPicture(QWidget):
         """Stress what is under the pointer."""
         if self.lanes is not None:
             x, y = event.position().toTuple()
-            lane, target = self.plan().lane_at(x, y), self.plan().target_at(x, y)
+            lane, target = self.layout_now().lane_at(x, y), self.layout_now().target_at(x, y)
             self._point(-1 if lane is None else lane, -1 if target is None else target)
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -125,7 +125,7 @@ class WarpPicture(QWidget):
         if self.lanes is None:
             return -1
         x, y = position.toTuple()
-        lane, piece = self.plan().lane_at(x, y), self.plan().slice_at(x, y)
+        lane, piece = self.layout_now().lane_at(x, y), self.layout_now().slice_at(x, y)
         if lane is None and piece is not None:
             lane = self.lanes.touched[piece].lanes[0]
         return lane if lane is not None and self.lanes.present[lane] else -1

@@ -15,7 +15,7 @@ from ..common.box import Box
 from ..common.drawing import MIDDLE
 from .lanes import Lanes
 from .lanes_text import address_text, index_text
-from .layout import Plan, Widths
+from .layout import ColumnWidths, WarpLayout
 
 SMALL, LEAST = 11.5, 8.0  # sizes of the words
 CAPTION, FOOT = 18.0, 24.0  # heights above and below the lanes
@@ -24,11 +24,11 @@ FAINT = 0.3  # how much is left of what the pointer is not on
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class WarpScene:
     """What is drawn of a request. Lanes under the pointer are empty sets while it is elsewhere."""
 
     lanes: Lanes  # the request
-    plan: Plan  # where its parts stand
+    layout: WarpLayout  # where its parts stand
     theme: Theme  # colours and text size
     chosen: int  # the selected lane, -1 for none
     strong: frozenset[int]  # lanes whose ways are stressed: those under the pointer
@@ -49,23 +49,23 @@ class Scene:
 
     def height(self, index: int) -> float:
         """Return the y at which ways to touched bytes end: in a sector one below the other, in a bank in the middle."""
-        piece, box = self.lanes.touched[index], self.plan.targets[self.lanes.touched[index].target]
+        piece, box = self.lanes.touched[index], self.layout.targets[self.lanes.touched[index].target]
         if self.lanes.buffer.space != "global":
             return box.middle
         beside = [p for p in self.lanes.touched if p.target == piece.target]
         return box.y + (beside.index(piece) + 0.5) / len(beside) * box.height
 
     @property
-    def every(self) -> int:
+    def label_step(self) -> int:
         """Of how many lanes one is labelled: all where rows are tall enough for words."""
-        return every(self.plan.row, self.theme)
+        return label_step(self.layout.row, self.theme)
 
     @cached_property
     def labelled(self) -> frozenset[int]:
         """The lanes that are labelled: the selected one, those under the pointer, and of the others what fits."""
         found: list[int] = []
-        for lane in (self.chosen, *sorted(self.strong), *range(0, WARP, self.every)):
-            if lane >= 0 and all(abs(lane - other) >= self.every for other in found):
+        for lane in (self.chosen, *sorted(self.strong), *range(0, WARP, self.label_step)):
+            if lane >= 0 and all(abs(lane - other) >= self.label_step for other in found):
                 found.append(lane)
         return frozenset(found)
 
@@ -75,8 +75,8 @@ class Scene:
         bold = QFontMetricsF(self.theme.font(self.size, bold=True))
         return all(
             box.height >= self.theme.px(self.size)
-            and bold.horizontalAdvance(who(piece.lanes)) + 2 <= box.width
-            for piece, box in zip(self.lanes.touched, self.plan.slices, strict=True)
+            and bold.horizontalAdvance(lanes_label(piece.lanes)) + 2 <= box.width
+            for piece, box in zip(self.lanes.touched, self.layout.slices, strict=True)
         )
 
     @cached_property
@@ -84,8 +84,8 @@ class Scene:
         """The sectors whose used bytes are written: the selected lane's, and of the others what fits."""
         found: dict[int, float] = {}
         line = 1.1 * self.theme.px(self.size)
-        for number in sorted(self.plan.targets, key=lambda n: (self.chosen not in self.users(n), n)):
-            middle = self.plan.targets[number].middle
+        for number in sorted(self.layout.targets, key=lambda n: (self.chosen not in self.users(n), n)):
+            middle = self.layout.targets[number].middle
             if all(abs(middle - other) >= line for other in found.values()):
                 found[number] = middle
         return frozenset(found)
@@ -93,20 +93,20 @@ class Scene:
     @property
     def size(self) -> float:
         """The size of the words beside the lanes."""
-        return min(SMALL, max(LEAST, 0.78 * self.plan.row * self.every / self.theme.scale))
+        return min(SMALL, max(LEAST, 0.78 * self.layout.row * self.label_step / self.theme.scale))
 
 
-def who(lanes: tuple[int, ...]) -> str:
+def lanes_label(lanes: tuple[int, ...]) -> str:
     """Return which lane touches a place, or how many do."""
     return str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
 
 
-def every(row: float, theme: Theme) -> int:
+def label_step(row: float, theme: Theme) -> int:
     """Return of how many rows of this height one has room for words: 1, 2, 4 ..."""
     return 1 << max(0, math.ceil(math.log2(theme.px(LEAST) * 1.25 / row)))
 
 
-def widths_of(lanes: Lanes, row: float, theme: Theme) -> Widths:
+def column_widths(lanes: Lanes, row: float, theme: Theme) -> ColumnWidths:
     """Return what the words need in pixels."""
     small, mono = QFontMetricsF(theme.font(SMALL)), QFontMetricsF(theme.font(SMALL, mono=True))
     active = lanes.active
@@ -115,8 +115,8 @@ def widths_of(lanes: Lanes, row: float, theme: Theme) -> Widths:
     gap = float(theme.px(12))
     addressed = bool(active) and lanes.buffer.space != "local"
     chip = max(small.horizontalAdvance("31") + theme.px(10), min(row * 1.6, theme.px(30)))
-    return Widths(
-        chip if every(row, theme) == 1 else small.horizontalAdvance("31") + theme.px(MARK + 3),
+    return ColumnWidths(
+        chip if label_step(row, theme) == 1 else small.horizontalAdvance("31") + theme.px(MARK + 3),
         max(small.horizontalAdvance("element"), mono.horizontalAdvance(longest)) + gap if active else 0.0,
         mono.horizontalAdvance(last) + gap if addressed else 0.0,
         small.horizontalAdvance("32 of 32") + gap / 2,
@@ -124,13 +124,18 @@ def widths_of(lanes: Lanes, row: float, theme: Theme) -> Widths:
     )
 
 
-def spread(box: Box, scene: Scene) -> QRectF:
+def spread(box: Box, scene: WarpScene) -> QRectF:
     """Return a box as tall as the rows that its words may cover."""
-    return QRectF(box.x, box.middle - 0.5 * scene.plan.row * scene.every, box.width, box.height * scene.every)
+    return QRectF(
+        box.x,
+        box.middle - 0.5 * scene.layout.row * scene.label_step,
+        box.width,
+        box.height * scene.label_step,
+    )
 
 
 def write(
-    painter: QPainter, scene: Scene, box: QRectF, text: str, ink: QColor, side: Qt.AlignmentFlag, *,
+    painter: QPainter, scene: WarpScene, box: QRectF, text: str, ink: QColor, side: Qt.AlignmentFlag, *,
     bold: bool = False, mono: bool = False,
 ) -> None:  # fmt: skip
     painter.setFont(scene.theme.font(scene.size, bold=bold, mono=mono))

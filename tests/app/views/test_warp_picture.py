@@ -8,14 +8,16 @@ import pytest
 
 from sessions import matmul, picture
 from tilescope.app.model.session import Selection
-from tilescope.app.views.warp.scene import Scene
+from tilescope.app.views.warp.scene import WarpScene
 from tilescope.app.widgets.theme import Theme
 from warp_views import LIGHT, request_of, shown
 
 
 def scene_of(view):
     """Return what the view's picture is drawn from."""
-    return Scene(view._shown, view.picture.plan(), view.theme, view.picture.chosen, frozenset(), frozenset())
+    return WarpScene(
+        view._shown, view.picture.layout_now(), view.theme, view.picture.chosen, frozenset(), frozenset()
+    )
 
 
 @pytest.mark.parametrize("theme", [LIGHT, Theme.named("dark")])
@@ -23,10 +25,10 @@ def test_four_of_32_bytes_are_the_left_eighth_of_their_sector(theme):
     session = matmul("transpose-naive")
     request = request_of(session, "global store", "out")
     view = shown(session, int(session.requests.moment[request]), Selection(0, 9), (390, 420), theme)
-    plan, image = view.picture.plan(), picture(view.picture)
-    assert len(plan.targets) == 32
-    for piece, box in zip(view._shown.touched, plan.slices, strict=True):
-        sector = plan.targets[piece.target]
+    layout, image = view.picture.layout_now(), picture(view.picture)
+    assert len(layout.targets) == 32
+    for piece, box in zip(view._shown.touched, layout.slices, strict=True):
+        sector = layout.targets[piece.target]
         assert (box.x, box.width) == pytest.approx((sector.x, sector.width / 8))
         assert (box.y, box.height) == (sector.y, sector.height)
         ink = theme.colour("global store")
@@ -40,16 +42,16 @@ def test_four_of_32_bytes_are_the_left_eighth_of_their_sector(theme):
 def test_what_lies_behind_in_a_sector_is_drawn_behind_the_same_share_of_it():
     session = matmul("transpose-naive")
     view = shown(session, 1, Selection(0, 0), (390, 420))
-    for piece, box in zip(view._shown.touched, view.picture.plan().slices, strict=True):
-        sector = view.picture.plan().targets[piece.target]
+    for piece, box in zip(view._shown.touched, view.picture.layout_now().slices, strict=True):
+        sector = view.picture.layout_now().targets[piece.target]
         assert box.x - sector.x == pytest.approx(sector.width * (piece.first % 32) / 32)
 
 
 def test_the_column_of_used_bytes_is_written_in_a_crowded_picture_too():
     view = shown(matmul("transpose-naive"), 2, Selection(0, 9), (390, 420))
     scene = scene_of(view)
-    heights = sorted(scene.plan.targets[n].middle for n in scene.noted)
-    assert scene.plan.note[1] and len(heights) >= 10
+    heights = sorted(scene.layout.targets[n].middle for n in scene.noted)
+    assert scene.layout.note[1] and len(heights) >= 10
     assert min(b - a for a, b in itertools.pairwise(heights)) >= scene.theme.px(scene.size)
     assert view._shown.touched[9].target in scene.noted  # of the selected lane
 
@@ -57,8 +59,8 @@ def test_the_column_of_used_bytes_is_written_in_a_crowded_picture_too():
 def test_where_there_is_little_room_sectors_keep_theirs_and_addresses_go():
     session = matmul("transpose-naive")
     moment = int(session.requests.moment[request_of(session, "global store", "out")])
-    narrow, wide = (shown(session, moment, size=(width, 400)).picture.plan() for width in (310, 390))
-    for plan in (narrow, wide):
-        assert min(box.width for box in plan.targets.values()) >= LIGHT.px(96)
+    narrow, wide = (shown(session, moment, size=(width, 400)).picture.layout_now() for width in (310, 390))
+    for layout in (narrow, wide):
+        assert min(box.width for box in layout.targets.values()) >= LIGHT.px(96)
     assert narrow.address[1] == 0 < wide.address[1]
     assert narrow.note[1] > 0 and narrow.element[1] > 0

@@ -133,7 +133,7 @@ def test_the_pieces_are_what_is_counted(made):
             assert sum(p.end - p.first for p in lanes.touched) == len(used)
             assert {byte // 32 for byte in used} == set(lanes.targets.tolist())
             if not lanes.is_atomic:
-                assert len(lanes.targets) == lanes.cost >= lanes.least >= 1
+                assert len(lanes.targets) == lanes.cost >= lanes.minimum >= 1
         if lanes.buffer.space == "shared":
             banks = defaultdict(set)
             for _, first, end in found:
@@ -220,8 +220,12 @@ def test_a_click_on_a_lane_asks_for_its_thread():
     session = matmul("matmul-naive-row-on-x", **SMALL)
     start = int(session.requests.moment[session.requests.block == 3].min())
     view = shown(session, start, Selection(3, 70))
-    asked, plan = heard(view.selection_asked), view.picture.plan()
-    for spot in (middle(plan.chips[9]), middle(plan.slices[4]), QPoint(3, round(plan.chips[31].middle))):
+    asked, layout = heard(view.selection_asked), view.picture.layout_now()
+    for spot in (
+        middle(layout.chips[9]),
+        middle(layout.slices[4]),
+        QPoint(3, round(layout.chips[31].middle)),
+    ):
         QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=spot)
     owner = view._shown.touched[4].lanes[0]
     assert asked == [Selection(3, 64 + 9), Selection(3, 64 + owner), Selection(3, 64 + 31)]
@@ -230,7 +234,7 @@ def test_a_click_on_a_lane_asks_for_its_thread():
 def test_a_lane_without_a_thread_cannot_be_chosen():
     view = shown(matmul("barrier-three-threads"))
     asked = heard(view.selection_asked)
-    QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=middle(view.picture.plan().chips[3]))
+    QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=middle(view.picture.layout_now().chips[3]))
     assert asked == []
 
 
@@ -244,13 +248,13 @@ def test_the_keys_go_from_lane_to_lane():
 
 def test_what_the_pointer_is_on_is_stressed_and_told():
     view = shown(matmul("matmul-naive-row-on-x", **SMALL))
-    before, words, plan = picture(view), view.told.text(), view.picture.plan()
-    move(view.picture, middle(plan.chips[9]))
+    before, words, layout = picture(view), view.told.text(), view.picture.layout_now()
+    move(view.picture, middle(layout.chips[9]))
     assert view.told.text().startswith("Lane 9, thread (9, 0), reads A[9, 0]")
     assert view.picture._stressed() == (frozenset({9}), frozenset({9, 25}))
     stressed = picture(view)
-    sector = list(plan.targets)[2]
-    move(view.picture, middle(plan.targets[sector]))
+    sector = list(layout.targets)[2]
+    move(view.picture, middle(layout.targets[sector]))
     assert view.told.text() == f"Sector 0x{sector * 32:04x}: 4 of 32 bytes used, by lanes 2 and 18."
     move(view.picture, QPoint(view.picture.width() - 1, view.picture.height() - 1))
     assert (view.told.text(), picture(view)) == (words, before) and stressed != before
@@ -261,7 +265,7 @@ def test_the_worst_request_of_the_line_is_found_and_gone_to():
     requests, trace = session.requests, session.trace
     line = trace.sites[int(requests.site[request_of(session, "atomic", "private")])].line
     on_line = [r for r in range(len(requests)) if trace.sites[int(requests.site[r])].line == line]
-    costs = {r: lanes_of(session, r).cost - lanes_of(session, r).least for r in on_line}
+    costs = {r: lanes_of(session, r).cost - lanes_of(session, r).minimum for r in on_line}
     worst = max(costs, key=lambda r: (costs[r], -r))
     here = next(r for r in on_line if costs[r] < costs[worst])
     place = Selection(int(requests.block[here]), int(requests.warp[here]) * 32)
@@ -290,20 +294,20 @@ def test_everything_has_its_place_at_any_width(width, scale):
         request = request_of(session, kinds[buffer], buffer)
         theme = Theme.named("light", scale)
         view = shown(session, int(session.requests.moment[request]), size=(width, 700), theme=theme)
-        plan = view.picture.plan()
+        layout = view.picture.layout_now()
         assert view.picture.width() <= width
-        columns = [(0, plan.chips[0].width), plan.element, plan.address]
+        columns = [(0, layout.chips[0].width), layout.element, layout.address]
         ends = [x + wide for x, wide in columns if wide]
-        target = next(iter(plan.targets.values()))
+        target = next(iter(layout.targets.values()))
         assert sorted(ends) == ends and ends[-1] < target.x < target.right
-        assert target.right <= plan.note[0] <= plan.note[0] + plan.note[1] <= view.picture.width() + 0.1
-        assert plan.element[1] > 0
-        for one, other in itertools.pairwise(plan.targets.values()):
+        assert target.right <= layout.note[0] <= layout.note[0] + layout.note[1] <= view.picture.width() + 0.1
+        assert layout.element[1] > 0
+        for one, other in itertools.pairwise(layout.targets.values()):
             assert one.y + one.height <= other.y + 0.01
-        for piece, box in zip(view._shown.touched, plan.slices, strict=True):
-            home = plan.targets[piece.target]
+        for piece, box in zip(view._shown.touched, layout.slices, strict=True):
+            home = layout.targets[piece.target]
             assert home.holds(box.x + 0.01, box.y + 0.01)
             assert home.holds(box.right - 0.01, box.y + box.height - 0.01)
-            assert plan.target_at(*QPointF(box.x + 0.1, box.middle).toTuple()) == piece.target
-        assert plan.chips[-1].y + plan.row <= view.picture.height()
+            assert layout.target_at(*QPointF(box.x + 0.1, box.middle).toTuple()) == piece.target
+        assert layout.chips[-1].y + layout.row <= view.picture.height()
         assert lanes_of(session, request).kind and Op(session.requests.op[request]) in (Op.LOAD, Op.STORE)
