@@ -18,7 +18,7 @@ from ..model.bookmark import PictureChoice, SideChoice
 from ..model.playhead import Playhead
 from ..model.session import Session, launch_name
 from ..model.setup_edits import differences
-from ..views.memory.scene import COLOUR_BY
+from ..views.memory.view_data import COLOUR_BY
 from ..views.timeline.view import TimelineView
 from ..widgets.controls import Themed
 from ..widgets.notice import News, Notice

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..control.stage import Stage
 from ..control.start_moment import kernels_of
 from ..views.common.heat import HEATS, heat_of
-from ..views.memory.scene import COLOUR_BY
+from ..views.memory.view_data import COLOUR_BY
 from .central_widget import CentralWidget
 
 NAMES = {"auto": "what suits each buffer", "value": "value", "reads": "times read so far"}

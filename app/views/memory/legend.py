@@ -16,8 +16,8 @@ from ..common.drawing import MIDDLE, draw_badge, draw_hatch, width_of, write
 from ..common.heat import HEATS
 from ..common.wording import EXACT, buffer_text, count_text, value_text
 from .paint import colour_table
-from .scene import Group
 from .text import SMALL, line_of
+from .view_data import Group
 
 SCALE_WIDTH = 46.0
 TEXT = "text"

@@ -21,7 +21,7 @@ from . import outlines
 from .flight_paths import arcs, merged
 from .footprints import Frame, Part
 from .layout.buffer_place import BufferPlace
-from .scene import Flight, Mark
+from .view_data import Flight, Mark
 
 # A point of a path as Qt streams it: whether a line leads to it from the one before, and where it lies.
 ELEMENT = np.dtype([("joined", ">i4"), ("x", ">f8"), ("y", ">f8")])

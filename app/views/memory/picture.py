@@ -27,8 +27,8 @@ from .layout.buffer_place import BufferPlace, Layout, Metrics
 from .layout.layout import arrange
 from .layout.sheet import Sheet
 from .paint import Dots
-from .scene import Group, Scene, Tops
 from .sparse_sheets import still, with_few
+from .view_data import Group, MemoryViewData, Tops
 
 LARGEST_ZOOMED_CELL = 120.0
 T = TypeVar("T")
@@ -74,20 +74,20 @@ class MemoryPicture:
     """Draws the buffers of a session. Each part is made anew only when something that it depends on has changed."""
 
     def __init__(self, session: Session, theme: Theme) -> None:
-        self.scene = Scene(session)
+        self.data = MemoryViewData(session)
         self.theme = theme.speaking(session.scenario)
         self._memo: dict[str, tuple[Hashable, Any]] = {}
 
     def paint(self, painter: QPainter, look: Look) -> None:
         """Draw everything."""
         layout, room, clip = self.zoomed(look), self.room(look), self.clip(look)
-        buffers = self.scene.session.trace.buffers
+        buffers = self.data.session.trace.buffers
         painter.save()
         painter.setClipRect(rect(clip))
         dots = {n: self._paint_cells(painter, look, n, place, clip) for n, place in layout.places.items()}
         self._paint_frames(painter, look, layout)
         for mark in self._once(
-            "marks", lambda: self.scene.marks(*look.now, layout.places), (look.now, layout)
+            "marks", lambda: self.data.marks(*look.now, layout.places), (look.now, layout)
         ):
             paint.draw_mark(painter, layout.places[mark.buffer], mark, self.theme)
         self._paint_flights(painter, look, layout)  # below all that is written
@@ -119,7 +119,7 @@ class MemoryPicture:
     def description(self, look: Look) -> str:
         """Return the picture in words."""
         moment, selection = look.now
-        session = self.scene.session
+        session = self.data.session
         who, block = told.who(session, selection), block_text(session.trace, selection.block)
         doing = caption(session, moment, selection)
         return f"Moment {moment} of {session.end}. {who} of {block}: {doing}."
@@ -159,8 +159,8 @@ class MemoryPicture:
     def _paint_cells(
         self, painter: QPainter, look: Look, number: int, place: BufferPlace, window: Box
     ) -> Dots:
-        scene, sheet, group = self.scene, place.sheet, self._group(look, number)
-        key = (scene.version(number, group, *look.now), group, sheet)
+        data, sheet, group = self.data, place.sheet, self._group(look, number)
+        key = (data.version(number, group, *look.now), group, sheet)
         table = self._table(group.measure)
         shape = paint.seen(place, window), paint.cells_per_dot(place, painter.deviceTransform().m11())
         dots = self._once(
@@ -174,7 +174,7 @@ class MemoryPicture:
     ) -> None:
         if place.cell < paint.TEXT_FROM:
             return
-        session, letters = self.scene.session, paint.letters(place.cell, self.theme)
+        session, letters = self.data.session, paint.letters(place.cell, self.theme)
         texts = told.value_texts(session, number, place.sheet, dots.part, letters, *look.now)
         table = self._table(self._group(look, number).measure)
         paint.draw_values(painter, place, texts, dots, table, self.theme)
@@ -189,22 +189,22 @@ class MemoryPicture:
         table: NDArray[np.uint32],
     ) -> Dots:
         """Return the pixels of a buffer's cells; where few of many ever change, the others are made once."""
-        scene, (moment, selection) = self.scene, look.now
-        few = scene.few(number, group, moment, selection)
-        key = (scene.copy(number, selection), group, sheet)
+        data, (moment, selection) = self.data, look.now
+        few = data.few(number, group, moment, selection)
+        key = (data.copy(number, selection), group, sheet)
         if few is None:
-            now = (scene.version(number, group, moment, selection), *key)
-            codes = self._once(f"codes {number}", lambda: scene.codes(number, sheet, group, *look.now), now)
+            now = (data.version(number, group, moment, selection), *key)
+            codes = self._once(f"codes {number}", lambda: data.codes(number, sheet, group, *look.now), now)
             return paint.dots_of(codes, *shape, table)
-        first = self._once(f"codes {number}", lambda: scene.untouched(number, sheet, group, selection), key)
+        first = self._once(f"codes {number}", lambda: data.untouched(number, sheet, group, selection), key)
         kept = self._once(f"still {number}", lambda: still(first, sheet, few.elements, *shape), (key, shape))
         dots, hatched = with_few(kept, few.codes)
         return Dots(*shape, dots, pixels(dots, table), hatched)
 
     def _paint_frames(self, painter: QPainter, look: Look, layout: Layout) -> None:
-        session, (moment, selection) = self.scene.session, look.now
+        session, (moment, selection) = self.data.session, look.now
         block, sheets = selection.block, {n: p.sheet for n, p in layout.places.items()}
-        frames = self._once(f"frames {block}", lambda: self.scene.frames(block, sheets), self.layout(look))
+        frames = self._once(f"frames {block}", lambda: self.data.frames(block, sheets), self.layout(look))
         phase = phase_at(session.requests, session.trace, block, moment)
         for number, whole in frames.whole.items():
             now = frames.at(number, phase)
@@ -212,22 +212,20 @@ class MemoryPicture:
                 paint.draw_frame(painter, layout.places[number], whole, self.theme, strong=False)
             if now:
                 paint.draw_frame(painter, layout.places[number], now, self.theme, strong=True)
-        for number, elements in self._once("homes", lambda: self.scene.homes(selection), selection).items():
+        for number, elements in self._once("homes", lambda: self.data.homes(selection), selection).items():
             paint.draw_home(painter, layout.places[number], elements, self.theme)
 
     def _paint_flights(self, painter: QPainter, look: Look, layout: Layout) -> None:
         """Draw loads on their way while time passes, and the ways of the selected warp's while it stands."""
         places, fraction = layout.places, look.moment - math.floor(look.moment)
-        for flight in self._once(
-            "flights", lambda: self.scene.flights(*look.now, places), (look.now, layout)
-        ):
+        for flight in self._once("flights", lambda: self.data.flights(*look.now, places), (look.now, layout)):
             if fraction > 0 and not self.theme.reduced_motion:
                 paint.draw_flying(painter, flight, fraction, self.theme)
             else:
                 paint.draw_arcs(painter, flight, self.theme)
 
     def _caption(self, look: Look) -> list[tuple[str, str]]:
-        selection, layout, session = look.selection, self.layout(look), self.scene.session
+        selection, layout, session = look.selection, self.layout(look), self.data.session
         title = self._say("title", f"{told.who(session, selection)} now")
         doing = self._say("text", caption(session, *look.now))
         brief = self._say("brief", caption(session, *look.now, brief=True))
@@ -247,7 +245,7 @@ class MemoryPicture:
         return self._once("needs", self._new_needs, 0)
 
     def _new_needs(self) -> Needs:
-        roles, buffers = self.scene.roles, self.scene.session.trace.buffers
+        roles, buffers = self.data.roles, self.data.session.trace.buffers
         named = {n: words.name_width(buffers[n], self.theme) for n in roles.values()}
         shapes = tuple(buffers[roles[r]].shape for r in ("left", "above", "result")) if roles else ()
         right = max((w for n, w in named.items() if n != roles["left"]), default=0.0)
@@ -255,7 +253,7 @@ class MemoryPicture:
         return Needs(shapes, named[roles["left"]] if roles else 0.0, right, tiles)
 
     def _new_layout(self, look: Look) -> Layout:
-        roles, buffers, needs = self.scene.roles, self.scene.session.trace.buffers, self.needs()
+        roles, buffers, needs = self.data.roles, self.data.session.trace.buffers, self.needs()
         if look.beside and look.beside.shapes == needs.shapes:
             needs = look.beside
         above = [b for n, b in enumerate(buffers) if n not in roles.values()]
@@ -267,16 +265,16 @@ class MemoryPicture:
 
     def _groups(self, look: Look) -> list[Group]:
         key = (look.colour_by, look.selection, look.tops)
-        return self._once("groups", lambda: self.scene.groups(*key), key)
+        return self._once("groups", lambda: self.data.groups(*key), key)
 
     def _legend(self, look: Look) -> legend.Rows:
         key = (look.width, look.legend, *self._groups(look))
         return self._once("legend", lambda: self._new_legend(look), key)
 
     def _new_legend(self, look: Look) -> legend.Rows:
-        scene, groups = self.scene, self._groups(look)
-        hatched = scene.has_unwritten and any(group.measure == "value" for group in groups)
-        trace, touched = scene.session.trace, scene.stored | scene.loaded
+        data, groups = self.data, self._groups(look)
+        hatched = data.has_unwritten and any(group.measure == "value" for group in groups)
+        trace, touched = data.session.trace, data.stored | data.loaded
         items = legend.legend_items(groups, trace.buffers, touched, hatched, mark_of(trace), self.theme)
         return legend.legend_rows(items, look.width - 2 * self.theme.px(12), look.legend, self.theme)
 

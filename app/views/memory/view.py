@@ -22,7 +22,7 @@ from ..common.view import View
 from . import descriptions as told
 from .paint import draw_ring
 from .picture import Look, MemoryPicture, Needs, Zoom
-from .scene import COLOUR_BY, Tops
+from .view_data import COLOUR_BY, Tops
 
 WHEEL_STEP, KEY_STEP = 1.2, 1.5
 BY_KEYBOARD = (
@@ -95,7 +95,7 @@ class MemoryView(View):
 
     def own_tops(self, selection: Selection) -> dict[tuple[str, str], int]:
         """Return where the scales that count would end without the other panes, by measure and space."""
-        return self._picture.scene.tops(self._colour_by, selection) if self._picture else {}
+        return self._picture.data.tops(self._colour_by, selection) if self._picture else {}
 
     @property
     def legend(self) -> int:

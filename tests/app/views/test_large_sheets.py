@@ -11,8 +11,8 @@ from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.common.cell_colours import POISON, shrunk
 from tilescope.app.views.memory.footprints import Part
 from tilescope.app.views.memory.layout.sheet import sheet_of
-from tilescope.app.views.memory.scene import Scene
 from tilescope.app.views.memory.sparse_sheets import still, with_few
+from tilescope.app.views.memory.view_data import MemoryViewData
 from tilescope.tracer.analysis import access_history
 
 SESSIONS = {"matmul": lambda folder: matmul(), "uneven": uneven}
@@ -40,17 +40,17 @@ def test_few_cells_followed_look_as_all_cells_followed(make, colour_by, tmp_path
     monkeypatch.setattr(access_history, "MANY", 0)
     monkeypatch.setattr(access_history, "FEW", 0)
     session = build_session(plain.launch, plain.trace, plain.scenario)
-    scene, whole, selection, compared = Scene(session), Scene(plain), Selection(), 0
+    data, whole, selection, compared = MemoryViewData(session), MemoryViewData(plain), Selection(), 0
     for number, buffer in enumerate(session.trace.buffers):
         sheet = sheet_of(buffer)
         group = next(g for g in whole.groups(colour_by, selection) if number in g.buffers)
         for part in (Part(0, 0, sheet.rows, sheet.cols), Part(1, 1, max(1, sheet.rows - 1), sheet.cols)):
             for step in (1, 2, 3):
                 for moment in np.linspace(0, session.end, 6).astype(int).tolist():
-                    few = scene.few(number, group, moment, selection)
+                    few = data.few(number, group, moment, selection)
                     if few is None:
                         continue
-                    first = scene.untouched(number, sheet, group, selection)
+                    first = data.untouched(number, sheet, group, selection)
                     dots, hatched = with_few(still(first, sheet, few.elements, part, step), few.codes)
                     codes = whole.codes(number, sheet, group, moment, selection)
                     codes = codes[part.row0 : part.row1, part.col0 : part.col1]

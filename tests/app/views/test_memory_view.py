@@ -146,14 +146,14 @@ def test_the_frames_are_what_the_block_touches():
 def drawn(session, moment, selection):
     picture_of = MemoryPicture(session, Theme.named("light"))
     look = Look(550, 450, 1, None, "auto", (), Zoom(), moment, selection)
-    return picture_of.scene, picture_of.zoomed(look).places
+    return picture_of.data, picture_of.zoomed(look).places
 
 
 def test_a_loaded_element_flies_to_its_place_in_the_tile():
     session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8)
     moment, selection = moment_of(session, LOAD, "a", 4), Selection(4, 21)
-    scene, places = drawn(session, moment, selection)
-    (flight,) = scene.flights(moment, selection, places)
+    data, places = drawn(session, moment, selection)
+    (flight,) = data.flights(moment, selection, places)
     assert flight.kind == "global load" and flight.own.sum() == 32
     (chosen,) = np.flatnonzero(
         flight.chosen
@@ -166,8 +166,8 @@ def test_a_loaded_element_flies_to_its_place_in_the_tile():
 def test_a_loaded_element_flies_into_the_result_of_its_thread():
     session = matmul("matmul-naive-col-on-x", m=24, k=24, n=24, tile=8)
     moment, selection = moment_of(session, LOAD, "b", 4), Selection(4, 21)
-    scene, places = drawn(session, moment, selection)
-    (flight,) = scene.flights(moment, selection, places)
+    data, places = drawn(session, moment, selection)
+    (flight,) = data.flights(moment, selection, places)
     (chosen,) = np.flatnonzero(flight.chosen)
     assert np.allclose(flight.start[chosen], places[number(session, "b")].middle(13))
     assert np.allclose(flight.end[chosen], places[number(session, "c")].middle(10 * 24 + 13))

@@ -57,7 +57,7 @@ class Group(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class MemoryViewData:
     """A session as the memory view draws it; what is derived is computed once."""
 
     session: Session  # what is drawn
