@@ -20,7 +20,7 @@ from ..common.wording import block_text, buffer_text, count_text, listed, plural
 NAMED = 3  # bins that a sentence names before it counts the others
 
 
-class Adding(NamedTuple):
+class CurrentAdditions(NamedTuple):
     """What threads are adding at a moment, a column each."""
 
     bin: Ints  # (n,), the bin that each adds to
@@ -32,24 +32,24 @@ class Adding(NamedTuple):
     together: Ints  # (n,), lanes of its request that add to the same bin
 
 
-def chosen_of(adding: Adding, chosen: Mask) -> Adding:
+def chosen_of(adding: CurrentAdditions, chosen: Mask) -> CurrentAdditions:
     """Return some of the threads that are adding."""
     columns = [np.asarray(column)[chosen] for column in adding]
-    return Adding._make(columns)
+    return CurrentAdditions._make(columns)
 
 
-class Bars(NamedTuple):
+class BinArray(NamedTuple):
     """One array of bins at a moment."""
 
     title: str  # its name and whose memory it is in
     values: Ints  # (bins,), what each holds, -1 where nothing was written
     top: int  # the count at which its scale ends
     most: Ints  # (bins,), the most lanes of one request that have met there
-    adding: Adding  # what is added now
+    adding: CurrentAdditions  # what is added now
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
+class HistogramViewData:
     """A session that counts, as the histogram view draws it; what is derived is computed once."""
 
     session: Session
@@ -61,12 +61,12 @@ class Bins:
         parts = [self.counting.result, self.counting.private]
         return max(int(part.contending.max(initial=1)) for part in parts if part is not None)
 
-    def bars(self, moment: int, selection: Selection) -> list[Bars]:
+    def bars(self, moment: int, selection: Selection) -> list[BinArray]:
         """Return the arrays from top to bottom: the block's own if there is one, then the result."""
         parts = [self.counting.private, self.counting.result]
         return [self._bars(part, moment, selection) for part in parts if part is not None]
 
-    def _bars(self, additions: Additions, moment: int, selection: Selection) -> Bars:
+    def _bars(self, additions: Additions, moment: int, selection: Selection) -> BinArray:
         buffer = self.session.trace.buffers[additions.buffer]
         apart = buffer.space == "shared"
         low = selection.block * additions.size if apart else 0
@@ -82,7 +82,7 @@ class Bins:
         values = np.where(cell_colours.is_poison(content), -1, content.astype(np.int64))
         most = additions.contention.most_lanes(moment, low, low + additions.size)
         title = f"{buffer_text(buffer)}, {where}"
-        return Bars(title, values, self._top(additions), most, adding)
+        return BinArray(title, values, self._top(additions), most, adding)
 
     def _top(self, additions: Additions) -> int:
         top = int(self.session.memory.value_range(additions.buffer)[1])
@@ -91,15 +91,15 @@ class Bins:
             top = max(top, int(expected.max(initial=0)))
         return max(top, 1)
 
-    def _adding(self, additions: Additions, part: slice | Ints, selection: Selection) -> Adding:
+    def _adding(self, additions: Additions, part: slice | Ints, selection: Selection) -> CurrentAdditions:
         trace, rows = self.session.trace, additions.row[part]
         block, thread = trace.block[rows].astype(np.int64), trace.thread[rows].astype(np.int64)
         own = (block == selection.block) & (thread // WARP == selection.thread // WARP)
         chosen = own & (thread == selection.thread)
         place = additions.cell[part] % additions.size
-        return Adding(place, thread % WARP, block, thread, own, chosen, additions.contending[part])
+        return CurrentAdditions(place, thread % WARP, block, thread, own, chosen, additions.contending[part])
 
-    def coming(self, moment: int, selection: Selection) -> Adding:
+    def coming(self, moment: int, selection: Selection) -> CurrentAdditions:
         """Return the additions whose samples are loaded at this moment."""
         additions, (sample, place) = self.counting.of_samples, self._by_sample
         rows = self.session.memory.accesses_at(moment)
@@ -132,13 +132,13 @@ class Bins:
             return f"loads {plural(len(own.bin), 'sample')}, on their way to {self._bins_text(own)}"
         return warp_text(self.session, moment, selection)
 
-    def _adding_text(self, bars: Bars, own: Adding) -> str:
+    def _adding_text(self, bars: BinArray, own: CurrentAdditions) -> str:
         """Return what lanes add to an array of bins: samples, or the counts of their block."""
         if self.counting.private is not None and bars.title.endswith("global memory"):
             return f"adds the counts of {self._bins_text(own)} of its block to global memory"
         return f"adds {plural(len(own.bin), 'sample')} to {self._bins_text(own)}{_meeting_text(own)}"
 
-    def _bins_text(self, own: Adding) -> str:
+    def _bins_text(self, own: CurrentAdditions) -> str:
         return plural(len(np.unique(own.bin)), "bin")
 
     def progress(self, moment: int) -> str:
@@ -239,7 +239,7 @@ class Bins:
         expected, last = self.counting.expected, part == (self.counting.private is not None)
         return f"; NumPy: {count_text(int(expected[place]))}" if expected is not None and last else ""
 
-    def _lanes_text(self, adding: Adding, place: int) -> list[str]:
+    def _lanes_text(self, adding: CurrentAdditions, place: int) -> list[str]:
         """Return who adds to a bin now, a line for each warp, the selected one first."""
         mine = np.flatnonzero(adding.bin == place)
         warps = sorted(
@@ -255,7 +255,7 @@ class Bins:
         return lines
 
 
-def _meeting_text(own: Adding) -> str:
+def _meeting_text(own: CurrentAdditions) -> str:
     most = int(own.together.max())
     if most < 2:
         return ", each to another"

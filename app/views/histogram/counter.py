@@ -24,7 +24,7 @@ HARDWARE = (
 MOST_LINES = 2000  # additions that are drawn; of more, every n-th
 
 
-class Lines(NamedTuple):
+class AdditionLines(NamedTuple):
     """Additions as they are drawn, in the order of their beginnings; places are shares from 0 to 1."""
 
     first: NDArray[np.float64]  # (n,), the place of the load in the order of the accesses
@@ -36,7 +36,7 @@ class Lines(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class CounterViewData:
     """A session that counts into one element, as it is drawn; what is derived is computed once."""
 
     session: Session
@@ -58,7 +58,7 @@ class Tally:
         return int(self.session.memory.values(self.counting.result.buffer, moment).ravel()[0])
 
     @cached_property
-    def lines(self) -> Lines:
+    def lines(self) -> AdditionLines:
         """Return the additions to be drawn."""
         additions, requests = self.counting.result, self.session.requests
         first = np.where(additions.load >= 0, additions.load, additions.row)
@@ -72,7 +72,7 @@ class Tally:
         start, end = int(first.min(initial=0)), int(additions.row.max(initial=0)) + 1
         begin, finish = ((column[order] - start) / (end - start) for column in (first, additions.row))
         loaded = requests.moment[requests.request[first[order]]]
-        return Lines(
+        return AdditionLines(
             begin,
             finish,
             height / max(1, len(additions)),

@@ -10,7 +10,7 @@ from ....tracer.measure.recorded_outcomes import Spread
 from ...widgets.theme import Theme
 from ..common.drawing import CENTRE, MIDDLE, RIGHT, on_panel, pen, width_of, write
 from ..common.wording import EXACT, PART, count_text
-from .counter import Tally
+from .counter import CounterViewData
 from .seed_spread_paint import SMALL, draw_spread, spread_height, text_line, write_bold, write_wrapped
 
 ROOM_FOR_LINES = 78  # the least height of the picture of all additions, at the normal text size
@@ -20,19 +20,19 @@ EACH = "Each addition, from its load to its store", "of those that overlap, one 
 EACH_ATOMIC = "Each addition", "one ends before the next begins"
 
 
-class TallyPicture:
+class CounterPicture:
     """Paints a counter from top to bottom into a rectangle; what there is no room for is left out."""
 
-    def __init__(self, tally: Tally) -> None:
-        self.tally = tally
+    def __init__(self, data: CounterViewData) -> None:
+        self.data = data
 
     def paint(self, painter: QPainter, box: QRectF, moment: int, spread: Spread | None, theme: Theme) -> None:
         """Draw the counter at a moment."""
         pad = theme.px(10)
         room = box.adjusted(pad, theme.px(2), -pad, -theme.px(4))
         room.setTop(self._draw_head(painter, room, moment, theme))
-        room.setTop(write_wrapped(painter, room, self.tally.why(), theme, "text") + theme.px(6))
-        if spread is not None and self.tally.counting.races:
+        room.setTop(write_wrapped(painter, room, self.data.why(), theme, "text") + theme.px(6))
+        if spread is not None and self.data.counting.races:
             room.setBottom(self._draw_spread(painter, room, spread, theme))
         if room.height() >= theme.px(ROOM_FOR_LINES):
             self._draw_lines(painter, room, moment, theme)
@@ -51,21 +51,21 @@ class TallyPicture:
         if high < short:
             high = room.height()
         below = QRectF(room.left(), room.bottom() - high, room.width(), high)
-        draw_spread(painter, below, spread, self.tally.expected, theme, why=why)
+        draw_spread(painter, below, spread, self.data.expected, theme, why=why)
         return below.top() - gap
 
     def _draw_head(self, painter: QPainter, box: QRectF, moment: int, theme: Theme) -> float:
         """Draw the value, what was made and lost, and the bar of it; return where it ends."""
-        tally, big = self.tally, theme.font(26, bold=True)
-        value, line = count_text(tally.value(moment)), text_line(theme)
+        data, big = self.data, theme.font(26, bold=True)
+        value, line = count_text(data.value(moment)), text_line(theme)
         wide = width_of(value, big) + theme.px(10)
         row = QRectF(box.left(), box.top(), box.width(), 2.1 * line)
-        right = moment < tally.session.end or tally.value(moment) == tally.expected
+        right = moment < data.session.end or data.value(moment) == data.expected
         write(painter, row, value, big, theme.colour("text" if right else "bad"), MIDDLE)
         aside = row.adjusted(wide, 0, 0, 0)
-        write_bold(painter, aside, f"{tally.name}, expected {count_text(tally.expected)}", theme)
-        mark = PART if tally.session.trace.is_part else EXACT
-        made, lower = f"{tally.made_text(moment)} ({mark})", aside.adjusted(0, line, 0, 0)
+        write_bold(painter, aside, f"{data.name}, expected {count_text(data.expected)}", theme)
+        mark = PART if data.session.trace.is_part else EXACT
+        made, lower = f"{data.made_text(moment)} ({mark})", aside.adjusted(0, line, 0, 0)
         write(painter, lower, made, theme.font(12), theme.colour("muted"), MIDDLE)
         bar = QRectF(box.left(), row.bottom() + theme.px(4), box.width(), theme.px(12))
         self._draw_bar(painter, bar, moment, theme)
@@ -73,7 +73,7 @@ class TallyPicture:
 
     def _draw_bar(self, painter: QPainter, bar: QRectF, moment: int, theme: Theme) -> None:
         """Draw the additions kept, lost and to come as parts of one bar."""
-        additions = self.tally.counting.result
+        additions = self.data.counting.result
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.fillRect(bar, theme.colour("cell_unread"))
         left = bar.left()
@@ -86,7 +86,7 @@ class TallyPicture:
     def _draw_lines(self, painter: QPainter, box: QRectF, moment: int, theme: Theme) -> None:
         """Draw every addition as a line from its load to its store, in the order in which the accesses ran."""
         line, bold = text_line(theme), theme.font(12, bold=True)
-        title, meaning = EACH if self.tally.counting.races else EACH_ATOMIC
+        title, meaning = EACH if self.data.counting.races else EACH_ATOMIC
         fits = width_of(f"{title}: {meaning}", bold) <= box.width()
         write_bold(painter, box, f"{title}: {meaning}" if fits else title, theme)
         scale = self._draw_scale(painter, box.adjusted(0, line + 2, 0, -line), theme)
@@ -101,7 +101,7 @@ class TallyPicture:
     def _draw_scale(self, painter: QPainter, box: QRectF, theme: Theme) -> float:
         """Number the first and the last addition at the left of the lines; return how wide that is."""
         small, muted, line = theme.font(SMALL), theme.colour("muted"), text_line(theme)
-        last = count_text(len(self.tally.counting.result))
+        last = count_text(len(self.data.counting.result))
         wide = max(width_of(last, small), line) + theme.px(6)
         top = QRectF(box.left(), box.top(), wide - theme.px(5), line)
         write(painter, top, "1", small, muted, RIGHT | MIDDLE)
@@ -116,8 +116,8 @@ class TallyPicture:
         return wide
 
     def _draw_additions(self, painter: QPainter, field: QRectF, moment: int, theme: Theme) -> None:
-        lines = self.tally.lines
-        thick = max(1.0, field.height() / max(1, len(self.tally.counting.result)))
+        lines = self.data.lines
+        thick = max(1.0, field.height() / max(1, len(self.data.counting.result)))
         x0, x1 = (field.left() + part * field.width() for part in (lines.first, lines.last))
         x1 = np.maximum(x1, x0 + theme.px(2))
         y = field.top() + lines.height * (field.height() - thick) + thick / 2
@@ -137,7 +137,7 @@ class TallyPicture:
     def _draw_key(self, painter: QPainter, box: QRectF, theme: Theme) -> float:
         """Write what the colours of the lines mean, and return where that ends."""
         x, font, middle = box.left(), theme.font(SMALL), box.center().y()
-        for text, colour in KEY if self.tally.counting.races else KEY[:1]:
+        for text, colour in KEY if self.data.counting.races else KEY[:1]:
             dash = QRectF(x, middle - theme.px(2), theme.px(14), theme.px(3))
             painter.fillRect(dash, theme.colour(colour))
             x += theme.px(18)

@@ -31,7 +31,7 @@ from ..common.drawing import (
 )
 from ..common.ticks import round_step, whole_step
 from ..common.wording import count_text
-from .bins import Adding, Bars
+from .bins import BinArray, CurrentAdditions
 from .layout import LANES, Plot, bin_middle, lane_box
 
 HEADROOM = (
@@ -43,9 +43,9 @@ SMALL = 10.5
 class Stage(NamedTuple):
     """Where an array is drawn, how wide its bins are, and what a count is high."""
 
-    plot: Plot
-    bins: int
-    top: int
+    plot: Plot  # the field that bars stand in
+    bins: int  # how many
+    top: int  # the largest count
 
     def x(self, place: NDArray[np.integer]) -> NDArray[np.float64]:
         """Return the left edge of bins."""
@@ -64,7 +64,7 @@ def heat(lanes: int, warmest: int, theme: Theme) -> QColor:
     return QColor(*(round(float(np.interp(place, range(len(scale)), scale[:, c]))) for c in range(3)))
 
 
-def draw_bars(painter: QPainter, stage: Stage, bars: Bars, warmest: int, theme: Theme) -> None:
+def draw_bars(painter: QPainter, stage: Stage, bars: BinArray, warmest: int, theme: Theme) -> None:
     """Draw the bars, coloured by the most lanes of one request that have met there; bins share narrow pixels."""
     field = stage.plot.field
     if (bars.values < 0).all():
@@ -129,7 +129,7 @@ def _ticks(stage: Stage, edges: tuple[float, float] | None, theme: Theme) -> lis
     return list(zip(places.tolist(), texts, strict=True))
 
 
-def draw_title(painter: QPainter, stage: Stage, bars: Bars, theme: Theme) -> None:
+def draw_title(painter: QPainter, stage: Stage, bars: BinArray, theme: Theme) -> None:
     """Write which array this is, and what its counts add up to."""
     title, known = rect(stage.plot.title), bars.values[bars.values >= 0]
     array = theme.say(bars.title)
@@ -151,7 +151,7 @@ class Towers(NamedTuple):
     side: float
 
 
-def towers_of(stage: Stage, bars: Bars, theme: Theme) -> Towers:
+def towers_of(stage: Stage, bars: BinArray, theme: Theme) -> Towers:
     """Return where the lanes of the moment stand, those of the selected warp below the others.
 
     They lie over one another where a count is less high than they are: a stack is never higher than its count.
@@ -172,7 +172,7 @@ def towers_of(stage: Stage, bars: Bars, theme: Theme) -> Towers:
 def draw_towers(
     painter: QPainter,
     towers: Towers,
-    adding: Adding,
+    adding: CurrentAdditions,
     start: NDArray[np.float64],
     way: float,
     look: str,
@@ -192,7 +192,12 @@ def draw_towers(
 
 
 def draw_threads(
-    painter: QPainter, lanes: Box, adding: Adding, ends: NDArray[np.float64], look: str, theme: Theme
+    painter: QPainter,
+    lanes: Box,
+    adding: CurrentAdditions,
+    ends: NDArray[np.float64],
+    look: str,
+    theme: Theme,
 ) -> None:
     """Draw a line from each lane of the selected warp to where it adds, a strong one for the selected thread."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -204,7 +209,13 @@ def draw_threads(
 
 
 def draw_lanes(
-    painter: QPainter, lanes: Box, adding: Adding, look: str, warmest: int, chosen: int, theme: Theme
+    painter: QPainter,
+    lanes: Box,
+    adding: CurrentAdditions,
+    look: str,
+    warmest: int,
+    chosen: int,
+    theme: Theme,
 ) -> None:
     """Draw the lanes of the selected warp: how many of them add to the same bin, as heat and as a number."""
     small, unit = theme.font(9.5), theme.px(1)

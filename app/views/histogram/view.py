@@ -16,9 +16,9 @@ from ..common.drawing import MIDDLE, RIGHT, rect, width_of, write
 from ..common.view import View
 from ..common.wording import EXACT, PART, block_text
 from . import paint as paint
-from .bins import Adding, Bars, Bins
-from .counter import Tally
-from .counter_paint import TallyPicture
+from .bins import BinArray, CurrentAdditions, HistogramViewData
+from .counter import CounterViewData
+from .counter_paint import CounterPicture
 from .layout import HistogramLayout, bin_at, histogram_layout, lane_box
 
 NOTHING = "This launch counts nothing."
@@ -32,8 +32,8 @@ class HistogramView(View):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._bins: Bins | None = None
-        self._tally: TallyPicture | None = None
+        self._data: HistogramViewData | None = None
+        self._counter: CounterPicture | None = None
         self._spread: Spread | None = None
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -63,9 +63,13 @@ class HistogramView(View):
         """Take a session."""
         super().load(session)
         counting = session.counting if session else None
-        self._bins = Bins(session, counting) if session and counting and counting.bins > 1 else None
+        self._data = (
+            HistogramViewData(session, counting) if session and counting and counting.bins > 1 else None
+        )
         single = session and counting and counting.bins == 1
-        self._tally = TallyPicture(Tally(session, counting)) if single and session and counting else None
+        self._counter = (
+            CounterPicture(CounterViewData(session, counting)) if single and session and counting else None
+        )
         self.spread = None
 
     def render_moment(self, moment: float, selection: Selection) -> None:
@@ -80,81 +84,81 @@ class HistogramView(View):
         self.updateGeometry()
         self.update()
 
-    def bars(self) -> list[Bars]:
+    def bars(self) -> list[BinArray]:
         """Return the bars as they are drawn; none for a counter."""
-        return self._bins.bars(int(self.moment), self.selection) if self._bins else []
+        return self._data.bars(int(self.moment), self.selection) if self._data else []
 
     def places(self) -> HistogramLayout:
         """Return where everything stands."""
         line = QFontMetricsF(self.theme.font(12)).height() + 1
-        charts = 2 if self._bins and self._bins.counting.private else 1
+        charts = 2 if self._data and self._data.counting.private else 1
         return histogram_layout(self.width(), self.height(), self.theme.px(100) / 100, line, charts, 3)
 
     def _describe(self) -> None:
         """Tell a screen reader what the picture says in words."""
         words = [NOTHING]
-        if self._bins:
-            verdict = self._bins.verdict(int(self.moment))[0]
-            words = [*self._words(self._bins), verdict]
-        elif self._tally:
-            words = self._tally.tally.words(int(self.moment), self._spread)
+        if self._data:
+            verdict = self._data.verdict(int(self.moment))[0]
+            words = [*self._words(self._data), verdict]
+        elif self._counter:
+            words = self._counter.data.words(int(self.moment), self._spread)
         self.setAccessibleDescription(self.say(". ".join(word for word in words if word)))
 
-    def _words(self, bins: Bins) -> list[str]:
+    def _words(self, data: HistogramViewData) -> list[str]:
         moment = int(self.moment)
-        return [bins.caption(moment, self.selection), bins.progress(moment), bins.contention(moment)]
+        return [data.caption(moment, self.selection), data.progress(moment), data.contention(moment)]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw everything."""
         painter = QPainter(self)
         painter.fillRect(self.rect(), self.theme.colour("panel"))
-        if self._bins and self.session:
-            self._paint_bins(painter, self._bins)
-        elif self._tally:
-            self._tally.paint(painter, QRectF(self.rect()), int(self.moment), self._spread, self.theme)
+        if self._data and self.session:
+            self._paint_bins(painter, self._data)
+        elif self._counter:
+            self._counter.paint(painter, QRectF(self.rect()), int(self.moment), self._spread, self.theme)
         else:
             write(
                 painter, QRectF(self.rect()), NOTHING, self.theme.font(15), self.theme.colour("muted"), MIDDLE
             )
         painter.end()
 
-    def _paint_bins(self, painter: QPainter, bins: Bins) -> None:
+    def _paint_bins(self, painter: QPainter, data: HistogramViewData) -> None:
         at, all_bars = self.places(), self.bars()
-        self._write_caption(painter, at, bins)
+        self._write_caption(painter, at, data)
         stages = [
-            paint.Stage(plot, bins.counting.bins, bars.top)
+            paint.Stage(plot, data.counting.bins, bars.top)
             for plot, bars in zip(at.plots, all_bars, strict=True)
         ]
-        look = "global store" if bins.counting.races else "atomic"
+        look = "global store" if data.counting.races else "atomic"
         for i, (stage, bars) in enumerate(zip(stages, all_bars, strict=True)):
             last = i == len(stages) - 1
-            paint.draw_axes(painter, stage, bins.counting.edges, last, self.theme)
-            paint.draw_bars(painter, stage, bars, bins.warmest, self.theme)
-            if last and bins.counting.expected is not None:
-                paint.draw_outline(painter, stage, bins.counting.expected, self.theme)
-                if self.moment >= bins.session.end:
-                    paint.draw_differing(painter, stage, bins.differing(), self.theme)
-        self._paint_lanes(painter, at, bins, stages, all_bars, look)
+            paint.draw_axes(painter, stage, data.counting.edges, last, self.theme)
+            paint.draw_bars(painter, stage, bars, data.warmest, self.theme)
+            if last and data.counting.expected is not None:
+                paint.draw_outline(painter, stage, data.counting.expected, self.theme)
+                if self.moment >= data.session.end:
+                    paint.draw_differing(painter, stage, data.differing(), self.theme)
+        self._paint_lanes(painter, at, data, stages, all_bars, look)
         for stage, bars in zip(stages, all_bars, strict=True):
             paint.draw_title(painter, stage, bars, self.theme)
-        self._write_foot(painter, at, bins, look)
+        self._write_foot(painter, at, data, look)
 
     def _paint_lanes(
         self,
         painter: QPainter,
         at: HistogramLayout,
-        bins: Bins,
+        data: HistogramViewData,
         stages: list[paint.Stage],
-        all_bars: list[Bars],
+        all_bars: list[BinArray],
         look: str,
     ) -> None:
         """Draw the lanes of the selected warp, and the way of every addition to its bin."""
         theme, chosen = self.theme, self.selection.thread % WARP
         shown = next((i for i, bars in enumerate(all_bars) if len(bars.adding.bin)), None)
-        adding = bins.coming(int(self.moment), self.selection) if shown is None else all_bars[shown].adding
+        adding = data.coming(int(self.moment), self.selection) if shown is None else all_bars[shown].adding
         kind = look if shown is not None else "global load"
         if at.lanes.height:
-            paint.draw_lanes(painter, at.lanes, adding, kind, bins.warmest, chosen, theme)
+            paint.draw_lanes(painter, at.lanes, adding, kind, data.warmest, chosen, theme)
         stage = stages[shown or 0]
         towers = paint.towers_of(stage, all_bars[shown or 0]._replace(adding=adding), theme)
         start = self._starts(at, stage, adding, towers)
@@ -167,7 +171,7 @@ class HistogramView(View):
             paint.draw_towers(painter, towers, adding, start, way, kind, theme)
 
     def _starts(
-        self, at: HistogramLayout, stage: paint.Stage, adding: Adding, towers: paint.Towers
+        self, at: HistogramLayout, stage: paint.Stage, adding: CurrentAdditions, towers: paint.Towers
     ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
         """Return where additions come from: the selected warp's from their lanes, the others from above."""
         start = towers.middle.copy()
@@ -179,12 +183,12 @@ class HistogramView(View):
             start[own, 1] = at.lanes.bottom
         return start
 
-    def _write_caption(self, painter: QPainter, at: HistogramLayout, bins: Bins) -> None:
+    def _write_caption(self, painter: QPainter, at: HistogramLayout, data: HistogramViewData) -> None:
         theme, box = self.theme, rect(at.caption)
-        trace, thread = bins.session.trace, self.selection.thread
+        trace, thread = data.session.trace, self.selection.thread
         name = self.say(f"Warp {thread // WARP} of {block_text(trace, self.selection.block)} now")
-        text = self.say(bins.caption(int(self.moment), self.selection))
-        verdict, good = bins.verdict(int(self.moment))
+        text = self.say(data.caption(int(self.moment), self.selection))
+        verdict, good = data.verdict(int(self.moment))
         bold, half = theme.font(14, bold=True), box.height() / 2
         above = QRectF(box.left(), box.top(), box.width(), half)
         write(painter, above, name, bold, theme.colour("text"), MIDDLE)
@@ -196,39 +200,39 @@ class HistogramView(View):
             colour, how = theme.colour("good" if good else "bad"), RIGHT | MIDDLE if room else MIDDLE
             write(painter, above if room else below, verdict, theme.font(12, bold=True), colour, how)
 
-    def _write_foot(self, painter: QPainter, at: HistogramLayout, bins: Bins, look: str) -> None:
+    def _write_foot(self, painter: QPainter, at: HistogramLayout, data: HistogramViewData, look: str) -> None:
         theme, box = self.theme, rect(at.foot)
         line = box.height() / 3
-        texts = (bins.progress(int(self.moment)), bins.contention(int(self.moment)))
+        texts = (data.progress(int(self.moment)), data.contention(int(self.moment)))
         for i, text in enumerate(texts):
             row = QRectF(box.left(), box.top() + i * line, box.width(), line)
             write(painter, row, self.say(text), theme.font(12), theme.colour("text"), MIDDLE)
         row = QRectF(box.left(), box.top() + 2 * line, box.width(), line)
-        mark = PART if bins.session.trace.is_part else EXACT
-        numpy = bins.counting.expected is not None
-        paint.draw_legend(painter, row, bins.warmest, look, numpy, mark, theme)
+        mark = PART if data.session.trace.is_part else EXACT
+        numpy = data.counting.expected is not None
+        paint.draw_legend(painter, row, data.warmest, look, numpy, mark, theme)
 
     def hover_text(self, position: QPointF) -> str:
         """Return what is known about the bin at a position, "" where there is none."""
         found = self.bin_at(position)
-        if self._bins is None or found is None:
+        if self._data is None or found is None:
             return ""
-        return self.say(self._bins.bin_text(*found, int(self.moment), self.selection))
+        return self.say(self._data.bin_text(*found, int(self.moment), self.selection))
 
     def bin_at(self, position: QPointF) -> tuple[int, int] | None:
         """Return the number of the chart at a position, and the bin in it; None where there is none."""
-        if self._bins is None:
+        if self._data is None:
             return None
         for i, plot in enumerate(self.places().plots):
             if plot.title.y <= position.y() <= plot.field.bottom:
-                place = bin_at(plot, self._bins.counting.bins, position.x())
+                place = bin_at(plot, self._data.counting.bins, position.x())
                 return None if place is None else (i, place)
         return None
 
     def lane_at(self, position: QPointF) -> int | None:
         """Return the lane of the selected warp at a position, None where there is none."""
         lanes = self.places().lanes
-        if self._bins is None or not lanes.height or not lanes.y <= position.y() <= lanes.bottom:
+        if self._data is None or not lanes.height or not lanes.y <= position.y() <= lanes.bottom:
             return None
         width = lane_box(lanes, 0).width
         lane = int((position.x() - lanes.x) // width)
@@ -246,7 +250,7 @@ class HistogramView(View):
 
     def _selection_at(self, position: QPointF) -> Selection | None:
         lane, found = self.lane_at(position), self.bin_at(position)
-        if self.session is None or self._bins is None:
+        if self.session is None or self._data is None:
             return None
         if lane is not None:
             thread = self.selection.thread // WARP * WARP + lane
@@ -254,6 +258,6 @@ class HistogramView(View):
         if found is None:
             return None
         parts = [
-            part for part in (self._bins.counting.private, self._bins.counting.result) if part is not None
+            part for part in (self._data.counting.private, self._data.counting.result) if part is not None
         ]
         return selection_at(self.session, parts[found[0]].buffer, found[1], self.selection)

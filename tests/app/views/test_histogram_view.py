@@ -15,7 +15,7 @@ from sessions import matmul, picture
 from tilescope.app.model.bookmark import Bookmark, Setup, decode, encode
 from tilescope.app.model.session import Selection
 from tilescope.app.views.counters.view import tiles_of
-from tilescope.app.views.histogram.counter import Tally, measured_text, seeds_text
+from tilescope.app.views.histogram.counter import CounterViewData, measured_text, seeds_text
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.measure.recorded_outcomes import Spread
@@ -191,7 +191,7 @@ def test_an_atomic_counter_loses_nothing():
 
 
 def test_additions_are_drawn_from_load_to_store():
-    lines = Tally(session := counter("random"), session.counting).lines
+    lines = CounterViewData(session := counter("random"), session.counting).lines
     assert len(lines.first) == 1024
     assert (lines.first < lines.last).all()
     assert lines.survives.sum() == 9
