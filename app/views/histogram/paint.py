@@ -40,7 +40,7 @@ HEADROOM = (
 SMALL = 10.5
 
 
-class Stage(NamedTuple):
+class BarAxes(NamedTuple):
     """Where an array is drawn, how wide its bins are, and what a count is high."""
 
     plot: Plot  # the field that bars stand in
@@ -64,16 +64,16 @@ def heat(lanes: int, warmest: int, theme: Theme) -> QColor:
     return QColor(*(round(float(np.interp(place, range(len(scale)), scale[:, c]))) for c in range(3)))
 
 
-def draw_bars(painter: QPainter, stage: Stage, bars: BinArray, warmest: int, theme: Theme) -> None:
+def draw_bars(painter: QPainter, axes: BarAxes, bars: BinArray, warmest: int, theme: Theme) -> None:
     """Draw the bars, coloured by the most lanes of one request that have met there; bins share narrow pixels."""
-    field = stage.plot.field
+    field = axes.plot.field
     if (bars.values < 0).all():
         draw_hatch(painter, rect(field), theme)
         return
-    share = max(1, int(np.ceil(stage.bins / max(field.width, 1))))
-    first = np.arange(0, stage.bins, share)
+    share = max(1, int(np.ceil(axes.bins / max(field.width, 1))))
+    first = np.arange(0, axes.bins, share)
     values, most = np.maximum.reduceat(bars.values, first), np.maximum.reduceat(bars.most, first)
-    left, right, top = stage.x(first), stage.x(np.minimum(first + share, stage.bins)), stage.y(values)
+    left, right, top = axes.x(first), axes.x(np.minimum(first + share, axes.bins)), axes.y(values)
     gap = 1.0 if right[0] - left[0] >= 4 else 0.0
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     for lanes in np.unique(most).tolist():
@@ -84,43 +84,43 @@ def draw_bars(painter: QPainter, stage: Stage, bars: BinArray, warmest: int, the
             painter.fillRect(box, colour)
 
 
-def draw_outline(painter: QPainter, stage: Stage, expected: Ints, theme: Theme) -> None:
+def draw_outline(painter: QPainter, axes: BarAxes, expected: Ints, theme: Theme) -> None:
     """Draw what NumPy counts as a line over the bars."""
-    x = np.repeat(stage.x(np.arange(stage.bins + 1)), 2)[1:-1]
-    y = np.repeat(stage.y(expected), 2)
+    x = np.repeat(axes.x(np.arange(axes.bins + 1)), 2)[1:-1]
+    y = np.repeat(axes.y(expected), 2)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(pen(theme.palette.muted, 1.0))
     painter.drawPolyline(QPolygonF([QPointF(*point) for point in zip(x.tolist(), y.tolist(), strict=True)]))
 
 
 def draw_axes(
-    painter: QPainter, stage: Stage, edges: tuple[float, float] | None, last: bool, theme: Theme
+    painter: QPainter, axes: BarAxes, edges: tuple[float, float] | None, last: bool, theme: Theme
 ) -> None:
     """Draw the counts at the left, and below the last chart where the bins lie."""
-    field, small, muted = stage.plot.field, theme.font(SMALL), theme.colour("muted")
+    field, small, muted = axes.plot.field, theme.font(SMALL), theme.colour("muted")
     line = QFontMetricsF(small).height()
-    step = whole_step(stage.top, max(1.0, HEADROOM * field.height / (2.5 * line)))
+    step = whole_step(axes.top, max(1.0, HEADROOM * field.height / (2.5 * line)))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    for count in range(0, stage.top + 1, step):
-        y = float(stage.y(np.array(count)))
+    for count in range(0, axes.top + 1, step):
+        y = float(axes.y(np.array(count)))
         painter.setPen(pen(theme.palette.border, 1.0))
         painter.drawLine(QLineF(field.x, y, field.right, y))
         box = QRectF(0, y - line / 2, field.x - theme.px(5), line)
         write(painter, box, count_text(count), small, muted, RIGHT | MIDDLE)
-    for x, text in _ticks(stage, edges, theme) if last else ():
+    for x, text in _ticks(axes, edges, theme) if last else ():
         painter.fillRect(QRectF(x, field.bottom, 1, theme.px(4)), muted)
         wide = QFontMetricsF(small).horizontalAdvance(text) + 2
         left = min(max(x - wide / 2, field.x), field.right - wide)
         write(painter, QRectF(left, field.bottom + theme.px(4), wide, line), text, small, muted, LEFT)
 
 
-def _ticks(stage: Stage, edges: tuple[float, float] | None, theme: Theme) -> list[tuple[float, str]]:
+def _ticks(axes: BarAxes, edges: tuple[float, float] | None, theme: Theme) -> list[tuple[float, str]]:
     """Return where bins are named, and how: by the values that they hold, or by their numbers."""
-    field = stage.plot.field
+    field = axes.plot.field
     wanted = max(2.0, field.width / theme.px(70))
     if edges is None:
-        step = whole_step(stage.bins, wanted)
-        return [(bin_middle(field, stage.bins, i), count_text(i)) for i in range(0, stage.bins, step)]
+        step = whole_step(axes.bins, wanted)
+        return [(bin_middle(field, axes.bins, i), count_text(i)) for i in range(0, axes.bins, step)]
     low, high = edges
     apart = round_step((high - low) / wanted)
     marks = np.arange(np.ceil(low / apart), np.floor(high / apart) + 1) * apart
@@ -129,9 +129,9 @@ def _ticks(stage: Stage, edges: tuple[float, float] | None, theme: Theme) -> lis
     return list(zip(places.tolist(), texts, strict=True))
 
 
-def draw_title(painter: QPainter, stage: Stage, bars: BinArray, theme: Theme) -> None:
+def draw_title(painter: QPainter, axes: BarAxes, bars: BinArray, theme: Theme) -> None:
     """Write which array this is, and what its counts add up to."""
-    title, known = rect(stage.plot.title), bars.values[bars.values >= 0]
+    title, known = rect(axes.plot.title), bars.values[bars.values >= 0]
     array = theme.say(bars.title)
     total = f"adds up to {count_text(int(known.sum()))}" if len(known) else "not written yet"
     wide, bold = width_of(total, theme.font(12)), theme.font(12, bold=True)
@@ -151,22 +151,22 @@ class Towers(NamedTuple):
     side: float
 
 
-def towers_of(stage: Stage, bars: BinArray, theme: Theme) -> Towers:
+def towers_of(axes: BarAxes, bars: BinArray, theme: Theme) -> Towers:
     """Return where the lanes of the moment stand, those of the selected warp below the others.
 
     They lie over one another where a count is less high than they are: a stack is never higher than its count.
     """
-    adding, field = bars.adding, stage.plot.field
+    adding, field = bars.adding, axes.plot.field
     order = np.lexsort((adding.lane, ~adding.own, adding.bin))
     level = np.empty(len(order), np.int64)
     level[order] = positions_in_group(group_starts(adding.bin[order]), len(order))
-    wide = field.width / stage.bins
+    wide = field.width / axes.bins
     side = float(min(max(wide, theme.px(3)), theme.px(8)))
-    one = float(stage.y(np.array(0)) - stage.y(np.array(1)))
+    one = float(axes.y(np.array(0)) - axes.y(np.array(1)))
     step = min(side, one, 0.5 * field.height / (int(level.max(initial=0)) + 1))
-    base = np.minimum(stage.y(bars.values[adding.bin]), field.bottom - 1)
+    base = np.minimum(axes.y(bars.values[adding.bin]), field.bottom - 1)
     y = np.maximum(base - side / 2 - level * step, field.y + side / 2)
-    return Towers(np.stack([stage.x(adding.bin) + wide / 2, y], axis=1), side)
+    return Towers(np.stack([axes.x(adding.bin) + wide / 2, y], axis=1), side)
 
 
 def draw_towers(
@@ -239,14 +239,14 @@ def draw_lanes(
             painter.drawRect(box)
 
 
-def draw_differing(painter: QPainter, stage: Stage, places: Ints, theme: Theme) -> None:
+def draw_differing(painter: QPainter, axes: BarAxes, places: Ints, theme: Theme) -> None:
     """Mark bins whose final counts are wrong below the axis."""
-    field, side = stage.plot.field, theme.px(4)
+    field, side = axes.plot.field, theme.px(4)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.colour("bad"))
     for place in places.tolist():
-        x = bin_middle(field, stage.bins, place)
+        x = bin_middle(field, axes.bins, place)
         points = [
             QPointF(x, field.bottom),
             QPointF(x - side, field.bottom + 2 * side),

@@ -125,22 +125,22 @@ class HistogramView(View):
     def _paint_bins(self, painter: QPainter, data: HistogramViewData) -> None:
         at, all_bars = self.places(), self.bars()
         self._write_caption(painter, at, data)
-        stages = [
-            paint.Stage(plot, data.counting.bins, bars.top)
+        all_axes = [
+            paint.BarAxes(plot, data.counting.bins, bars.top)
             for plot, bars in zip(at.plots, all_bars, strict=True)
         ]
         look = "global store" if data.counting.races else "atomic"
-        for i, (stage, bars) in enumerate(zip(stages, all_bars, strict=True)):
-            last = i == len(stages) - 1
-            paint.draw_axes(painter, stage, data.counting.edges, last, self.theme)
-            paint.draw_bars(painter, stage, bars, data.warmest, self.theme)
+        for i, (axes, bars) in enumerate(zip(all_axes, all_bars, strict=True)):
+            last = i == len(all_axes) - 1
+            paint.draw_axes(painter, axes, data.counting.edges, last, self.theme)
+            paint.draw_bars(painter, axes, bars, data.warmest, self.theme)
             if last and data.counting.expected is not None:
-                paint.draw_outline(painter, stage, data.counting.expected, self.theme)
+                paint.draw_outline(painter, axes, data.counting.expected, self.theme)
                 if self.moment >= data.session.end:
-                    paint.draw_differing(painter, stage, data.differing(), self.theme)
-        self._paint_lanes(painter, at, data, stages, all_bars, look)
-        for stage, bars in zip(stages, all_bars, strict=True):
-            paint.draw_title(painter, stage, bars, self.theme)
+                    paint.draw_differing(painter, axes, data.differing(), self.theme)
+        self._paint_lanes(painter, at, data, all_axes, all_bars, look)
+        for axes, bars in zip(all_axes, all_bars, strict=True):
+            paint.draw_title(painter, axes, bars, self.theme)
         self._write_foot(painter, at, data, look)
 
     def _paint_lanes(
@@ -148,7 +148,7 @@ class HistogramView(View):
         painter: QPainter,
         at: HistogramLayout,
         data: HistogramViewData,
-        stages: list[paint.Stage],
+        all_axes: list[paint.BarAxes],
         all_bars: list[BinArray],
         look: str,
     ) -> None:
@@ -159,9 +159,9 @@ class HistogramView(View):
         kind = look if shown is not None else "global load"
         if at.lanes.height:
             paint.draw_lanes(painter, at.lanes, adding, kind, data.warmest, chosen, theme)
-        stage = stages[shown or 0]
-        towers = paint.towers_of(stage, all_bars[shown or 0]._replace(adding=adding), theme)
-        start = self._starts(at, stage, adding, towers)
+        axes = all_axes[shown or 0]
+        towers = paint.towers_of(axes, all_bars[shown or 0]._replace(adding=adding), theme)
+        start = self._starts(at, axes, adding, towers)
         fraction = self.moment % 1
         still = theme.reduced_motion or not fraction
         if at.lanes.height:
@@ -171,11 +171,11 @@ class HistogramView(View):
             paint.draw_towers(painter, towers, adding, start, way, kind, theme)
 
     def _starts(
-        self, at: HistogramLayout, stage: paint.Stage, adding: CurrentAdditions, towers: paint.Towers
+        self, at: HistogramLayout, axes: paint.BarAxes, adding: CurrentAdditions, towers: paint.Towers
     ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
         """Return where additions come from: the selected warp's from their lanes, the others from above."""
         start = towers.middle.copy()
-        start[:, 1] = stage.plot.field.y
+        start[:, 1] = axes.plot.field.y
         if at.lanes.height:
             width = at.lanes.width / WARP
             own = adding.own

@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage, QPainter
 
 from histogram_views import H200, LIGHT, counter, shown
 from sessions import application, matmul, picture
-from tilescope.app.views.histogram.paint import Stage, towers_of
+from tilescope.app.views.histogram.paint import BarAxes, towers_of
 from tilescope.app.views.histogram.seed_spread_paint import draw_spread, text_line
 from tilescope.tracer.measure.recorded_outcomes import Spread
 
@@ -19,15 +19,13 @@ def test_lanes_that_add_stand_no_higher_than_their_count():
     moment = session.end // 2
     view = shown(session, moment)
     (bars,) = view.bars()
-    stage = Stage(view.places().plots[0], 150, bars.top)
-    towers = towers_of(stage, bars, LIGHT)
+    axes = BarAxes(view.places().plots[0], 150, bars.top)
+    towers = towers_of(axes, bars, LIGHT)
     lanes = np.bincount(bars.adding.bin, minlength=150)
     assert lanes.max() > 5
     for place in np.flatnonzero(lanes).tolist():
-        above = float(
-            stage.y(np.array(bars.values[place])) - towers.middle[bars.adding.bin == place, 1].min()
-        )
-        counted = lanes[place] * float(stage.y(np.array(0)) - stage.y(np.array(1)))
+        above = float(axes.y(np.array(bars.values[place])) - towers.middle[bars.adding.bin == place, 1].min())
+        counted = lanes[place] * float(axes.y(np.array(0)) - axes.y(np.array(1)))
         assert above <= counted + towers.side
 
 
