@@ -10,7 +10,7 @@ from ..common import cell_colours
 from ..common.descriptions import index_of
 from ..common.heat import HEATS, element_heat
 from ..common.wording import block_text, coordinates_text, count_text, element_text, plural, value_text
-from .footprints import Part
+from .footprints import CellRect
 from .layout.sheet import Sheet
 
 MOST_TEXTS = 2000
@@ -54,7 +54,13 @@ def _writer_text(session: Session, row: int) -> str:
 
 
 def value_texts(
-    session: Session, buffer: int, sheet: Sheet, part: Part, letters: int, moment: int, selection: Selection
+    session: Session,
+    buffer: int,
+    sheet: Sheet,
+    part: CellRect,
+    letters: int,
+    moment: int,
+    selection: Selection,
 ) -> list[tuple[int, int, str]]:
     """Return (row, column, value) of the known elements in a part of a sheet, the first MOST_TEXTS of them.
 

@@ -22,7 +22,7 @@ MOST_EDGES = (
 SPARSE = 16  # cells of a box for each access, from which on the box is left to speak for them
 
 
-class Part(NamedTuple):
+class CellRect(NamedTuple):
     """Cells row0 <= row < row1, col0 <= col < col1 of a sheet."""
 
     row0: int  # the first row
@@ -31,63 +31,65 @@ class Part(NamedTuple):
     col1: int  # the column after the last
 
 
-class Frame(NamedTuple):
+class Footprint(NamedTuple):
     """What is touched: the box around it and, unless that is full, its outline."""
 
-    part: Part
-    edge: outlines.Path | None = None
+    part: CellRect
+    outline: outlines.Path | None = None
 
 
 @dataclass(frozen=True)
-class Frames:
-    """What one block touches of each buffer: `whole` in all; `phased` as (phase, frame), in order of phase."""
+class Footprints:
+    """What one block touches of each buffer: `whole` in all; `by_phase` as (phase, footprint), in order of phase."""
 
-    whole: Mapping[int, Frame]
-    phased: Mapping[int, tuple[tuple[int, Frame], ...]]
+    whole: Mapping[int, Footprint]
+    by_phase: Mapping[int, tuple[tuple[int, Footprint], ...]]
 
-    def at(self, buffer: int, phase: int) -> Frame | None:
+    def at(self, buffer: int, phase: int) -> Footprint | None:
         """Return what the block touches in this phase or, if it does not touch the buffer then, touched last."""
-        found = [frame for number, frame in self.phased.get(buffer, ()) if number <= phase]
+        found = [footprint for number, footprint in self.by_phase.get(buffer, ()) if number <= phase]
         return found[-1] if found else None
 
 
-def frames_of(trace: Trace, memory: BufferContents, rows: Ints, sheets: Mapping[int, Sheet]) -> Frames:
-    """Return the frames of a block on the sheets of some buffers; rows: its accesses."""
+def footprints_of(
+    trace: Trace, memory: BufferContents, rows: Ints, sheets: Mapping[int, Sheet]
+) -> Footprints:
+    """Return the footprints of a block on the sheets of some buffers; rows: its accesses."""
     buffers = trace.buffer[rows]
-    whole, phased = {}, {}
+    whole, by_phase = {}, {}
     for number, sheet in sheets.items():
         mine = rows[np.flatnonzero(buffers == number)]
         elements = memory.element_numbers(number, trace.index[mine])
         if len(inside := np.flatnonzero(elements >= 0)):
             row, col = sheet.cells(elements[inside])
-            phased[number] = _phased(trace.phase[mine[inside]].astype(np.int64), row, col)
-            alone = len(phased[number]) == 1
-            whole[number] = phased[number][0][1] if alone else _frame(row, col)
-    return Frames(whole, phased)
+            by_phase[number] = _by_phase(trace.phase[mine[inside]].astype(np.int64), row, col)
+            alone = len(by_phase[number]) == 1
+            whole[number] = by_phase[number][0][1] if alone else _footprint(row, col)
+    return Footprints(whole, by_phase)
 
 
-def _phased(phases: Ints, row: Ints, col: Ints) -> tuple[tuple[int, Frame], ...]:
-    """Return the frame of the cells of each phase."""
+def _by_phase(phases: Ints, row: Ints, col: Ints) -> tuple[tuple[int, Footprint], ...]:
+    """Return the footprint in each phase."""
     if (phases[1:] < phases[:-1]).any():
         order = np.argsort(phases, kind="stable")
         phases, row, col = phases[order], row[order], col[order]
     first = group_starts(phases)
     pieces = zip(np.split(row, first[1:]), np.split(col, first[1:]), strict=True)
-    return tuple((n, _frame(*piece)) for n, piece in zip(phases[first].tolist(), pieces, strict=True))
+    return tuple((n, _footprint(*piece)) for n, piece in zip(phases[first].tolist(), pieces, strict=True))
 
 
-def _frame(row: Ints, col: Ints) -> Frame:
-    """Return the frame of these cells, each of which may be there more than once."""
-    part = Part(int(row.min()), int(col.min()), int(row.max()) + 1, int(col.max()) + 1)
+def _footprint(row: Ints, col: Ints) -> Footprint:
+    """Return the footprint of these cells, each of which may be there more than once."""
+    part = CellRect(int(row.min()), int(col.min()), int(row.max()) + 1, int(col.max()) + 1)
     height, width = part.row1 - part.row0, part.col1 - part.col0
     if height * width > SPARSE * len(row) + MOST_EDGES:
-        return Frame(part)
+        return Footprint(part)
     mask = np.zeros(height * width, bool)
     mask[(row - part.row0) * width + (col - part.col0)] = True
     if mask.all():
-        return Frame(part)
-    edge = outlines.outline_of(mask.reshape(height, width), part.row0, part.col0)
-    return Frame(part, edge if len(edge.x) <= 2 * MOST_EDGES else None)
+        return Footprint(part)
+    outline = outlines.outline_of(mask.reshape(height, width), part.row0, part.col0)
+    return Footprint(part, outline if len(outline.x) <= 2 * MOST_EDGES else None)
 
 
 def phase_at(requests: Requests, trace: Trace, block: int, moment: int) -> int:

@@ -1,4 +1,4 @@
-"""Brushes for the memory view: cells, outlines, frames, loads on their way."""
+"""Brushes for the memory view: cells, outlines, footprints, loads on their way."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..common.colour_scales import HEAT, READS, VALUES
 from ..common.drawing import draw_hatch, on_panel, pen
 from . import outlines
 from .flight_paths import arcs, merged
-from .footprints import Frame, Part
+from .footprints import CellRect, Footprint
 from .layout.buffer_place import BufferPlace
 from .view_data import Flight, Mark
 
@@ -40,16 +40,16 @@ def _rgb(theme: Theme, name: str) -> tuple[float, float, float]:
     return colour.red(), colour.green(), colour.blue()
 
 
-def seen(place: BufferPlace, window: Box) -> Part:
+def seen(place: BufferPlace, window: Box) -> CellRect:
     """Return the cells that lie in the window, at least in part."""
     rows = [(edge - place.y) / place.row for edge in (window.y, window.bottom)]
     cols = [(edge - place.x) / place.cell for edge in (window.x, window.right)]
     row0, row1 = (min(max(v, 0), place.sheet.rows) for v in (math.floor(rows[0]), math.ceil(rows[1])))
     col0, col1 = (min(max(v, 0), place.sheet.cols) for v in (math.floor(cols[0]), math.ceil(cols[1])))
-    return Part(row0, col0, max(row0, row1), max(col0, col1))
+    return CellRect(row0, col0, max(row0, row1), max(col0, col1))
 
 
-def part_rect(place: BufferPlace, part: Part) -> QRectF:
+def part_rect(place: BufferPlace, part: CellRect) -> QRectF:
     """Return where a part of a sheet stands."""
     x, y = place.x + part.col0 * place.cell, place.y + part.row0 * place.row
     return QRectF(x, y, (part.col1 - part.col0) * place.cell, (part.row1 - part.row0) * place.row)
@@ -58,7 +58,7 @@ def part_rect(place: BufferPlace, part: Part) -> QRectF:
 class Dots(NamedTuple):
     """Part of a sheet as pixels."""
 
-    part: Part  # the cells
+    part: CellRect  # the cells
     step: int  # each pixel stands for step x step cells
     codes: cell_colours.Codes  # (rows, columns) of pixels
     pixels: NDArray[np.uint32]  # (rows, columns), 0xAARRGGBB
@@ -70,7 +70,7 @@ def cells_per_dot(place: BufferPlace, ratio: float) -> int:
     return max(1, math.floor(1 / (place.cell * ratio)))
 
 
-def dots_of(codes: cell_colours.Codes, part: Part, step: int, table: NDArray[np.uint32]) -> Dots:
+def dots_of(codes: cell_colours.Codes, part: CellRect, step: int, table: NDArray[np.uint32]) -> Dots:
     """Return the pixels of a part of a sheet."""
     codes = codes[part.row0 : part.row1, part.col0 : part.col1]
     shown = cell_colours.shrunk(codes, step)
@@ -102,7 +102,7 @@ def draw_cells(painter: QPainter, place: BufferPlace, dots: Dots, theme: Theme) 
         _draw_grid(painter, place, dots.part, theme)
 
 
-def _draw_grid(painter: QPainter, place: BufferPlace, part: Part, theme: Theme) -> None:
+def _draw_grid(painter: QPainter, place: BufferPlace, part: CellRect, theme: Theme) -> None:
     """Draw thin lines between cells, fainter where cells are small."""
     box, ratio = part_rect(place, part), painter.deviceTransform().m11()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
@@ -138,7 +138,7 @@ def draw_values(
         code = dots.codes[row - dots.part.row0, col - dots.part.col0]
         painter.setPen(contrasting(_ground(int(table[code]), theme)))
         painter.drawText(
-            part_rect(place, Part(row, col, row + 1, col + 1)), Qt.AlignmentFlag.AlignCenter, text
+            part_rect(place, CellRect(row, col, row + 1, col + 1)), Qt.AlignmentFlag.AlignCenter, text
         )
 
 
@@ -183,17 +183,19 @@ def _filled(place: BufferPlace, mark: Mark) -> outlines.Path:
     return outlines.shapes(mark.rows, mark.cols, shape if place.cell >= SHAPES_FROM else outlines.SQUARE)
 
 
-def draw_frame(painter: QPainter, place: BufferPlace, frame: Frame, theme: Theme, strong: bool) -> None:
-    """Draw a frame around cells of a sheet: strong for the phase, thin for the block."""
+def draw_footprint(
+    painter: QPainter, place: BufferPlace, footprint: Footprint, theme: Theme, strong: bool
+) -> None:
+    """Draw the outline of cells of a sheet: strong for the phase, thin for the block."""
     width = 2.0 if strong else 1.0
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for style in (pen(theme.palette.panel, width + 2.0), pen(theme.palette.text, width)):
         painter.setPen(style)
-        if frame.edge is None:
-            painter.drawRect(part_rect(place, frame.part))  # much faster than a path
+        if footprint.outline is None:
+            painter.drawRect(part_rect(place, footprint.part))  # much faster than a path
         else:
-            painter.drawPath(path_of(place, frame.edge))
+            painter.drawPath(path_of(place, footprint.outline))
 
 
 def draw_home(painter: QPainter, place: BufferPlace, elements: NDArray[np.int64], theme: Theme) -> None:

@@ -22,7 +22,7 @@ from . import descriptions as told
 from . import legend as legend
 from . import paint as paint
 from . import text as words
-from .footprints import Part, phase_at
+from .footprints import CellRect, phase_at
 from .layout.buffer_place import BufferPlace, Layout, Metrics
 from .layout.layout import arrange
 from .layout.sheet import Sheet
@@ -85,7 +85,7 @@ class MemoryPicture:
         painter.save()
         painter.setClipRect(rect(clip))
         dots = {n: self._paint_cells(painter, look, n, place, clip) for n, place in layout.places.items()}
-        self._paint_frames(painter, look, layout)
+        self._paint_footprints(painter, look, layout)
         for mark in self._once(
             "marks", lambda: self.data.marks(*look.now, layout.places), (look.now, layout)
         ):
@@ -185,7 +185,7 @@ class MemoryPicture:
         number: int,
         sheet: Sheet,
         group: Group,
-        shape: tuple[Part, int],
+        shape: tuple[CellRect, int],
         table: NDArray[np.uint32],
     ) -> Dots:
         """Return the pixels of a buffer's cells; where few of many ever change, the others are made once."""
@@ -201,17 +201,19 @@ class MemoryPicture:
         dots, hatched = with_few(kept, few.codes)
         return Dots(*shape, dots, pixels(dots, table), hatched)
 
-    def _paint_frames(self, painter: QPainter, look: Look, layout: Layout) -> None:
+    def _paint_footprints(self, painter: QPainter, look: Look, layout: Layout) -> None:
         session, (moment, selection) = self.data.session, look.now
         block, sheets = selection.block, {n: p.sheet for n, p in layout.places.items()}
-        frames = self._once(f"frames {block}", lambda: self.data.frames(block, sheets), self.layout(look))
+        footprints = self._once(
+            f"footprints {block}", lambda: self.data.footprints(block, sheets), self.layout(look)
+        )
         phase = phase_at(session.requests, session.trace, block, moment)
-        for number, whole in frames.whole.items():
-            now = frames.at(number, phase)
-            if now is None or (whole.part, whole.edge is None) != (now.part, now.edge is None):
-                paint.draw_frame(painter, layout.places[number], whole, self.theme, strong=False)
+        for number, whole in footprints.whole.items():
+            now = footprints.at(number, phase)
+            if now is None or (whole.part, whole.outline is None) != (now.part, now.outline is None):
+                paint.draw_footprint(painter, layout.places[number], whole, self.theme, strong=False)
             if now:
-                paint.draw_frame(painter, layout.places[number], now, self.theme, strong=True)
+                paint.draw_footprint(painter, layout.places[number], now, self.theme, strong=True)
         for number, elements in self._once("homes", lambda: self.data.homes(selection), selection).items():
             paint.draw_home(painter, layout.places[number], elements, self.theme)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ....tracer.model.array_types import Ints
 from ..common.cell_colours import OUTSIDE, POISON, UNREAD, Codes, shrunk
-from .footprints import Part
+from .footprints import CellRect
 from .layout.sheet import Sheet
 
 
@@ -29,7 +29,7 @@ class Still(NamedTuple):
     place: Ints  # (of these,), the dot of each, in C order
 
 
-def still(codes: Codes, sheet: Sheet, elements: Ints, part: Part, step: int) -> Still:
+def still(codes: Codes, sheet: Sheet, elements: Ints, part: CellRect, step: int) -> Still:
     """Return what stays of the codes of a sheet (rows, cols) whose elements given here change.
 
     Each dot stands for step x step cells, from the part's first on.

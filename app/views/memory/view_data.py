@@ -1,4 +1,4 @@
-"""What the memory view shows of a session at a moment: codes of cells, marks, frames, flights, words. No Qt."""
+"""What the memory view shows of a session at a moment: codes of cells, marks, footprints, flights, words. No Qt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...model.session import Selection, Session
 from ..common import cell_colours
 from ..common.heat import HEATS, element_heat, heat_moments
 from . import outlines as marks
-from .footprints import Frames, frames_of
+from .footprints import Footprints, footprints_of
 from .layout.buffer_place import BufferPlace
 from .layout.layout import roles_of
 from .layout.sheet import Sheet
@@ -213,11 +213,11 @@ class MemoryViewData:
             cell_colours.is_poison(a).any() for a in initial.values()
         )
 
-    def frames(self, block: int, sheets: Mapping[int, Sheet]) -> Frames:
+    def footprints(self, block: int, sheets: Mapping[int, Sheet]) -> Footprints:
         """Return what a block touches of global and constant memory."""
         trace, rows = self.session.trace, self.session.rows_of(block)
         sheets = {n: s for n, s in sheets.items() if trace.buffers[n].space in ("global", "constant")}
-        return frames_of(trace, self.session.memory, rows, sheets)
+        return footprints_of(trace, self.session.memory, rows, sheets)
 
     def shown(self, rows: Ints, selection: Selection) -> Ints:
         """Return those accesses whose copy of the buffer is drawn: the selected block's, the selected thread's."""

@@ -9,7 +9,7 @@ from launching import Array, launch, trace
 from sessions import matmul, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.common.cell_colours import POISON, shrunk
-from tilescope.app.views.memory.footprints import Part
+from tilescope.app.views.memory.footprints import CellRect
 from tilescope.app.views.memory.layout.sheet import sheet_of
 from tilescope.app.views.memory.sparse_sheets import still, with_few
 from tilescope.app.views.memory.view_data import MemoryViewData
@@ -44,7 +44,10 @@ def test_few_cells_followed_look_as_all_cells_followed(make, colour_by, tmp_path
     for number, buffer in enumerate(session.trace.buffers):
         sheet = sheet_of(buffer)
         group = next(g for g in whole.groups(colour_by, selection) if number in g.buffers)
-        for part in (Part(0, 0, sheet.rows, sheet.cols), Part(1, 1, max(1, sheet.rows - 1), sheet.cols)):
+        for part in (
+            CellRect(0, 0, sheet.rows, sheet.cols),
+            CellRect(1, 1, max(1, sheet.rows - 1), sheet.cols),
+        ):
             for step in (1, 2, 3):
                 for moment in np.linspace(0, session.end, 6).astype(int).tolist():
                     few = data.few(number, group, moment, selection)

@@ -12,7 +12,7 @@ from memory_views import LOAD, moment_of, number, shown
 from sessions import matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.box import Box
-from tilescope.app.views.memory.footprints import frames_of
+from tilescope.app.views.memory.footprints import footprints_of
 from tilescope.app.views.memory.layout.buffer_place import Metrics
 from tilescope.app.views.memory.layout.layout import arrange
 from tilescope.app.views.memory.layout.sheet import sheet_of, slice_text
@@ -78,9 +78,9 @@ def test_a_block_of_a_grid_stride_loop_frames_what_it_touches():
     sheets = {n: sheet_of(b, 4.0) for n, b in enumerate(session.trace.buffers)}
     a = number(session, "a")
     for block in (0, 3):
-        found = frames_of(session.trace, session.memory, session.rows_of(block), sheets).whole[a]
+        found = footprints_of(session.trace, session.memory, session.rows_of(block), sheets).whole[a]
         touched = np.concatenate([np.arange(64) + start + 64 * block for start in range(0, 1024, 256)])
-        assert found.edge is not None and inside(found.edge, sheets[a]) == set(touched.tolist())
+        assert found.outline is not None and inside(found.outline, sheets[a]) == set(touched.tolist())
 
 
 def inside(edge, sheet):

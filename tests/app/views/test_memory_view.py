@@ -14,7 +14,7 @@ from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.memory.descriptions import value_texts
 from tilescope.app.views.memory.flight_paths import arcs
-from tilescope.app.views.memory.footprints import Frame, Part, frames_of, phase_at
+from tilescope.app.views.memory.footprints import CellRect, Footprint, footprints_of, phase_at
 from tilescope.app.views.memory.layout.sheet import sheet_of
 from tilescope.app.views.memory.picture import Look, MemoryPicture, Zoom
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
@@ -130,13 +130,17 @@ def test_the_frames_are_what_the_block_touches():
     session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8)
     trace, sheets = session.trace, {n: sheet_of(b) for n, b in enumerate(session.trace.buffers)}
     # Block (2, 1): rows 8 to 16, columns 16 to 24.
-    frames = frames_of(trace, session.memory, session.rows_of(5), sheets)
+    footprints = footprints_of(trace, session.memory, session.rows_of(5), sheets)
     a, b, c = (number(session, name) for name in "abc")
-    assert frames.whole[a] == Frame(Part(8, 0, 16, 24)) and frames.whole[b] == Frame(Part(0, 16, 24, 24))
-    assert frames.whole[c] == Frame(Part(8, 16, 16, 24))
-    assert frames.at(a, 0) == Frame(Part(8, 0, 16, 8)) and frames.at(b, 2) == Frame(Part(8, 16, 16, 24))
-    assert frames.at(a, 3) == frames.at(a, 2)  # it computes with what it loaded in the phase before
-    assert frames.at(c, 2) is None and frames.at(a, -1) is None
+    assert footprints.whole[a] == Footprint(CellRect(8, 0, 16, 24)) and footprints.whole[b] == Footprint(
+        CellRect(0, 16, 24, 24)
+    )
+    assert footprints.whole[c] == Footprint(CellRect(8, 16, 16, 24))
+    assert footprints.at(a, 0) == Footprint(CellRect(8, 0, 16, 8)) and footprints.at(b, 2) == Footprint(
+        CellRect(8, 16, 16, 24)
+    )
+    assert footprints.at(a, 3) == footprints.at(a, 2)  # it computes with what it loaded in the phase before
+    assert footprints.at(c, 2) is None and footprints.at(a, -1) is None
     first = int(session.requests.span_start[5].min())
     assert phase_at(session.requests, trace, 5, first) == -1
     assert phase_at(session.requests, trace, 5, first + 1) == 0
@@ -190,7 +194,7 @@ def test_large_cells_show_their_values():
     session = matmul("matmul-naive-col-on-x", m=4, k=4, n=4, tile=8, input="arange")
     _, places = drawn(session, session.end, Selection())
     c = number(session, "c")
-    texts = value_texts(session, c, places[c].sheet, Part(0, 0, 4, 4), 6, session.end, Selection())
+    texts = value_texts(session, c, places[c].sheet, CellRect(0, 0, 4, 4), 6, session.end, Selection())
     expected = np.arange(16.0).reshape(4, 4) @ np.arange(16.0).reshape(4, 4)
     assert texts == [(r, k, f"{expected[r, k]:.4g}") for r in range(4) for k in range(4)]
     from_far = shown(session, session.end, size=(160, 130))
