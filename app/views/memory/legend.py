@@ -17,7 +17,7 @@ from ..common.heat import HEATS
 from ..common.wording import EXACT, buffer_text, count_text, value_text
 from .paint import colour_table
 from .text import SMALL, line_of
-from .view_data import Group
+from .view_data import ColourGroup
 
 SCALE_WIDTH = 46.0
 TEXT = "text"
@@ -38,7 +38,7 @@ class Item(NamedTuple):
 
 
 def legend_items(
-    groups: Sequence[Group], buffers: Sequence[Buffer], touched: frozenset[int], hatched: bool, mark: str,
+    groups: Sequence[ColourGroup], buffers: Sequence[Buffer], touched: frozenset[int], hatched: bool, mark: str,
     theme: Theme,
 ) -> list[Item]:  # fmt: skip
     """Return what the colours of these groups mean, without buffers that are never touched, and the mark of it all."""

@@ -21,7 +21,7 @@ from . import outlines
 from .flight_paths import arcs, merged
 from .footprints import CellRect, Footprint
 from .layout.buffer_place import BufferPlace
-from .view_data import Flight, Mark
+from .view_data import AccessMark, LoadsInFlight
 
 # A point of a path as Qt streams it: whether a line leads to it from the one before, and where it lies.
 ELEMENT = np.dtype([("joined", ">i4"), ("x", ">f8"), ("y", ">f8")])
@@ -164,7 +164,7 @@ def path_of(place: BufferPlace, path: outlines.Path) -> QPainterPath:
     return found
 
 
-def draw_mark(painter: QPainter, place: BufferPlace, mark: Mark, theme: Theme) -> None:
+def draw_mark(painter: QPainter, place: BufferPlace, mark: AccessMark, theme: Theme) -> None:
     """Draw accessed cells: a load as an outline, a store as a filled corner, an atomic as a diamond."""
     edge, colour = path_of(place, outlines.outline(mark.rows, mark.cols)), theme.colour(mark.kind)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -177,7 +177,7 @@ def draw_mark(painter: QPainter, place: BufferPlace, mark: Mark, theme: Theme) -
     painter.strokePath(edge, pen(colour, 2.0 if mark.own else 1.0, 255 if mark.own else 150))
 
 
-def _filled(place: BufferPlace, mark: Mark) -> outlines.Path:
+def _filled(place: BufferPlace, mark: AccessMark) -> outlines.Path:
     """Return the part of the cells that is filled; all of it where cells are too small for a shape."""
     shape = outlines.DIAMOND if mark.kind == "atomic" else outlines.TRIANGLE
     return outlines.shapes(mark.rows, mark.cols, shape if place.cell >= SHAPES_FROM else outlines.SQUARE)
@@ -198,7 +198,7 @@ def draw_footprint(
             painter.drawPath(path_of(place, footprint.outline))
 
 
-def draw_home(painter: QPainter, place: BufferPlace, elements: NDArray[np.int64], theme: Theme) -> None:
+def draw_written(painter: QPainter, place: BufferPlace, elements: NDArray[np.int64], theme: Theme) -> None:
     """Draw a small frame around the elements that the selected thread writes."""
     edge = path_of(place, outlines.outline(*place.sheet.cells(elements)))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -206,15 +206,15 @@ def draw_home(painter: QPainter, place: BufferPlace, elements: NDArray[np.int64]
     painter.strokePath(edge, pen(theme.palette.text, 2.0))
 
 
-def draw_arcs(painter: QPainter, flight: Flight, theme: Theme) -> None:
+def draw_load_arcs(painter: QPainter, loads: LoadsInFlight, theme: Theme) -> None:
     """Draw where the loads of the selected warp go: thin dashed arcs, a stronger one for the selected thread."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for chosen, width, alpha in ((False, 1.0, 150), (True, 2.0, 255)):
-        wanted = flight.own & (flight.chosen == chosen)
-        style = pen(on_panel(flight.kind, theme), width, alpha)
+        wanted = loads.own & (loads.chosen == chosen)
+        style = pen(on_panel(loads.kind, theme), width, alpha)
         style.setDashPattern([4, 3])
-        painter.strokePath(_curves(*merged(flight.start[wanted], flight.end[wanted])), style)
+        painter.strokePath(_curves(*merged(loads.start[wanted], loads.end[wanted])), style)
 
 
 def _curves(start: NDArray[np.float64], end: NDArray[np.float64]) -> QPainterPath:
@@ -227,14 +227,14 @@ def _curves(start: NDArray[np.float64], end: NDArray[np.float64]) -> QPainterPat
     return path
 
 
-def draw_flying(painter: QPainter, flight: Flight, fraction: float, theme: Theme) -> None:
+def draw_moving_loads(painter: QPainter, loads: LoadsInFlight, fraction: float, theme: Theme) -> None:
     """Draw the loads of a moment as small, translucent squares on their way: those of the selected warp larger."""
-    points, unit = arcs(flight.start, flight.end).at(fraction), theme.px(10) / 10
+    points, unit = arcs(loads.start, loads.end).at(fraction), theme.px(10) / 10
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    colour = on_panel(flight.kind, theme)
+    colour = on_panel(loads.kind, theme)
     for own, size, opacity in ((False, 2.0, 0.3), (True, 4.0, 0.6)):
         painter.setOpacity(opacity)  # of all of them together: where many pass, what is below stays in sight
-        _draw_squares(painter, points[flight.own == own], pen(colour, size * unit))
+        _draw_squares(painter, points[loads.own == own], pen(colour, size * unit))
     painter.setOpacity(1.0)
 
 

@@ -28,7 +28,7 @@ from .layout.layout import arrange
 from .layout.sheet import Sheet
 from .paint import Dots
 from .sparse_sheets import still, with_few
-from .view_data import Group, MemoryViewData, Tops
+from .view_data import ColourGroup, MemoryViewData, Tops
 
 LARGEST_ZOOMED_CELL = 120.0
 T = TypeVar("T")
@@ -90,7 +90,7 @@ class MemoryPicture:
             "marks", lambda: self.data.marks(*look.now, layout.places), (look.now, layout)
         ):
             paint.draw_mark(painter, layout.places[mark.buffer], mark, self.theme)
-        self._paint_flights(painter, look, layout)  # below all that is written
+        self._paint_loads(painter, look, layout)  # below all that is written
         for number, place in layout.places.items():
             self._paint_values(painter, look, number, place, dots[number])
             words.draw_slices(painter, place, buffers[number], self.theme)
@@ -150,7 +150,7 @@ class MemoryPicture:
         """Return what shows of a magnified picture: all but the legend."""
         return Box(0, 0, look.width, self.room(look).bottom + self.theme.px(4))
 
-    def _group(self, look: Look, number: int) -> Group:
+    def _group(self, look: Look, number: int) -> ColourGroup:
         return next(g for g in self._groups(look) if number in g.buffers)
 
     def _table(self, measure: str) -> NDArray[np.uint32]:
@@ -184,7 +184,7 @@ class MemoryPicture:
         look: Look,
         number: int,
         sheet: Sheet,
-        group: Group,
+        group: ColourGroup,
         shape: tuple[CellRect, int],
         table: NDArray[np.uint32],
     ) -> Dots:
@@ -214,17 +214,21 @@ class MemoryPicture:
                 paint.draw_footprint(painter, layout.places[number], whole, self.theme, strong=False)
             if now:
                 paint.draw_footprint(painter, layout.places[number], now, self.theme, strong=True)
-        for number, elements in self._once("homes", lambda: self.data.homes(selection), selection).items():
-            paint.draw_home(painter, layout.places[number], elements, self.theme)
+        for number, elements in self._once(
+            "written elements", lambda: self.data.written_elements(selection), selection
+        ).items():
+            paint.draw_written(painter, layout.places[number], elements, self.theme)
 
-    def _paint_flights(self, painter: QPainter, look: Look, layout: Layout) -> None:
+    def _paint_loads(self, painter: QPainter, look: Look, layout: Layout) -> None:
         """Draw loads on their way while time passes, and the ways of the selected warp's while it stands."""
         places, fraction = layout.places, look.moment - math.floor(look.moment)
-        for flight in self._once("flights", lambda: self.data.flights(*look.now, places), (look.now, layout)):
+        for loads in self._once(
+            "loads in flight", lambda: self.data.loads_in_flight(*look.now, places), (look.now, layout)
+        ):
             if fraction > 0 and not self.theme.reduced_motion:
-                paint.draw_flying(painter, flight, fraction, self.theme)
+                paint.draw_moving_loads(painter, loads, fraction, self.theme)
             else:
-                paint.draw_arcs(painter, flight, self.theme)
+                paint.draw_load_arcs(painter, loads, self.theme)
 
     def _caption(self, look: Look) -> list[tuple[str, str]]:
         selection, layout, session = look.selection, self.layout(look), self.data.session
@@ -265,7 +269,7 @@ class MemoryPicture:
         metrics = Metrics(line, needs.left, needs.right, min(name, 8 * line), needs.tiles)
         return arrange(buffers, roles, self.room(look), metrics)
 
-    def _groups(self, look: Look) -> list[Group]:
+    def _groups(self, look: Look) -> list[ColourGroup]:
         key = (look.colour_by, look.selection, look.tops)
         return self._once("groups", lambda: self.data.groups(*key), key)
 

@@ -1,4 +1,4 @@
-"""What the memory view shows of a session at a moment: codes of cells, marks, footprints, flights, words. No Qt."""
+"""What the memory view shows of a session at a moment: codes of cells, marks, footprints, loads, words. No Qt."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Tops = tuple[tuple[tuple[str, str], int], ...]  # ((measure, space), count that 
 COLOUR_BY = ("auto", "value", "reads", *HEATS)
 
 
-class Mark(NamedTuple):
+class AccessMark(NamedTuple):
     """Cells of one buffer that are accessed now by one kind of request."""
 
     buffer: int  # number in the trace
@@ -38,7 +38,7 @@ class Mark(NamedTuple):
     cols: Ints  # (n,)
 
 
-class Flight(NamedTuple):
+class LoadsInFlight(NamedTuple):
     """Loads of one kind on their way."""
 
     kind: str  # of the requests, as in KINDS
@@ -48,7 +48,7 @@ class Flight(NamedTuple):
     chosen: Mask  # (n,), which are of the selected thread
 
 
-class Group(NamedTuple):
+class ColourGroup(NamedTuple):
     """Buffers that share a colour scale, of their values ("value"), of times read ("reads") or of one of HEATS."""
 
     buffers: tuple[int, ...]
@@ -92,7 +92,7 @@ class MemoryViewData:
             colour_by = "reads" if buffer not in self.stored and buffer in self.loaded else "value"
         return colour_by if valued or colour_by != "value" else "reads"
 
-    def groups(self, colour_by: str, selection: Selection, tops: Tops = ()) -> list[Group]:
+    def groups(self, colour_by: str, selection: Selection, tops: Tops = ()) -> list[ColourGroup]:
         """Return the colour scales; `tops` says where some of those that count end, else at the trace's own most."""
         found: dict[tuple[bool, str, bool, str], list[int]] = {}
         for number, buffer in enumerate(self.session.trace.buffers):
@@ -102,7 +102,9 @@ class MemoryViewData:
                 number
             )
         return [
-            Group(tuple(n), measure, self._span(n, measure, selection, dict(tops).get((measure, space), 0)))
+            ColourGroup(
+                tuple(n), measure, self._span(n, measure, selection, dict(tops).get((measure, space), 0))
+            )
             for (_, space, _, measure), n in sorted(found.items())
         ]
 
@@ -122,7 +124,7 @@ class MemoryViewData:
         return {(g.measure, buffers[g.buffers[0]].space): int(g.span.high) for g in groups}
 
     def codes(
-        self, buffer: int, sheet: Sheet, group: Group, moment: int, selection: Selection
+        self, buffer: int, sheet: Sheet, group: ColourGroup, moment: int, selection: Selection
     ) -> cell_colours.Codes:
         """Return the code of every cell of a buffer's sheet."""
         memory, copy = self.session.memory, (selection.block, selection.thread)
@@ -135,7 +137,9 @@ class MemoryViewData:
         codes = codes.reshape(self.session.trace.buffers[buffer].shape)
         return sheet.spread(codes, cell_colours.OUTSIDE)
 
-    def untouched(self, buffer: int, sheet: Sheet, group: Group, selection: Selection) -> cell_colours.Codes:
+    def untouched(
+        self, buffer: int, sheet: Sheet, group: ColourGroup, selection: Selection
+    ) -> cell_colours.Codes:
         """Return the codes of all cells before anything has happened, at little cost where they are many."""
         if group.measure == "reads" and sheet.count == sheet.rows * sheet.cols:
             return np.broadcast_to(np.uint8(cell_colours.UNREAD), (sheet.rows, sheet.cols))
@@ -148,7 +152,7 @@ class MemoryViewData:
             return sheet.spread(codes.reshape(self.session.trace.buffers[buffer].shape), cell_colours.OUTSIDE)
         return self.codes(buffer, sheet, group, 0, selection)
 
-    def few(self, buffer: int, group: Group, moment: int, selection: Selection) -> Few | None:
+    def few(self, buffer: int, group: ColourGroup, moment: int, selection: Selection) -> Few | None:
         """Return the codes of those elements whose codes ever change, where these are few of many; else None."""
         memory, copy = self.session.memory, (selection.block, selection.thread)
         if group.measure == "reads":
@@ -161,7 +165,7 @@ class MemoryViewData:
         return Few(elements, self._value_codes(buffer, group, values, written))
 
     def _value_codes(
-        self, buffer: int, group: Group, values: NDArray[Any], written: NDArray[np.bool_]
+        self, buffer: int, group: ColourGroup, values: NDArray[Any], written: NDArray[np.bool_]
     ) -> cell_colours.Codes:
         blank = ~written & (buffer in self.stored - self.loaded)
         return cell_colours.value_codes(values, written | ~cell_colours.is_poison(values), blank, group.span)
@@ -174,7 +178,7 @@ class MemoryViewData:
             return self.session.memory.reads(buffer, moment, selection.block, selection.thread)
         return element_heat(self.session, measure, buffer, moment, selection)
 
-    def version(self, buffer: int, group: Group, moment: int, selection: Selection) -> Hashable:
+    def version(self, buffer: int, group: ColourGroup, moment: int, selection: Selection) -> Hashable:
         """Return a number that changes whenever the codes of a buffer may: they are costly where it is large."""
         key = buffer, group.measure
         if key not in self._changes:
@@ -234,7 +238,7 @@ class MemoryViewData:
         own: Mask = warp & (trace.block[rows] == selection.block)
         return own
 
-    def marks(self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]) -> list[Mark]:
+    def marks(self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]) -> list[AccessMark]:
         """Return the cells that are accessed at a moment, those of the selected warp last."""
         session = self.session
         rows = self.shown(session.memory.accesses_at(moment), selection)
@@ -248,7 +252,9 @@ class MemoryViewData:
             if buffer in places and len(elements):
                 cell = marks.distinct(*places[buffer].sheet.cells(elements))
                 found.append(
-                    Mark(buffer, REQUEST_KINDS[rest % len(REQUEST_KINDS)], rest >= len(REQUEST_KINDS), *cell)
+                    AccessMark(
+                        buffer, REQUEST_KINDS[rest % len(REQUEST_KINDS)], rest >= len(REQUEST_KINDS), *cell
+                    )
                 )
         return found
 
@@ -256,7 +262,9 @@ class MemoryViewData:
         elements = self.session.memory.element_numbers(buffer, self.session.trace.index[rows])
         return elements[elements >= 0]
 
-    def flights(self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]) -> list[Flight]:
+    def loads_in_flight(
+        self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]
+    ) -> list[LoadsInFlight]:
         """Return the loads of a moment whose element goes somewhere that is drawn."""
         session = self.session
         rows = self.shown(session.memory.accesses_at(moment), selection)
@@ -271,7 +279,7 @@ class MemoryViewData:
         chosen = own & (session.trace.thread[rows] == selection.thread)
         drawn = np.isfinite(start[:, 0]) & np.isfinite(end[:, 0])
         picks = [(REQUEST_KINDS[k], drawn & (kinds == k)) for k in np.unique(kinds).tolist()]
-        return [Flight(k, start[m], end[m], own[m], chosen[m]) for k, m in picks if m.any()]
+        return [LoadsInFlight(k, start[m], end[m], own[m], chosen[m]) for k, m in picks if m.any()]
 
     def _points(
         self, buffers: Ints, index: NDArray[np.integer], places: Mapping[int, BufferPlace]
@@ -286,7 +294,7 @@ class MemoryViewData:
                 points[mine] = places[number].middle(elements)
         return points
 
-    def homes(self, selection: Selection) -> dict[int, Ints]:
+    def written_elements(self, selection: Selection) -> dict[int, Ints]:
         """Return the elements of global memory that the selected thread ever writes, by buffer."""
         trace, rows = self.session.trace, self._stores_of(selection.block)
         rows = rows[trace.thread[rows] == selection.thread]

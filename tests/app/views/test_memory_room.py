@@ -127,11 +127,11 @@ def test_what_is_said_lies_above_loads_on_their_way():
     view = shown(session, moment + 0.5, Selection(4, 21), theme=theme)
     paint = type(view._picture)
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_paint_flights", "_paint_values"):
+        for name in ("_paint_loads", "_paint_values"):
             patch.setattr(paint, name, lambda *_, n=name: order.append(n))
         patch.setattr("tilescope.app.views.memory.text.draw_caption", lambda *_: order.append("caption"))
         picture(view)
-    assert order[0] == "_paint_flights" and order[-1] == "caption"
+    assert order[0] == "_paint_loads" and order[-1] == "caption"
 
 
 def test_a_magnified_picture_shows_how_to_see_all_of_it_again():

@@ -157,7 +157,7 @@ def test_a_loaded_element_flies_to_its_place_in_the_tile():
     session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8)
     moment, selection = moment_of(session, LOAD, "a", 4), Selection(4, 21)
     data, places = drawn(session, moment, selection)
-    (flight,) = data.flights(moment, selection, places)
+    (flight,) = data.loads_in_flight(moment, selection, places)
     assert flight.kind == "global load" and flight.own.sum() == 32
     (chosen,) = np.flatnonzero(
         flight.chosen
@@ -171,7 +171,7 @@ def test_a_loaded_element_flies_into_the_result_of_its_thread():
     session = matmul("matmul-naive-col-on-x", m=24, k=24, n=24, tile=8)
     moment, selection = moment_of(session, LOAD, "b", 4), Selection(4, 21)
     data, places = drawn(session, moment, selection)
-    (flight,) = data.flights(moment, selection, places)
+    (flight,) = data.loads_in_flight(moment, selection, places)
     (chosen,) = np.flatnonzero(flight.chosen)
     assert np.allclose(flight.start[chosen], places[number(session, "b")].middle(13))
     assert np.allclose(flight.end[chosen], places[number(session, "c")].middle(10 * 24 + 13))
