@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QByteArray, QDataStream, QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPolygonF
 
+from ....tracer.model.array_types import Floats
 from ...widgets.theme import Theme, contrasting
 from ..common import cell_colours
 from ..common.box import Box
 from ..common.colour_scales import HEAT, READS, VALUES
 from ..common.drawing import draw_hatch, on_panel, pen
 from . import outlines
-from .flight_paths import arcs, merged
 from .footprints import CellRect, Footprint
 from .layout.buffer_place import BufferPlace
 from .view_data import AccessMark, LoadsInFlight
@@ -26,6 +26,7 @@ from .view_data import AccessMark, LoadsInFlight
 # A point of a path as Qt streams it: whether a line leads to it from the one before, and where it lies.
 ELEMENT = np.dtype([("joined", ">i4"), ("x", ">f8"), ("y", ">f8")])
 GRID_FROM, SHAPES_FROM, TEXT_FROM = 4.0, 8.0, 28.0  # sides of a cell from which these are drawn, in pixels
+BEND = 0.14  # how far an arc leaves the straight line, as a share of its length
 
 
 def colour_table(theme: Theme, measure: str) -> NDArray[np.uint32]:
@@ -204,6 +205,36 @@ def draw_written(painter: QPainter, place: BufferPlace, elements: NDArray[np.int
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.strokePath(edge, pen(theme.palette.panel, 4.0))
     painter.strokePath(edge, pen(theme.palette.text, 2.0))
+
+
+class Arcs(NamedTuple):
+    """Quadratic Bezier curves: start, control and end points, each of shape (n, 2), in pixels."""
+
+    start: Floats
+    control: Floats
+    end: Floats
+
+    def at(self, fraction: float) -> Floats:
+        """Return the points that are this far (0 to 1) on their way, slow at both ends."""
+        t = fraction * fraction * (3 - 2 * fraction)
+        return (1 - t) ** 2 * self.start + 2 * t * (1 - t) * self.control + t * t * self.end
+
+
+def arcs(start: Floats, end: Floats) -> Arcs:
+    """Return gentle arcs between points (n, 2): all bend to the same side of their direction."""
+    way = end - start
+    aside = np.stack([-way[:, 1], way[:, 0]], axis=1) * BEND
+    # Upwards on the page, whichever way the element goes: arcs side by side then do not cross.
+    aside[aside[:, 1] > 0] *= -1
+    return Arcs(start, (start + end) / 2 + aside, end)
+
+
+def merged(start: Floats, end: Floats, most: int = 12) -> tuple[Floats, Floats]:
+    """Return each (start, end) once; if there are more than `most`, that many of them, evenly picked."""
+    pairs = np.unique(np.concatenate([start, end], axis=1).round(1), axis=0)
+    if len(pairs) > most:
+        pairs = pairs[np.linspace(0, len(pairs) - 1, most).round().astype(int)]
+    return pairs[:, :2], pairs[:, 2:]
 
 
 def draw_load_arcs(painter: QPainter, loads: LoadsInFlight, theme: Theme) -> None:

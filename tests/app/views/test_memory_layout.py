@@ -14,10 +14,10 @@ from tilescope.app.views.common import cell_colours
 from tilescope.app.views.common.box import Box
 from tilescope.app.views.common.descriptions import index_of
 from tilescope.app.views.memory import outlines
-from tilescope.app.views.memory.flight_paths import arcs, merged
 from tilescope.app.views.memory.layout.buffer_place import Metrics, snapped
 from tilescope.app.views.memory.layout.layout import arrange, roles_of
 from tilescope.app.views.memory.layout.sheet import sheet_of
+from tilescope.app.views.memory.paint import arcs, merged
 from tilescope.tracer.model.trace import Buffer
 
 SIZES = st.integers(1, 300)

@@ -13,9 +13,9 @@ from memory_views import LOAD, SMALL, STORE, moment_of, number, point, shown
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.memory.descriptions import value_texts
-from tilescope.app.views.memory.flight_paths import arcs
 from tilescope.app.views.memory.footprints import CellRect, Footprint, footprints_of, phase_at
 from tilescope.app.views.memory.layout.sheet import sheet_of
+from tilescope.app.views.memory.paint import arcs
 from tilescope.app.views.memory.picture import Look, MemoryPicture, Zoom
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 
