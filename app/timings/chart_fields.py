@@ -14,9 +14,8 @@ from ..charts.sources import Source
 from ..charts.wording import SHORT, shape_of
 from ..widgets.controls import Chip, Combo
 from ..widgets.flow_layout import FlowLayout
-from ..widgets.palettes import boxes_palette, boxes_sheet
 from ..widgets.spoken_words import speak
-from ..widgets.theme import Theme
+from ..widgets.theme import Theme, boxes_palette, boxes_sheet
 
 USED = {
     "bars": ("kind", "problem", "shape", "axis", "published"),

@@ -13,8 +13,7 @@ from ..charts.choice import Subject, slots_of, subject_named
 from ..charts.sources import Source
 from ..views.charts.ink import Ink
 from ..widgets.icons import DENSITY
-from ..widgets.palettes import boxes_palette, boxes_sheet, sheet
-from ..widgets.theme import Theme
+from ..widgets.theme import Theme, boxes_palette, boxes_sheet, sheet
 
 VISIBLE_ROWS = 2  # measurements that are in sight
 KEY = Qt.ItemDataRole.UserRole

@@ -21,8 +21,7 @@ from ....tracer.model.finding import FINDING_KINDS, SEVERITIES, Finding, source_
 from ...model.session import Selection, Session
 from ...widgets.controls import Combo
 from ...widgets.flow_layout import FlowLayout
-from ...widgets.palettes import ink_palette
-from ...widgets.theme import Theme
+from ...widgets.theme import Theme, ink_palette
 from ..common.view import View
 from ..common.wording import plural
 from .findings_list import FOUND, FindingsList, source_of

@@ -15,9 +15,8 @@ from PySide6.QtWidgets import (
 
 from ....tracer.model.finding import Finding, source_location
 from ...model.session import Session
-from ...widgets.palettes import sheet
 from ...widgets.patterns import mixed
-from ...widgets.theme import Theme
+from ...widgets.theme import Theme, sheet
 from ..common.descriptions import source_line
 from .severity import draw_sign
 

@@ -13,9 +13,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 from ....tracer.model.finding import Finding
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
-from ...widgets.palettes import ink_palette
 from ...widgets.patterns import swatch
-from ...widgets.theme import Theme
+from ...widgets.theme import Theme, ink_palette
 from ..common.descriptions import source_line
 from ..common.wording import access_kind, access_text, block_text, coordinates_text, count_text, element_text
 

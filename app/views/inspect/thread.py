@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QListWidget, QListWid
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
-from ...widgets.palettes import ink_palette, sheet
 from ...widgets.patterns import WAITING, mixed, swatch
-from ...widgets.theme import Theme
+from ...widgets.theme import Theme, ink_palette, sheet
 from ..common.activity import (
     BlockActivity,
     WarpActivity,

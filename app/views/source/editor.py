@@ -23,9 +23,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 
-from ...widgets.palettes import sheet
 from ...widgets.patterns import mixed
-from ...widgets.theme import Theme
+from ...widgets.theme import Theme, sheet
 from ..common.wording import count_text
 from .highlight import Highlighter
 

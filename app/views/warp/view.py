@@ -22,9 +22,8 @@ from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.flow_layout import FlowLayout
-from ...widgets.palettes import ink_palette
 from ...widgets.patterns import swatch
-from ...widgets.theme import Theme
+from ...widgets.theme import Theme, ink_palette
 from ..common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
 from ..common.heat import waste_of
 from ..common.view import View

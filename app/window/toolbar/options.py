@@ -7,8 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QFrame, QWidget
 
-from ...widgets.palettes import boxes_palette, boxes_sheet
-from ...widgets.theme import Theme
+from ...widgets.theme import Theme, boxes_palette, boxes_sheet
 from .fields import ChoiceField, NumberField
 
 SCHEDULES = ("lockstep", "sequential", "random")
