@@ -8,7 +8,7 @@ from math import inf
 from PySide6.QtCore import QPointF, QRectF, Qt
 
 from ...charts.figure import Axis
-from ..common.ticks import Scale, powers_of_two, tick_text, ticks
+from ..common.geometry import Scale, powers_of_two, tick_text, ticks
 from .ink import Ink
 
 APART, UPRIGHT = 64, 38  # pixels between two numbers, about: of a horizontal axis, of a vertical one

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QPen
 
 from ...charts.figure import Bar, Bars, Published
 from ...charts.wording import number_text, time_text
-from ..common.ticks import Scale, log_range
+from ..common.geometry import Scale, log_range
 from .axis import axis_height, draw_axis
 from .ink import Ink, draw_sign, wrapped
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPen, QPolygonF
 
 from ...charts.figure import Plane, Roof, Series
-from ..common.ticks import Scale, log_range
+from ..common.geometry import Scale, log_range
 from .axis import axis_height, draw_axis, draw_upright_axis, draw_upright_label, label_height, number_width
 from .bars import Hits
 from .ink import DASHES, Ink

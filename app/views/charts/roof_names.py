@@ -11,7 +11,7 @@ from PySide6.QtGui import QPen, QPolygonF, QTransform
 
 from ...charts.figure import Roof
 from ...charts.wording import number_text
-from ..common.ticks import Scale
+from ..common.geometry import Scale
 from .ink import Ink
 
 DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DashDotLine)

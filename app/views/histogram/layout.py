@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..common.box import Box
+from ..common.geometry import Box
 
 LANES = 32
 

@@ -13,7 +13,6 @@ from ....tracer.model.array_types import Ints
 from ....tracer.model.grouping import group_starts, positions_in_group
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme, contrasting
-from ..common.box import Box
 from ..common.colour_scales import HEAT
 from ..common.drawing import (
     CENTRE,
@@ -29,7 +28,7 @@ from ..common.drawing import (
     width_of,
     write,
 )
-from ..common.ticks import round_step, whole_step
+from ..common.geometry import Box, round_step, whole_step
 from ..common.wording import count_text
 from .bins import BinArray, CurrentAdditions
 from .layout import LANES, Plot, bin_middle, lane_box

@@ -12,7 +12,7 @@ from ....tracer.measure.recorded_outcomes import Spread
 from ....tracer.model.grouping import group_starts, positions_in_group
 from ...widgets.theme import Theme
 from ..common.drawing import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
-from ..common.ticks import whole_step
+from ..common.geometry import whole_step
 from ..common.wording import count_text
 from .counter import measured_text, regular_text, seeds_text
 

@@ -15,9 +15,9 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPolygon
 from ....tracer.model.array_types import Floats
 from ...widgets.theme import Theme, contrasting
 from ..common import cell_colours
-from ..common.box import Box
 from ..common.colour_scales import HEAT, READS, VALUES
 from ..common.drawing import draw_hatch, on_panel, pen
+from ..common.geometry import Box
 from . import outlines
 from .footprints import CellRect, Footprint
 from .layout.buffer_place import BufferPlace

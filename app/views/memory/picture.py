@@ -13,10 +13,10 @@ from PySide6.QtGui import QPainter, QPixmap
 
 from ...model.session import Selection, Session
 from ...widgets.theme import Theme
-from ..common.box import Box
 from ..common.cell_colours import pixels
 from ..common.descriptions import caption
 from ..common.drawing import rect, width_of
+from ..common.geometry import Box
 from ..common.wording import block_text, buffer_text, mark_of
 from . import descriptions as told
 from . import legend as legend

@@ -9,8 +9,8 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from ....tracer.model.trace import Buffer
 from ...widgets.theme import Theme
-from ..common.box import Box
 from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, WRAP, draw_veil, rect, width_of, write
+from ..common.geometry import Box
 from ..common.wording import buffer_text, count_text
 from .layout.buffer_place import BufferPlace
 from .layout.sheet import slice_text

@@ -15,7 +15,7 @@ from ...model.session import Session
 from ...widgets.patterns import Pixels, image
 from ...widgets.theme import Theme
 from ..common.activity import BlockActivity
-from ..common.ticks import whole_step
+from ..common.geometry import whole_step
 from ..common.wording import block_text, count_text, phase_text, plural
 from .image import Codes, rows_pixels, strip_pixels
 

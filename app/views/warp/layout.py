@@ -10,7 +10,7 @@ import numpy as np
 
 from ....tracer.analysis.request_cost import BANKS, SECTOR, WORD
 from ....tracer.model.trace import WARP
-from ..common.box import Box
+from ..common.geometry import Box
 from .lanes import LINE, Lanes, TouchedBytes
 
 

@@ -9,8 +9,8 @@ from ....tracer.analysis.request_cost import SECTOR
 from ....tracer.model.trace import WARP
 from ...widgets.patterns import mixed
 from ...widgets.theme import STRONG, Theme, contrasting
-from ..common.box import Box
 from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, rect
+from ..common.geometry import Box
 from ..common.wording import buffer_text
 from .lanes_text import address_text, index_text
 from .scene import MARK, WarpScene, lanes_label, spread, stripes, write

@@ -11,8 +11,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from ....tracer.model.trace import WARP
 from ...widgets.theme import Theme
-from ..common.box import Box
 from ..common.drawing import MIDDLE
+from ..common.geometry import Box
 from .lanes import Lanes
 from .lanes_text import address_text, index_text
 from .layout import ColumnWidths, WarpLayout

@@ -16,7 +16,7 @@ from tilescope.app.charts.choice import Choice, Subject, problem_for, shapes, sl
 from tilescope.app.charts.published import entries, published_for
 from tilescope.app.charts.table import COLUMNS, csv_text, json_text
 from tilescope.app.charts.wording import number_text, problem_of, time_text, unit_of
-from tilescope.app.views.common.ticks import Scale, log_range, powers_of_two, tick_text, ticks
+from tilescope.app.views.common.geometry import Scale, log_range, powers_of_two, tick_text, ticks
 from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer.measure import traffic
 from tilescope.tracer.measure.traffic import count, traffic_of

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilescope.app.views.common import cell_colours
-from tilescope.app.views.common.box import Box
 from tilescope.app.views.common.descriptions import index_of
+from tilescope.app.views.common.geometry import Box
 from tilescope.app.views.memory import outlines
 from tilescope.app.views.memory.layout.buffer_place import Metrics, snapped
 from tilescope.app.views.memory.layout.layout import arrange, roles_of

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from memory_views import LOAD, moment_of, number, shown
 from sessions import matmul, picture
 from tilescope.app.model.session import Selection
-from tilescope.app.views.common.box import Box
+from tilescope.app.views.common.geometry import Box
 from tilescope.app.views.memory.footprints import footprints_of
 from tilescope.app.views.memory.layout.buffer_place import Metrics
 from tilescope.app.views.memory.layout.layout import arrange

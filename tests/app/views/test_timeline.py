@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from sessions import application, matmul, picture, uneven
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.activity import block_activity
-from tilescope.app.views.common.ticks import whole_step
+from tilescope.app.views.common.geometry import whole_step
 from tilescope.app.views.timeline.image import lanes, strip_pixels
 from tilescope.app.views.timeline.paint import band_label
 from tilescope.app.widgets.patterns import LOOKS, cell, swatch

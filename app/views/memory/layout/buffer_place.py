@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....tracer.model.array_types import Ints
-from ...common.box import Box
+from ...common.geometry import Box
 from .sheet import Sheet
 
 LARGEST_CELL = 64.0

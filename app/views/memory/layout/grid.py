@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from .....tracer.model.trace import Buffer
-from ...common.box import Box
+from ...common.geometry import Box
 from .buffer_place import FLAT, LARGEST_CELL, BufferPlace, Metrics, snapped
 from .sheet import Sheet, sheet_of
 

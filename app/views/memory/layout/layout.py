@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .....tracer.model.trace import Buffer
-from ...common.box import Box
+from ...common.geometry import Box
 from .buffer_place import BufferPlace, Layout, Metrics, around
 from .grid import flow
 from .matrix_product import product

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .....tracer.model.trace import Buffer
-from ...common.box import Box
+from ...common.geometry import Box
 from .buffer_place import FLAT, LARGEST_CELL, BufferPlace, Layout, Metrics, around, snapped
 from .grid import flow
 from .sheet import Sheet, sheet_of
