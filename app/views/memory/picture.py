@@ -1,4 +1,4 @@
-"""The picture that the memory view shows: a function of a session, a theme and a `Look`; what repeats is kept."""
+"""The picture that the memory view shows: a function of a session, a theme and a `ViewState`; what repeats is kept."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Needs(NamedTuple):
     tiles: bool  # whether a corner is kept for shared memory
 
 
-class Look(NamedTuple):
+class ViewState(NamedTuple):
     """What is to be drawn, and how."""
 
     width: int  # pixels
@@ -78,110 +78,110 @@ class MemoryPicture:
         self.theme = theme.speaking(session.scenario)
         self._memo: dict[str, tuple[Hashable, Any]] = {}
 
-    def paint(self, painter: QPainter, look: Look) -> None:
+    def paint(self, painter: QPainter, state: ViewState) -> None:
         """Draw everything."""
-        layout, room, clip = self.zoomed(look), self.room(look), self.clip(look)
+        layout, room, clip = self.zoomed(state), self.room(state), self.clip(state)
         buffers = self.data.session.trace.buffers
         painter.save()
         painter.setClipRect(rect(clip))
-        dots = {n: self._paint_cells(painter, look, n, place, clip) for n, place in layout.places.items()}
-        self._paint_footprints(painter, look, layout)
+        dots = {n: self._paint_cells(painter, state, n, place, clip) for n, place in layout.places.items()}
+        self._paint_footprints(painter, state, layout)
         for mark in self._once(
-            "marks", lambda: self.data.marks(*look.now, layout.places), (look.now, layout)
+            "marks", lambda: self.data.marks(*state.now, layout.places), (state.now, layout)
         ):
             paint.draw_mark(painter, layout.places[mark.buffer], mark, self.theme)
-        self._paint_loads(painter, look, layout)  # below all that is written
+        self._paint_loads(painter, state, layout)  # below all that is written
         for number, place in layout.places.items():
-            self._paint_values(painter, look, number, place, dots[number])
+            self._paint_values(painter, state, number, place, dots[number])
             words.draw_slices(painter, place, buffers[number], self.theme)
         boxes = [place.box for place in layout.places.values()]
         for number, place in layout.places.items():
-            if look.zoom.scale > 1:
+            if state.zoom.scale > 1:
                 words.draw_chip(painter, place, buffers[number], room, boxes, self.theme)
             else:
                 words.draw_name(painter, place, buffers[number], room, self.theme)
-        words.draw_caption(painter, layout.caption, self._caption(look), self.theme)
+        words.draw_caption(painter, layout.caption, self._caption(state), self.theme)
         painter.restore()
         painter.drawPixmap(
-            QPointF(room.x, clip.bottom), self._legend_picture(look, painter.deviceTransform().m11())
+            QPointF(room.x, clip.bottom), self._legend_picture(state, painter.deviceTransform().m11())
         )
 
-    def element_at(self, look: Look, position: QPointF) -> tuple[int, int] | None:
+    def element_at(self, state: ViewState, position: QPointF) -> tuple[int, int] | None:
         """Return buffer and element at a position."""
-        if position.y() > self.clip(look).bottom:
+        if position.y() > self.clip(state).bottom:
             return None
-        for number, place in self.zoomed(look).places.items():
+        for number, place in self.zoomed(state).places.items():
             element = place.element_at(position.x(), position.y())
             if element is not None:
                 return number, element
         return None
 
-    def description(self, look: Look) -> str:
+    def description(self, state: ViewState) -> str:
         """Return the picture in words."""
-        moment, selection = look.now
+        moment, selection = state.now
         session = self.data.session
         who, block = told.who(session, selection), block_text(session.trace, selection.block)
         doing = caption(session, moment, selection)
         return f"Moment {moment} of {session.end}. {who} of {block}: {doing}."
 
-    def largest_scale(self, look: Look) -> float:
+    def largest_scale(self, state: ViewState) -> float:
         """Return how far the picture may be magnified."""
-        cells = [place.cell for place in self.layout(look).places.values()]
+        cells = [place.cell for place in self.layout(state).places.values()]
         return max(1.0, LARGEST_ZOOMED_CELL / min(cells)) if cells else 1.0
 
-    def layout(self, look: Look) -> Layout:
+    def layout(self, state: ViewState) -> Layout:
         """Return where everything stands without magnification."""
-        return self._once("layout", lambda: self._new_layout(look), look[:4])
+        return self._once("layout", lambda: self._new_layout(state), state[:4])
 
-    def zoomed(self, look: Look) -> Layout:
+    def zoomed(self, state: ViewState) -> Layout:
         """Return where everything stands."""
-        layout, (scale, x, y) = self.layout(look), look.zoom
+        layout, (scale, x, y) = self.layout(state), state.zoom
         if scale <= 1:
             return layout
-        dx, dy = look.width * (0.5 - x * scale), look.height * (0.5 - y * scale)
-        return self._once("zoomed", lambda: layout.zoomed(scale, dx, dy), (layout, look.zoom))
+        dx, dy = state.width * (0.5 - x * scale), state.height * (0.5 - y * scale)
+        return self._once("zoomed", lambda: layout.zoomed(scale, dx, dy), (layout, state.zoom))
 
-    def room(self, look: Look) -> Box:
+    def room(self, state: ViewState) -> Box:
         """Return where the buffers may stand: all but margins and legend."""
         edge = float(self.theme.px(12))
-        return Box(0, 0, look.width, look.height).inset(edge, self.theme.px(6), edge, self._foot(look))
+        return Box(0, 0, state.width, state.height).inset(edge, self.theme.px(6), edge, self._foot(state))
 
-    def clip(self, look: Look) -> Box:
+    def clip(self, state: ViewState) -> Box:
         """Return what shows of a magnified picture: all but the legend."""
-        return Box(0, 0, look.width, self.room(look).bottom + self.theme.px(4))
+        return Box(0, 0, state.width, self.room(state).bottom + self.theme.px(4))
 
-    def _group(self, look: Look, number: int) -> ColourGroup:
-        return next(g for g in self._groups(look) if number in g.buffers)
+    def _group(self, state: ViewState, number: int) -> ColourGroup:
+        return next(g for g in self._groups(state) if number in g.buffers)
 
     def _table(self, measure: str) -> NDArray[np.uint32]:
         return self._once(f"table {measure}", lambda: paint.colour_table(self.theme, measure), 0)
 
     def _paint_cells(
-        self, painter: QPainter, look: Look, number: int, place: BufferPlace, window: Box
+        self, painter: QPainter, state: ViewState, number: int, place: BufferPlace, window: Box
     ) -> Dots:
-        data, sheet, group = self.data, place.sheet, self._group(look, number)
-        key = (data.version(number, group, *look.now), group, sheet)
+        data, sheet, group = self.data, place.sheet, self._group(state, number)
+        key = (data.version(number, group, *state.now), group, sheet)
         table = self._table(group.measure)
         shape = paint.seen(place, window), paint.cells_per_dot(place, painter.deviceTransform().m11())
         dots = self._once(
-            f"dots {number}", lambda: self._dots(look, number, sheet, group, shape, table), (key, shape)
+            f"dots {number}", lambda: self._dots(state, number, sheet, group, shape, table), (key, shape)
         )
         paint.draw_cells(painter, place, dots, self.theme)
         return dots
 
     def _paint_values(
-        self, painter: QPainter, look: Look, number: int, place: BufferPlace, dots: Dots
+        self, painter: QPainter, state: ViewState, number: int, place: BufferPlace, dots: Dots
     ) -> None:
         if place.cell < paint.TEXT_FROM:
             return
         session, letters = self.data.session, paint.letters(place.cell, self.theme)
-        texts = told.value_texts(session, number, place.sheet, dots.part, letters, *look.now)
-        table = self._table(self._group(look, number).measure)
+        texts = told.value_texts(session, number, place.sheet, dots.part, letters, *state.now)
+        table = self._table(self._group(state, number).measure)
         paint.draw_values(painter, place, texts, dots, table, self.theme)
 
     def _dots(
         self,
-        look: Look,
+        state: ViewState,
         number: int,
         sheet: Sheet,
         group: ColourGroup,
@@ -189,23 +189,23 @@ class MemoryPicture:
         table: NDArray[np.uint32],
     ) -> Dots:
         """Return the pixels of a buffer's cells; where few of many ever change, the others are made once."""
-        data, (moment, selection) = self.data, look.now
+        data, (moment, selection) = self.data, state.now
         few = data.few(number, group, moment, selection)
         key = (data.copy(number, selection), group, sheet)
         if few is None:
             now = (data.version(number, group, moment, selection), *key)
-            codes = self._once(f"codes {number}", lambda: data.codes(number, sheet, group, *look.now), now)
+            codes = self._once(f"codes {number}", lambda: data.codes(number, sheet, group, *state.now), now)
             return paint.dots_of(codes, *shape, table)
         first = self._once(f"codes {number}", lambda: data.untouched(number, sheet, group, selection), key)
         kept = self._once(f"still {number}", lambda: still(first, sheet, few.elements, *shape), (key, shape))
         dots, hatched = with_few(kept, few.codes)
         return Dots(*shape, dots, pixels(dots, table), hatched)
 
-    def _paint_footprints(self, painter: QPainter, look: Look, layout: Layout) -> None:
-        session, (moment, selection) = self.data.session, look.now
+    def _paint_footprints(self, painter: QPainter, state: ViewState, layout: Layout) -> None:
+        session, (moment, selection) = self.data.session, state.now
         block, sheets = selection.block, {n: p.sheet for n, p in layout.places.items()}
         footprints = self._once(
-            f"footprints {block}", lambda: self.data.footprints(block, sheets), self.layout(look)
+            f"footprints {block}", lambda: self.data.footprints(block, sheets), self.layout(state)
         )
         phase = phase_at(session.requests, session.trace, block, moment)
         for number, whole in footprints.whole.items():
@@ -219,22 +219,22 @@ class MemoryPicture:
         ).items():
             paint.draw_written(painter, layout.places[number], elements, self.theme)
 
-    def _paint_loads(self, painter: QPainter, look: Look, layout: Layout) -> None:
+    def _paint_loads(self, painter: QPainter, state: ViewState, layout: Layout) -> None:
         """Draw loads on their way while time passes, and the ways of the selected warp's while it stands."""
-        places, fraction = layout.places, look.moment - math.floor(look.moment)
+        places, fraction = layout.places, state.moment - math.floor(state.moment)
         for loads in self._once(
-            "loads in flight", lambda: self.data.loads_in_flight(*look.now, places), (look.now, layout)
+            "loads in flight", lambda: self.data.loads_in_flight(*state.now, places), (state.now, layout)
         ):
             if fraction > 0 and not self.theme.reduced_motion:
                 paint.draw_moving_loads(painter, loads, fraction, self.theme)
             else:
                 paint.draw_load_arcs(painter, loads, self.theme)
 
-    def _caption(self, look: Look) -> list[tuple[str, str]]:
-        selection, layout, session = look.selection, self.layout(look), self.data.session
+    def _caption(self, state: ViewState) -> list[tuple[str, str]]:
+        selection, layout, session = state.selection, self.layout(state), self.data.session
         title = self._say("title", f"{told.who(session, selection)} now")
-        doing = self._say("text", caption(session, *look.now))
-        brief = self._say("brief", caption(session, *look.now, brief=True))
+        doing = self._say("text", caption(session, *state.now))
+        brief = self._say("brief", caption(session, *state.now, brief=True))
         block = self._say("note", block_text(session.trace, selection.block))
         if not layout.tiles:
             return [title, doing, block, brief]
@@ -258,42 +258,42 @@ class MemoryPicture:
         tiles = any(buffer.space == "shared" for buffer in buffers)
         return Needs(shapes, named[roles["left"]] if roles else 0.0, right, tiles)
 
-    def _new_layout(self, look: Look) -> Layout:
+    def _new_layout(self, state: ViewState) -> Layout:
         roles, buffers, needs = self.data.roles, self.data.session.trace.buffers, self.needs()
-        if look.beside and look.beside.shapes == needs.shapes:
-            needs = look.beside
+        if state.beside and state.beside.shapes == needs.shapes:
+            needs = state.beside
         above = [b for n, b in enumerate(buffers) if n not in roles.values()]
         bold = self.theme.font(words.NAME, bold=True)
         name = max((width_of(buffer_text(b), bold) for b in above), default=0.0)
         line = words.line_of(self.theme)
         metrics = Metrics(line, needs.left, needs.right, min(name, 8 * line), needs.tiles)
-        return arrange(buffers, roles, self.room(look), metrics)
+        return arrange(buffers, roles, self.room(state), metrics)
 
-    def _groups(self, look: Look) -> list[ColourGroup]:
-        key = (look.colour_by, look.selection, look.tops)
+    def _groups(self, state: ViewState) -> list[ColourGroup]:
+        key = (state.colour_by, state.selection, state.tops)
         return self._once("groups", lambda: self.data.groups(*key), key)
 
-    def _legend(self, look: Look) -> legend.Rows:
-        key = (look.width, look.legend, *self._groups(look))
-        return self._once("legend", lambda: self._new_legend(look), key)
+    def _legend(self, state: ViewState) -> legend.Rows:
+        key = (state.width, state.legend, *self._groups(state))
+        return self._once("legend", lambda: self._new_legend(state), key)
 
-    def _new_legend(self, look: Look) -> legend.Rows:
-        data, groups = self.data, self._groups(look)
+    def _new_legend(self, state: ViewState) -> legend.Rows:
+        data, groups = self.data, self._groups(state)
         hatched = data.has_unwritten and any(group.measure == "value" for group in groups)
         trace, touched = data.session.trace, data.stored | data.loaded
         items = legend.legend_items(groups, trace.buffers, touched, hatched, mark_of(trace), self.theme)
-        return legend.legend_rows(items, look.width - 2 * self.theme.px(12), look.legend, self.theme)
+        return legend.legend_rows(items, state.width - 2 * self.theme.px(12), state.legend, self.theme)
 
-    def _legend_picture(self, look: Look, ratio: float) -> QPixmap:
-        rows, width, height = self._legend(look), look.width, look.height - self.clip(look).bottom
-        key = (width, height, ratio, look.legend, *self._groups(look))
+    def _legend_picture(self, state: ViewState, ratio: float) -> QPixmap:
+        rows, width, height = self._legend(state), state.width, state.height - self.clip(state).bottom
+        key = (width, height, ratio, state.legend, *self._groups(state))
         return self._once(
             "legend picture", lambda: legend.legend_picture(rows, width, height, ratio, self.theme), key
         )
 
-    def _foot(self, look: Look) -> float:
+    def _foot(self, state: ViewState) -> float:
         """Return the height of the legend: that of the rows it may take, so that pictures side by side agree."""
-        return look.legend * words.line_of(self.theme) + self.theme.px(14 if look.legend else 6)
+        return state.legend * words.line_of(self.theme) + self.theme.px(14 if state.legend else 6)
 
     def _once(self, name: str, make: Callable[[], T], key: Hashable) -> T:
         """Return what was made last under this name, or make it anew if the key is another."""

@@ -21,7 +21,7 @@ from ..common.drawing import CENTRE, write
 from ..common.view import View
 from . import descriptions as told
 from .paint import draw_ring
-from .picture import Look, MemoryPicture, Needs, Zoom
+from .picture import MemoryPicture, Needs, ViewState, Zoom
 from .view_data import COLOUR_BY, Tops
 
 WHEEL_STEP, KEY_STEP = 1.2, 1.5
@@ -126,7 +126,9 @@ class MemoryView(View):
 
     @zoom.setter
     def zoom(self, zoom: Zoom) -> None:
-        scale = max(1.0, min(zoom.scale, self._picture.largest_scale(self._look()) if self._picture else 1.0))
+        scale = max(
+            1.0, min(zoom.scale, self._picture.largest_scale(self._state()) if self._picture else 1.0)
+        )
         edge = 0.5 / scale
         self._zoom = Zoom(scale, min(max(zoom.x, edge), 1 - edge), min(max(zoom.y, edge), 1 - edge))
         self.setCursor(Qt.CursorShape.OpenHandCursor if scale > 1 else Qt.CursorShape.ArrowCursor)
@@ -173,25 +175,25 @@ class MemoryView(View):
 
     def hover_text(self, position: QPointF) -> str:
         """Return what is known about the element at a position, "" where there is none."""
-        found = self._picture.element_at(self._look(), position) if self._picture else None
+        found = self._picture.element_at(self._state(), position) if self._picture else None
         if not found or not self.session:
             return ""
-        return self.say(told.hover_text(self.session, *found, *self._look().now, self._colour_by))
+        return self.say(told.hover_text(self.session, *found, *self._state().now, self._colour_by))
 
     def position_of(self, buffer: int, element: int) -> QPointF:
         """Return where the middle of an element stands; raises KeyError for a buffer that is not drawn."""
         if self._picture is None:
             raise KeyError(buffer)
-        return QPointF(*self._picture.zoomed(self._look()).places[buffer].middle(element).tolist())
+        return QPointF(*self._picture.zoomed(self._state()).places[buffer].middle(element).tolist())
 
-    def _look(self) -> Look:
+    def _state(self) -> ViewState:
         room = self.width(), self.height(), self._legend, self._beside
-        return Look(*room, self._colour_by, self._tops, self._zoom, self.moment, self.selection)
+        return ViewState(*room, self._colour_by, self._tops, self._zoom, self.moment, self.selection)
 
     def _describe(self) -> None:
         """Tell a screen reader what the picture says in words."""
         self.setAccessibleDescription(
-            self.say(self._picture.description(self._look())) if self._picture else NOTHING
+            self.say(self._picture.description(self._state())) if self._picture else NOTHING
         )
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -199,7 +201,7 @@ class MemoryView(View):
         painter = QPainter(self)
         painter.fillRect(self.rect(), self.theme.colour("panel"))
         if self._picture:
-            self._picture.paint(painter, self._look())
+            self._picture.paint(painter, self._state())
         else:
             style = self.theme.font(15), self.theme.colour("muted"), CENTRE
             write(painter, QRectF(self.rect()), NOTHING, *style)
@@ -210,7 +212,7 @@ class MemoryView(View):
     def _magnify(self, factor: float, about: QPointF) -> None:
         """Zoom so that the point under `about` stays where it is."""
         scale, x, y = self._zoom
-        most = self._picture.largest_scale(self._look()) if self._picture else 1.0
+        most = self._picture.largest_scale(self._state()) if self._picture else 1.0
         new = max(1.0, min(scale * factor, most))
         across, down = about.x() / self.width() - 0.5, about.y() / self.height() - 0.5
         self.zoom = Zoom(new, x + across / scale - across / new, y + down / scale - down / new)
@@ -247,7 +249,7 @@ class MemoryView(View):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Ask for the thread that wrote, or read, the element that was clicked."""
         if self._grip and not self._dragged and self._picture and self.session:
-            found = self._picture.element_at(self._look(), event.position())
+            found = self._picture.element_at(self._state(), event.position())
             wanted = selection_at(self.session, *found, self.selection) if found else None
             if wanted:
                 self.selection_asked.emit(wanted)

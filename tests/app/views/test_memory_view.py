@@ -16,7 +16,7 @@ from tilescope.app.views.memory.descriptions import value_texts
 from tilescope.app.views.memory.footprints import CellRect, Footprint, footprints_of, phase_at
 from tilescope.app.views.memory.layout.sheet import sheet_of
 from tilescope.app.views.memory.paint import arcs
-from tilescope.app.views.memory.picture import Look, MemoryPicture, Zoom
+from tilescope.app.views.memory.picture import MemoryPicture, ViewState, Zoom
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 
 
@@ -149,8 +149,8 @@ def test_the_frames_are_what_the_block_touches():
 
 def drawn(session, moment, selection):
     picture_of = MemoryPicture(session, Theme.named("light"))
-    look = Look(550, 450, 1, None, "auto", (), Zoom(), moment, selection)
-    return picture_of.data, picture_of.zoomed(look).places
+    state = ViewState(550, 450, 1, None, "auto", (), Zoom(), moment, selection)
+    return picture_of.data, picture_of.zoomed(state).places
 
 
 def test_a_loaded_element_flies_to_its_place_in_the_tile():
