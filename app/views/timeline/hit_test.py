@@ -12,22 +12,22 @@ from ....tracer.model.array_types import Ints
 from ...model.session import Session
 from ..common.activity import BlockActivity, block_activity, warp_activity, warp_status
 from ..common.wording import block_text, buffer_text, phase_text, plural
-from .paint import Picture, TimelineLayout
+from .paint import TimelineLayout, TimelineViewData
 
-Part = Literal["strip", "bands", "rows", "axis", "names"]
+TimelinePart = Literal["strip", "bands", "rows", "axis", "names"]
 
 
-def told_at(part: Part, picture: Picture, at: TimelineLayout, position: QPointF) -> str:
+def told_at(part: TimelinePart, data: TimelineViewData, at: TimelineLayout, position: QPointF) -> str:
     """Return what stands at a position, in words; "" where nothing does."""
-    session, moment = picture.session, at.moment(position.x())
+    session, moment = data.session, at.moment(position.x())
     if part == "strip":
-        block = block_at(session, picture.lane, at.strip, position)
+        block = block_at(session, data.lane, at.strip, position)
         return told_of_block(session, block_activity(session, block))
-    if part == "bands" and picture.block.present:
-        return told_of_phase(session, picture.block, moment)
+    if part == "bands" and data.block.present:
+        return told_of_phase(session, data.block, moment)
     if part == "names":
-        return told_of_warp(picture, at, position.y())
-    return told(picture, moment, warp_at(picture, at, position.y())) if part == "rows" else ""
+        return told_of_warp(data, at, position.y())
+    return told(data, moment, warp_at(data, at, position.y())) if part == "rows" else ""
 
 
 def block_at(session: Session, lane: Ints, strip: QRectF, position: QPointF) -> int:
@@ -46,15 +46,15 @@ def phase_start(block: BlockActivity, moment: float) -> float:
     return float(block.start[block.phase_at(moment)] + 1)
 
 
-def warp_at(picture: Picture, at: TimelineLayout, y: float) -> int:
+def warp_at(data: TimelineViewData, at: TimelineLayout, y: float) -> int:
     """Return the warp whose row is at a height, the nearest one outside the rows."""
-    warps = len(picture.codes)
+    warps = len(data.codes)
     return min(max(int((y - at.rows.top()) / at.rows.height() * warps), 0), warps - 1)
 
 
-def told(picture: Picture, moment: float, warp: int) -> str:
+def told(data: TimelineViewData, moment: float, warp: int) -> str:
     """Return what a warp does at a moment, in words."""
-    session, block = picture.session, picture.block
+    session, block = data.session, data.block
     now = warp_status(block, warp_activity(session.requests, block.block, warp), session.requests, moment)
     head = f"warp {warp}, moment {int(moment):,}: "
     if now.state != "request":
@@ -69,14 +69,14 @@ def told(picture: Picture, moment: float, warp: int) -> str:
     )
 
 
-def told_of_warp(picture: Picture, at: TimelineLayout, y: float) -> str:
+def told_of_warp(data: TimelineViewData, at: TimelineLayout, y: float) -> str:
     """Return which warp's row is at a height, and that it is the selected one; "" beside the rows."""
     if not at.rows.top() <= y <= at.rows.bottom():
         return ""
-    warp = warp_at(picture, at, y)
+    warp = warp_at(data, at, y)
     return (
         f"warp {warp}: selected, \u25b8 marks its row"
-        if warp == picture.warp
+        if warp == data.warp
         else f"warp {warp}: click to select"
     )
 

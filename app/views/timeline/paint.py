@@ -19,7 +19,7 @@ from ..common.geometry import whole_step
 from ..common.wording import block_text, count_text, phase_text, plural
 from .image import Codes, rows_pixels, strip_pixels
 
-Range = tuple[float, float]  # the moments at the left and the right edge
+MomentRange = tuple[float, float]  # the moments at the left and the right edge
 PARTS = 8, 8, 14, 15  # pixels: the height of strip, handle, bands, axis
 NAMES = 105, 150  # pixels: the least and the largest width of the names at the left
 MARK = 6  # pixels: the width of the mark at the selected warp's row
@@ -35,7 +35,7 @@ class TimelineLayout:
     bands: QRectF  # names of the phases
     rows: QRectF  # a row for each warp
     axis: QRectF  # numbers of moments
-    x_range: Range  # the moments at the left and right edge of the rows
+    x_range: MomentRange  # the moments at the left and right edge of the rows
 
     def x(self, moment: float) -> float:
         """Return where a moment stands."""
@@ -49,7 +49,7 @@ class TimelineLayout:
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
+class TimelineViewData:
     """Everything that the still part of a timeline shows."""
 
     session: Session  # whose launch it is
@@ -66,7 +66,9 @@ def beside_rows(theme: Theme) -> int:
     return sum(map(theme.px, (5, *PARTS, 1)))
 
 
-def timeline_layout(size: QSize, warps: int, x_range: Range, theme: Theme, ratio: float) -> TimelineLayout:
+def timeline_layout(
+    size: QSize, warps: int, x_range: MomentRange, theme: Theme, ratio: float
+) -> TimelineLayout:
     """Return the places in a widget of this size; the rows get a whole number of device pixels each."""
     left, top = theme.px(min(max(NAMES[0], 0.1 * size.width() / theme.scale), NAMES[1])), theme.px(5)
     width = max(1.0, size.width() - left - theme.px(12))
@@ -81,17 +83,19 @@ def timeline_layout(size: QSize, warps: int, x_range: Range, theme: Theme, ratio
     )  # fmt: skip
 
 
-def still_picture(picture: Picture, at: TimelineLayout, size: QSize, theme: Theme, ratio: float) -> QPixmap:
+def still_picture(
+    data: TimelineViewData, at: TimelineLayout, size: QSize, theme: Theme, ratio: float
+) -> QPixmap:
     """Return the still part of a timeline, sharp at `ratio` device pixels to a logical one."""
     pixmap = QPixmap(QSize(math.ceil(size.width() * ratio), math.ceil(size.height() * ratio)))
     pixmap.setDevicePixelRatio(ratio)
     pixmap.fill(theme.colour("panel"))
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    _draw_names(painter, picture, at, theme)
-    _draw_strip(painter, picture, at, theme, ratio)
-    _draw_rows(painter, picture, at, theme, ratio)
-    _draw_bands(painter, picture, at, theme, ratio)
+    _draw_names(painter, data, at, theme)
+    _draw_strip(painter, data, at, theme, ratio)
+    _draw_rows(painter, data, at, theme, ratio)
+    _draw_bands(painter, data, at, theme, ratio)
     _draw_axis(painter, at, theme)
     painter.end()
     return pixmap
@@ -101,37 +105,37 @@ def _device(rect: QRectF, ratio: float) -> tuple[int, int]:
     return max(1, round(rect.width() * ratio)), max(1, round(rect.height() * ratio))
 
 
-def _draw_names(painter: QPainter, picture: Picture, at: TimelineLayout, theme: Theme) -> None:
+def _draw_names(painter: QPainter, data: TimelineViewData, at: TimelineLayout, theme: Theme) -> None:
     """Write the block beside the strip, and beside the rows the title, over as many lines as there is room for."""
     left, line = theme.px(12), theme.px(16)
     width = at.rows.left() - left - theme.px(MARK + 5)
-    block = theme.say(block_text(picture.session.trace, picture.block.block))
+    block = theme.say(block_text(data.session.trace, data.block.block))
     small, bold = theme.font(10.5), theme.font(13, bold=True)
     if QFontMetricsF(small).horizontalAdvance(block) > width:
         block = block.removeprefix("work-")
     y = at.strip.center().y()
     _text(painter, QRectF(left, y - line / 2, width, line), block, small, theme, "muted")
     top, bottom = at.handle.top(), at.axis.bottom()
-    lines = name_lines(picture, int((bottom - top) / line), width, theme)
+    lines = name_lines(data, int((bottom - top) / line), width, theme)
     middle = (at.rows.top() + at.rows.bottom()) / 2 - len(lines) * line / 2
     top = min(max(top, middle), bottom - len(lines) * line)
     for place, (text, is_title) in enumerate(lines):
         box = QRectF(left, top + place * line, width, line)
         _text(painter, box, text, bold if is_title else small, theme, "text" if is_title else "muted")
-    if picture.session.trace.warps > 1:
-        row = at.rows.height() / len(picture.codes)
-        middle = at.rows.top() + (picture.warp + 0.5) * row
+    if data.session.trace.warps > 1:
+        row = at.rows.height() / len(data.codes)
+        middle = at.rows.top() + (data.warp + 0.5) * row
         _draw_mark(painter, QPointF(at.rows.left() - theme.px(2), middle), theme)
 
 
-def name_lines(picture: Picture, most: int, width: float, theme: Theme) -> list[tuple[str, bool]]:
+def name_lines(data: TimelineViewData, most: int, width: float, theme: Theme) -> list[tuple[str, bool]]:
     """Return at most so many lines of a title and what follows its comma, and the selected of the warps.
 
     Each is (text, whether it is of the title itself); the last line of a text may be too long for the width.
     """
-    warps = picture.session.trace.warps
-    which = f"warp {picture.warp} of {warps}" if warps > 1 else plural(warps, "warp")
-    title, comma, rest = picture.title.partition(", ")
+    warps = data.session.trace.warps
+    which = f"warp {data.warp} of {warps}" if warps > 1 else plural(warps, "warp")
+    title, comma, rest = data.title.partition(", ")
     bold, small = QFontMetricsF(theme.font(13, bold=True)), QFontMetricsF(theme.font(10.5))
     below = [(theme.say(which), False)]
     room = max(1, most - len(below) - bool(comma))
@@ -181,29 +185,31 @@ def _text(painter: QPainter, box: QRectF, text: str, font: QFont, theme: Theme, 
     painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
 
-def _draw_strip(painter: QPainter, picture: Picture, at: TimelineLayout, theme: Theme, ratio: float) -> None:
-    requests, strip = picture.session.requests, at.strip
+def _draw_strip(
+    painter: QPainter, data: TimelineViewData, at: TimelineLayout, theme: Theme, ratio: float
+) -> None:
+    requests, strip = data.session.requests, at.strip
     start, end = requests.span_start.min(1), requests.span_end.max(1)
     moments = max(1, requests.end)
     key = _device(strip, ratio), theme, ratio
-    if key not in picture.strips:
-        picture.strips[key] = strip_pixels(start, end, picture.lane, moments, *key)
-    pixels = picture.strips[key]
+    if key not in data.strips:
+        data.strips[key] = strip_pixels(start, end, data.lane, moments, *key)
+    pixels = data.strips[key]
     painter.drawImage(
         QRectF(strip.topLeft(), QPointF(strip.right(), strip.top() + len(pixels) / ratio)), image(pixels)
     )
-    if picture.block.present:
-        painter.fillRect(_bar(picture, strip, moments), theme.colour("accent"))
+    if data.block.present:
+        painter.fillRect(_bar(data, strip, moments), theme.colour("accent"))
     shown = _along(strip, at.x_range[0] - 1, at.x_range[1] - 1, moments, 5).adjusted(-1, -1.5, 1, 1.5)
     painter.setPen(QPen(theme.colour("text"), 1.2))
     painter.drawRoundedRect(shown, 2, 2)
 
 
-def _bar(picture: Picture, strip: QRectF, moments: int) -> QRectF:
+def _bar(data: TimelineViewData, strip: QRectF, moments: int) -> QRectF:
     """Return where the selected block's bar stands in the strip."""
-    first, last = picture.block.span
-    rows = int(picture.lane.max()) + 1
-    lane = int(picture.lane[np.searchsorted(picture.session.trace.blocks, picture.block.block)])
+    first, last = data.block.span
+    rows = int(data.lane.max()) + 1
+    lane = int(data.lane[np.searchsorted(data.session.trace.blocks, data.block.block)])
     bar = _along(strip, first - 1, last, moments, 3)
     tall = max(strip.height() / rows, 2.0)
     top = min(strip.top() + strip.height() * lane / rows, strip.bottom() - tall)
@@ -216,13 +222,15 @@ def _along(strip: QRectF, first: float, last: float, moments: int, least: float)
     return QRectF(a, strip.top(), max(b - a, least), strip.height())
 
 
-def _draw_rows(painter: QPainter, picture: Picture, at: TimelineLayout, theme: Theme, ratio: float) -> None:
-    warps = len(picture.codes)
+def _draw_rows(
+    painter: QPainter, data: TimelineViewData, at: TimelineLayout, theme: Theme, ratio: float
+) -> None:
+    warps = len(data.codes)
     width, height = _device(at.rows, ratio)
     size = width, max(2, height // warps) * warps
-    pixels = rows_pixels(picture.codes, picture.block.span[0], at.x_range, size, theme, ratio)
+    pixels = rows_pixels(data.codes, data.block.span[0], at.x_range, size, theme, ratio)
     painter.drawImage(at.rows, image(pixels))
-    if not picture.block.present:
+    if not data.block.present:
         _text(
             painter,
             at.bands.adjusted(4, 0, 0, 0),
@@ -233,15 +241,17 @@ def _draw_rows(painter: QPainter, picture: Picture, at: TimelineLayout, theme: T
         )
 
 
-def _draw_bands(painter: QPainter, picture: Picture, at: TimelineLayout, theme: Theme, ratio: float) -> None:
-    block, rows = picture.block, at.rows
+def _draw_bands(
+    painter: QPainter, data: TimelineViewData, at: TimelineLayout, theme: Theme, ratio: float
+) -> None:
+    block, rows = data.block, at.rows
     painter.setClipRect(at.bands.united(rows))
     font = theme.font(10.5, bold=True)
     for phase in range(block.phases if block.present else 0):
         if block.end[phase] <= block.start[phase]:
             continue
         left, right = at.x(float(block.start[phase] + 1)), at.x(float(block.end[phase] + 1))
-        label = band_label(picture.session, block, phase, max(left, rows.left()), right, QFontMetricsF(font))
+        label = band_label(data.session, block, phase, max(left, rows.left()), right, QFontMetricsF(font))
         box = QRectF(max(left, rows.left()) + 4, at.bands.top(), rows.width(), at.bands.height())
         _text(painter, box, label, font, theme, "muted")
         if block.arrived[:, phase].any() and right - left >= CROWDED:

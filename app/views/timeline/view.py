@@ -22,9 +22,9 @@ from ...widgets.patterns import Pixels
 from ...widgets.theme import Theme
 from ..common.activity import BlockActivity, block_activity
 from ..common.view import View
-from .hit_test import Part, block_at, phase_start, told_at, warp_at
+from .hit_test import TimelinePart, block_at, phase_start, told_at, warp_at
 from .image import codes, lanes
-from .paint import Picture, Range, TimelineLayout, beside_rows, still_picture, timeline_layout
+from .paint import MomentRange, TimelineLayout, TimelineViewData, beside_rows, still_picture, timeline_layout
 from .playhead import draw_playhead, grips, playhead_area
 
 KEPT = 32  # pictures: the blocks of the usual comparison, each about half a megabyte
@@ -46,13 +46,13 @@ class TimelineView(View):
         self.setAccessibleName("Timeline")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.apart = ""
-        self._picture: Picture | None = None
+        self._data: TimelineViewData | None = None
         self._strips: dict[Hashable, Pixels] = {}
         self._pixmaps: OrderedDict[tuple[object, ...], QPixmap] = OrderedDict()  # the latest of each block
-        self._zoom: Range | None = (
+        self._zoom: MomentRange | None = (
             None  # relative to the block's start, so that it means the same in any block
         )
-        self._drag: tuple[Part, QPointF, Range] | None = None
+        self._drag: tuple[TimelinePart, QPointF, MomentRange] | None = None
         self._moved = False
 
     def sizeHint(self) -> QSize:
@@ -69,7 +69,7 @@ class TimelineView(View):
     def load(self, session: Session | None) -> None:
         """Take a session and show the selected block from its start to its end."""
         super().load(session)
-        self._zoom, self._picture, self._strips = None, None, {}
+        self._zoom, self._data, self._strips = None, None, {}
         self._lane = (
             lanes(session.requests.span_start.min(1), session.requests.span_end.max(1)) if session else None
         )
@@ -89,7 +89,7 @@ class TimelineView(View):
         """Move the playhead, and take another block's picture where the selection moved there."""
         before, old = self.moment, self.selection
         super().render_moment(moment, selection)
-        if selection != old or (self.session and not self._picture):
+        if selection != old or (self.session and not self._data):
             self._choose()
             self.update()
         elif moment != before:
@@ -104,20 +104,20 @@ class TimelineView(View):
         self._pixmaps.clear()
         self.update()
 
-    def x_range(self) -> Range:
+    def x_range(self) -> MomentRange:
         """Return the moments at the left and the right edge; a moment m stands at m <= x < m + 1."""
-        if not self._picture:
+        if not self._data:
             return 0.0, 1.0
         if not self._zoom:
             return self._whole()
-        start = self._picture.block.span[0]
+        start = self._data.block.span[0]
         end = self.session.end if self.session else 0
         return fitted(start + self._zoom[0], start + self._zoom[1], self._whole(), end)
 
     def set_x_range(self, first: float, last: float) -> None:
         """Show these moments, first < last, but at least four, and as much of the block as can be among them."""
-        if self._picture and self.session:
-            start = self._picture.block.span[0]
+        if self._data and self.session:
+            start = self._data.block.span[0]
             first, last = fitted(first, last, self._whole(), self.session.end)
             self._zoom = first - start, last - start
             self.update()
@@ -127,16 +127,16 @@ class TimelineView(View):
         self._zoom = None
         self.update()
 
-    def _whole(self) -> Range:
-        assert self._picture and self.session
-        return whole_range(self._picture.block, self.session.end)
+    def _whole(self) -> MomentRange:
+        assert self._data and self.session
+        return whole_range(self._data.block, self.session.end)
 
     def _choose(self) -> None:
         """Make the selected block's picture; its warps' codes are kept while only the thread changes."""
         if not self.session or self._lane is None:
             return
         trace, warp = self.session.trace, self.selection.thread // WARP
-        old = self._picture
+        old = self._data
         if old and old.block.block == self.selection.block:
             block, what = old.block, old.codes
         else:
@@ -144,15 +144,15 @@ class TimelineView(View):
             what = codes(self.session, block)
         name = (self.session.title or trace.kernel).replace(" · ", ", ", 1)  # of a program, then of which
         title = ", ".join(filter(None, (name, self.apart)))
-        self._picture = Picture(self.session, block, what, self._lane, warp, title, self._strips)
+        self._data = TimelineViewData(self.session, block, what, self._lane, warp, title, self._strips)
 
     def _still(self) -> QPixmap:
         """Return the picture of what stands still, made once for each block and range, since scrubs come back."""
-        assert self._picture
-        ratio, block = self.devicePixelRatioF(), self._picture.block.block
-        key = (block, self._picture.warp, self.x_range(), self.width(), self.height(), ratio)
+        assert self._data
+        ratio, block = self.devicePixelRatioF(), self._data.block.block
+        key = (block, self._data.warp, self.x_range(), self.width(), self.height(), ratio)
         if key not in self._pixmaps:
-            made = still_picture(self._picture, self.places, self.size(), self.theme, ratio)
+            made = still_picture(self._data, self.places, self.size(), self.theme, ratio)
             self._pixmaps[key] = made
         self._pixmaps.move_to_end(key)
         while len(self._pixmaps) > KEPT:
@@ -171,7 +171,7 @@ class TimelineView(View):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the still picture where it is needed, and the playhead."""
         painter = QPainter(self)
-        if not self._picture:
+        if not self._data:
             painter.fillRect(event.rect(), self.theme.colour("panel"))
             return
         painter.drawPixmap(0, 0, self._still())
@@ -185,7 +185,7 @@ class TimelineView(View):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Begin a drag, or a click on a block, a band or a warp's name."""
-        if event.button() == Qt.MouseButton.LeftButton and self._picture:
+        if event.button() == Qt.MouseButton.LeftButton and self._data:
             part = self._part(event.position())
             self._drag, self._moved = (part, event.position(), self.x_range()), False
             if part == "rows":
@@ -221,7 +221,7 @@ class TimelineView(View):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom around the pointer; with shift or sideways, pan."""
-        if not self._picture:
+        if not self._data:
             return
         turn, sideways = event.angleDelta().y(), event.angleDelta().x()
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(sideways) > abs(turn):
@@ -230,7 +230,7 @@ class TimelineView(View):
             self._zoom_at(self.places.moment(event.position().x()), 0.8 ** (turn / 120))
         event.accept()
 
-    def _part(self, position: QPointF) -> Part:
+    def _part(self, position: QPointF) -> TimelinePart:
         at = self.places
         if position.x() < at.rows.left() - CLICK:
             return "names"
@@ -244,30 +244,30 @@ class TimelineView(View):
         shapes = {"axis": Qt.CursorShape.SizeHorCursor, "bands": Qt.CursorShape.PointingHandCursor}
         self.setCursor(shapes.get(self._part(position), Qt.CursorShape.ArrowCursor))
 
-    def _click(self, part: Part, position: QPointF) -> None:
-        assert self._picture and self.session and self._lane is not None
+    def _click(self, part: TimelinePart, position: QPointF) -> None:
+        assert self._data and self.session and self._lane is not None
         at = self.places
-        if part == "bands" and self._picture.block.present:
-            self.moment_asked.emit(phase_start(self._picture.block, at.moment(position.x())))
+        if part == "bands" and self._data.block.present:
+            self.moment_asked.emit(phase_start(self._data.block, at.moment(position.x())))
         elif part == "strip":
             block = block_at(self.session, self._lane, at.strip, position)
             self.selection_asked.emit(Selection(block, self.selection.thread))
         elif part == "names" and at.rows.top() <= position.y() <= at.rows.bottom():
-            thread = warp_at(self._picture, at, position.y()) * WARP
+            thread = warp_at(self._data, at, position.y()) * WARP
             self.selection_asked.emit(Selection(self.selection.block, thread))
 
     def event(self, event: QEvent) -> bool:
         """Say what is under a resting pointer; everything else as usual."""
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self._picture:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self._data:
             QToolTip.showText(event.globalPos(), self.say(self.told(QPointF(event.pos()))), self)
             return True
         return super().event(event)
 
     def told(self, position: QPointF) -> str:
         """Return what stands at a position, in words; "" where nothing does."""
-        if not self._picture:
+        if not self._data:
             return ""
-        return told_at(self._part(position), self._picture, self.places, position)
+        return told_at(self._part(position), self._data, self.places, position)
 
     def _follow(self, before: float) -> None:
         """Turn the page when the playhead, seen until now, leaves the range that the user zoomed to."""
@@ -281,7 +281,7 @@ class TimelineView(View):
         assert self.session
         self.moment_asked.emit(min(max(self.places.moment(x), 0.0), float(self.session.end)))
 
-    def _pan(self, x_range: Range, pixels: float) -> None:
+    def _pan(self, x_range: MomentRange, pixels: float) -> None:
         moments = pixels / self.places.rows.width() * (x_range[1] - x_range[0])
         self.set_x_range(x_range[0] + moments, x_range[1] + moments)
         self.x_range_changed.emit(*self.x_range())
@@ -293,14 +293,14 @@ class TimelineView(View):
         self.x_range_changed.emit(*self.x_range())
 
 
-def whole_range(block: BlockActivity, end: int) -> Range:
+def whole_range(block: BlockActivity, end: int) -> MomentRange:
     """Return the moments at the edges when a whole block is shown; of one that is not in the trace, the launch."""
     first, last = block.span if block.present else (1, max(1, end))
     margin = 0.004 * (last + 1 - first)
     return first - max(1.1, margin), last + 1 + max(0.25, margin)
 
 
-def fitted(first: float, last: float, whole: Range, end: int) -> Range:
+def fitted(first: float, last: float, whole: MomentRange, end: int) -> MomentRange:
     """Return a range moved and cut so that it has its least length and is empty beside the whole block alone.
 
     end: of the launch, which a range longer than the block stays within.
