@@ -17,7 +17,7 @@ Colour = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Range:
+class ValueRange:
     """The values that get the first and the last colour of a scale."""
 
     low: float
@@ -40,7 +40,7 @@ def is_poison(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def value_codes(
-    values: NDArray[np.generic], known: NDArray[np.bool_], blank: NDArray[np.bool_], span: Range
+    values: NDArray[np.generic], known: NDArray[np.bool_], blank: NDArray[np.bool_], span: ValueRange
 ) -> Codes:
     """Return codes for values: POISON where not known, UNREAD where blank, else a place on the scale of `span`."""
     codes = np.full(values.shape, POISON, np.uint8)

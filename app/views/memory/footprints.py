@@ -35,7 +35,7 @@ class Footprint(NamedTuple):
     """What is touched: the box around it and, unless that is full, its outline."""
 
     part: CellRect
-    outline: outlines.Path | None = None
+    outline: outlines.CellPath | None = None
 
 
 @dataclass(frozen=True)

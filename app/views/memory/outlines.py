@@ -17,7 +17,7 @@ DIAMOND = ((0.5, 0.02), (0.98, 0.5), (0.5, 0.98), (0.02, 0.5))
 SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
 
 
-class Path(NamedTuple):
+class CellPath(NamedTuple):
     """Points in cells (x to the right, y down) and which of them are joined to the next."""
 
     x: Floats
@@ -31,12 +31,12 @@ def distinct(rows: Ints, cols: Ints) -> tuple[Ints, Ints]:
     return np.divmod(np.unique(rows * wide + cols), wide)
 
 
-def outline(rows: Ints, cols: Ints) -> Path:
+def outline(rows: Ints, cols: Ints) -> CellPath:
     """Return the outline of a set of distinct cells: the edges that only one cell has, joined to long lines."""
     return _path(_runs(*_lone(rows, cols)), _runs(*_lone(cols, rows)))
 
 
-def outline_of(mask: NDArray[np.bool_], row: int, col: int) -> Path:
+def outline_of(mask: NDArray[np.bool_], row: int, col: int) -> CellPath:
     """Return the outline of the cells in a mask (rows, cols) whose first cell stands at this row and column."""
     level, upright = _changes(mask), _changes(mask.T)
     return _path(_runs(level[0] + row, level[1] + col), _runs(upright[0] + col, upright[1] + row))
@@ -50,12 +50,12 @@ def _changes(mask: NDArray[np.bool_]) -> tuple[Ints, Ints]:
     return lines, places
 
 
-def _path(level: tuple[Ints, Ints], upright: tuple[Ints, Ints]) -> Path:
+def _path(level: tuple[Ints, Ints], upright: tuple[Ints, Ints]) -> CellPath:
     """Return lines, each given as (line, line) and (begin, end), as a path."""
     x = np.concatenate([level[1], upright[0]], axis=0)
     y = np.concatenate([level[0], upright[1]], axis=0)
     joined = np.tile(np.array([1, 0], np.int32), len(x))
-    return Path(x.ravel().astype(float), y.ravel().astype(float), joined)
+    return CellPath(x.ravel().astype(float), y.ravel().astype(float), joined)
 
 
 def _lone(across: Ints, along: Ints) -> tuple[Ints, Ints]:
@@ -75,9 +75,9 @@ def _runs(lines: Ints, places: Ints) -> tuple[Ints, Ints]:
     return np.stack([lines[first]] * 2, axis=1), np.stack([places[first], places[last] + 1], axis=1)
 
 
-def shapes(rows: Ints, cols: Ints, corners: tuple[tuple[float, float], ...]) -> Path:
+def shapes(rows: Ints, cols: Ints, corners: tuple[tuple[float, float], ...]) -> CellPath:
     """Return one closed shape per cell, its corners given within the unit square."""
     outline = np.array([*corners, corners[0]])
     x, y = cols[:, None] + outline[:, 0], rows[:, None] + outline[:, 1]
     joined = np.tile(np.array([1] * len(corners) + [0], np.int32), len(rows))
-    return Path(x.ravel(), y.ravel(), joined)
+    return CellPath(x.ravel(), y.ravel(), joined)

@@ -148,7 +148,7 @@ def _ground(pixel: int, theme: Theme) -> QColor:
     return QColor.fromRgba(pixel) if pixel >> 24 else theme.colour("cell_poison")
 
 
-def path_of(place: BufferPlace, path: outlines.Path) -> QPainterPath:
+def path_of(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
     """Return a path in cells as one in pixels.
 
     It is read from a stream, as Qt writes paths: a call from Python for every point takes four times as long.
@@ -178,7 +178,7 @@ def draw_mark(painter: QPainter, place: BufferPlace, mark: AccessMark, theme: Th
     painter.strokePath(edge, pen(colour, 2.0 if mark.own else 1.0, 255 if mark.own else 150))
 
 
-def _filled(place: BufferPlace, mark: AccessMark) -> outlines.Path:
+def _filled(place: BufferPlace, mark: AccessMark) -> outlines.CellPath:
     """Return the part of the cells that is filled; all of it where cells are too small for a shape."""
     shape = outlines.DIAMOND if mark.kind == "atomic" else outlines.TRIANGLE
     return outlines.shapes(mark.rows, mark.cols, shape if place.cell >= SHAPES_FROM else outlines.SQUARE)

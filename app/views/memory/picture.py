@@ -23,7 +23,7 @@ from . import legend as legend
 from . import paint as paint
 from . import text as words
 from .footprints import CellRect, phase_at
-from .layout.buffer_place import BufferPlace, Layout, Metrics
+from .layout.buffer_place import BufferPlace, MemoryLayout, Metrics
 from .layout.layout import arrange
 from .layout.sheet import Sheet
 from .paint import Dots
@@ -129,11 +129,11 @@ class MemoryPicture:
         cells = [place.cell for place in self.layout(state).places.values()]
         return max(1.0, LARGEST_ZOOMED_CELL / min(cells)) if cells else 1.0
 
-    def layout(self, state: ViewState) -> Layout:
+    def layout(self, state: ViewState) -> MemoryLayout:
         """Return where everything stands without magnification."""
         return self._once("layout", lambda: self._new_layout(state), state[:4])
 
-    def zoomed(self, state: ViewState) -> Layout:
+    def zoomed(self, state: ViewState) -> MemoryLayout:
         """Return where everything stands."""
         layout, (scale, x, y) = self.layout(state), state.zoom
         if scale <= 1:
@@ -201,7 +201,7 @@ class MemoryPicture:
         dots, hatched = with_few(kept, few.codes)
         return Dots(*shape, dots, pixels(dots, table), hatched)
 
-    def _paint_footprints(self, painter: QPainter, state: ViewState, layout: Layout) -> None:
+    def _paint_footprints(self, painter: QPainter, state: ViewState, layout: MemoryLayout) -> None:
         session, (moment, selection) = self.data.session, state.now
         block, sheets = selection.block, {n: p.sheet for n, p in layout.places.items()}
         footprints = self._once(
@@ -219,7 +219,7 @@ class MemoryPicture:
         ).items():
             paint.draw_written(painter, layout.places[number], elements, self.theme)
 
-    def _paint_loads(self, painter: QPainter, state: ViewState, layout: Layout) -> None:
+    def _paint_loads(self, painter: QPainter, state: ViewState, layout: MemoryLayout) -> None:
         """Draw loads on their way while time passes, and the ways of the selected warp's while it stands."""
         places, fraction = layout.places, state.moment - math.floor(state.moment)
         for loads in self._once(
@@ -258,7 +258,7 @@ class MemoryPicture:
         tiles = any(buffer.space == "shared" for buffer in buffers)
         return Needs(shapes, named[roles["left"]] if roles else 0.0, right, tiles)
 
-    def _new_layout(self, state: ViewState) -> Layout:
+    def _new_layout(self, state: ViewState) -> MemoryLayout:
         roles, buffers, needs = self.data.roles, self.data.session.trace.buffers, self.needs()
         if state.beside and state.beside.shapes == needs.shapes:
             needs = state.beside

@@ -53,7 +53,7 @@ class ColourGroup(NamedTuple):
 
     buffers: tuple[int, ...]
     measure: str
-    span: cell_colours.Range
+    span: cell_colours.ValueRange
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,14 +108,16 @@ class MemoryViewData:
             for (_, space, _, measure), n in sorted(found.items())
         ]
 
-    def _span(self, buffers: list[int], measure: str, selection: Selection, top: int) -> cell_colours.Range:
+    def _span(
+        self, buffers: list[int], measure: str, selection: Selection, top: int
+    ) -> cell_colours.ValueRange:
         if measure == "value":
             low, high = zip(*(self.session.memory.value_range(n) for n in buffers), strict=True)
-            return cell_colours.Range(min(low), max(high))
+            return cell_colours.ValueRange(min(low), max(high))
         own = max(self._most(n, measure, selection) for n in buffers)
         if measure in HEATS:  # where there is none, another launch's scale would say that there were some
-            return cell_colours.Range(1, max(top, own) if own else 0)
-        return cell_colours.Range(1, max(1, top, own))
+            return cell_colours.ValueRange(1, max(top, own) if own else 0)
+        return cell_colours.ValueRange(1, max(1, top, own))
 
     def tops(self, colour_by: str, selection: Selection) -> dict[tuple[str, str], int]:
         """Return where each scale that counts ends, by its measure and its buffers' space."""

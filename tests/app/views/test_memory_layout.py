@@ -161,7 +161,7 @@ def test_codes_tell_unread_read_unwritten_and_valued_cells_apart():
     assert few.tolist() == [reads.tolist()[0] + [cell_colours.UNREAD] * 40]
     values, known = np.array([np.nan, 1.0, 2.0, 3.0]), np.array([False, True, True, True])
     blank = np.array([False, True, False, False])
-    codes = cell_colours.value_codes(values, known, blank, cell_colours.Range(1, 3))
+    codes = cell_colours.value_codes(values, known, blank, cell_colours.ValueRange(1, 3))
     assert codes.tolist() == [
         cell_colours.POISON,
         cell_colours.UNREAD,

@@ -66,21 +66,21 @@ class Metrics:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class MemoryLayout:
     """The places by buffer number; `caption` is free for text; `tiles` is the box of the shared buffers."""
 
     places: dict[int, BufferPlace]
     caption: Box
     tiles: Box | None = None
 
-    def zoomed(self, scale: float, dx: float, dy: float) -> Layout:
+    def zoomed(self, scale: float, dx: float, dy: float) -> MemoryLayout:
         """Return the layout magnified, then moved by dx and dy; the room for the caption only moves with it."""
         places = {
             n: replace(p, x=p.x * scale + dx, y=p.y * scale + dy, cell=p.cell * scale)
             for n, p in self.places.items()
         }
         text = self.caption._replace(x=self.caption.x * scale + dx, y=self.caption.y * scale + dy)
-        return Layout(places, text, self.tiles)
+        return MemoryLayout(places, text, self.tiles)
 
 
 def around(places: Iterable[BufferPlace], metrics: Metrics) -> Box:

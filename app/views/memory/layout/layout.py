@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from .....tracer.model.trace import Buffer
 from ...common.geometry import Box
-from .buffer_place import BufferPlace, Layout, Metrics, around
+from .buffer_place import BufferPlace, MemoryLayout, Metrics, around
 from .grid import flow
 from .matrix_product import product
 
@@ -41,7 +41,7 @@ def _is_product(left: tuple[int, ...], above: tuple[int, ...], result: tuple[int
     return left[1] == above[0] and result == (left[0], above[1])
 
 
-def arrange(buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metrics: Metrics) -> Layout:
+def arrange(buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metrics: Metrics) -> MemoryLayout:
     """Return where every buffer stands in `room`; `roles` is what `roles_of` returned.
 
     Local buffers get a strip below; global ones without a role a strip on the right of a product.
@@ -65,7 +65,7 @@ def arrange(buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metr
         places |= flow(buffers, rest, beside, metrics)
         room = room.inset(right=strip + metrics.gap)
     found = product(buffers, roles, spaces["shared"], room, metrics)
-    return Layout(places | found.places, found.caption, found.tiles)
+    return MemoryLayout(places | found.places, found.caption, found.tiles)
 
 
 def _flowing(
@@ -75,7 +75,7 @@ def _flowing(
     room: Box,
     metrics: Metrics,
     places: dict[int, BufferPlace],
-) -> Layout:
+) -> MemoryLayout:
     """Place global buffers on the left, shared ones on the right, three lines of text below; all in the middle."""
     lines = min(3.8 * metrics.line, 0.3 * room.height)
     free = room.inset(bottom=lines)
@@ -87,10 +87,10 @@ def _flowing(
         tiles = Box(free.right - strip, free.y, strip, free.height)
         found |= flow(buffers, shared, tiles, metrics)
     if not found:
-        return Layout(places, Box(room.x, room.y, room.width, lines))
+        return MemoryLayout(places, Box(room.x, room.y, room.width, lines))
     used = around(found.values(), metrics)
     dx, dy = math.floor(max(0.0, free.right - used.right) / 2), math.floor((free.bottom - used.bottom) / 2)
     found = {n: replace(p, x=p.x + dx, y=p.y + max(0, dy)) for n, p in found.items()}
     used = used._replace(x=used.x + dx, y=used.y + max(0, dy))
     caption = Box(used.x, used.bottom + 0.4 * metrics.line, room.right - used.x, lines - 0.4 * metrics.line)
-    return Layout(places | found, caption, used if shared else None)
+    return MemoryLayout(places | found, caption, used if shared else None)

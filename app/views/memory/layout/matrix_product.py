@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from .....tracer.model.trace import Buffer
 from ...common.geometry import Box
-from .buffer_place import FLAT, LARGEST_CELL, BufferPlace, Layout, Metrics, around, snapped
+from .buffer_place import FLAT, LARGEST_CELL, BufferPlace, MemoryLayout, Metrics, around, snapped
 from .grid import flow
 from .sheet import Sheet, sheet_of
 
@@ -55,7 +55,7 @@ class _Product:
 
 def product(
     buffers: Sequence[Buffer], roles: Mapping[str, int], shared: list[int], room: Box, metrics: Metrics
-) -> Layout:
+) -> MemoryLayout:
     """Place the factors and the result with one size of cell, and the shared buffers in the corner.
 
     The text stands in the corner too or, where that is low and has tiles, in one line below everything.
@@ -66,7 +66,7 @@ def product(
     line = 1.3 * metrics.line
     found, corner, spare = _placed(buffers, roles, room.inset(bottom=line), metrics, True)
     tiles = _raised(flow(buffers, shared, corner, metrics), corner.bottom, spare)
-    return Layout(found | tiles, Box(room.x, room.bottom - line, room.width, line), corner)
+    return MemoryLayout(found | tiles, Box(room.x, room.bottom - line, room.width, line), corner)
 
 
 def _placed(
@@ -137,18 +137,18 @@ def _corner(
     corner: Box,
     spare: float,
     metrics: Metrics,
-) -> Layout:
+) -> MemoryLayout:
     """Place the shared buffers in the corner with some lines of text below, or leave it all to the text.
 
     spare: how far the corner reaches above the other buffers; used only where it makes the cells larger.
     """
     if not shared:
-        return Layout(places, corner.inset(top=spare))
+        return MemoryLayout(places, corner.inset(top=spare))
     lines = min(4.4 * metrics.line, 0.4 * corner.height)
     tiles = _raised(flow(buffers, shared, corner.inset(bottom=lines), metrics), corner.bottom - lines, spare)
     top = around(tiles.values(), metrics).bottom + 0.4 * metrics.line
     caption = Box(corner.x, top, corner.width, corner.bottom - top)
-    return Layout(places | tiles, caption, corner.inset(bottom=corner.bottom - top))
+    return MemoryLayout(places | tiles, caption, corner.inset(bottom=corner.bottom - top))
 
 
 def _raised(tiles: dict[int, BufferPlace], bottom: float, spare: float) -> dict[int, BufferPlace]:
