@@ -27,7 +27,7 @@ from .layout.buffer_place import BufferPlace, MemoryLayout, Metrics
 from .layout.layout import arrange
 from .layout.sheet import Sheet
 from .paint import Dots
-from .sparse_sheets import still, with_few
+from .sparse_sheets import unchanging_dots, with_changing
 from .view_data import ColourGroup, MemoryViewData, Tops
 
 LARGEST_ZOOMED_CELL = 120.0
@@ -190,15 +190,19 @@ class MemoryPicture:
     ) -> Dots:
         """Return the pixels of a buffer's cells; where few of many ever change, the others are made once."""
         data, (moment, selection) = self.data, state.now
-        few = data.few(number, group, moment, selection)
+        changing = data.changing_elements(number, group, moment, selection)
         key = (data.copy(number, selection), group, sheet)
-        if few is None:
+        if changing is None:
             now = (data.version(number, group, moment, selection), *key)
             codes = self._once(f"codes {number}", lambda: data.codes(number, sheet, group, *state.now), now)
             return paint.dots_of(codes, *shape, table)
         first = self._once(f"codes {number}", lambda: data.untouched(number, sheet, group, selection), key)
-        kept = self._once(f"still {number}", lambda: still(first, sheet, few.elements, *shape), (key, shape))
-        dots, hatched = with_few(kept, few.codes)
+        kept = self._once(
+            f"unchanging dots {number}",
+            lambda: unchanging_dots(first, sheet, changing.elements, *shape),
+            (key, shape),
+        )
+        dots, hatched = with_changing(kept, changing.codes)
         return Dots(*shape, dots, pixels(dots, table), hatched)
 
     def _paint_footprints(self, painter: QPainter, state: ViewState, layout: MemoryLayout) -> None:

@@ -13,33 +13,33 @@ from .footprints import CellRect
 from .layout.sheet import Sheet
 
 
-class Few(NamedTuple):
+class ChangingElements(NamedTuple):
     """Some elements of a buffer, ascending numbers in its shape in C order, and the code of each."""
 
     elements: Ints
     codes: Codes
 
 
-class Still(NamedTuple):
+class UnchangingDots(NamedTuple):
     """The dots of part of a sheet without its few changing cells."""
 
     dots: Codes  # (rows, columns) of the picture
     hatched: bool  # whether some show what is below
-    few: NDArray[np.bool_]  # (changing elements,), which of them lie in the part
+    changing: NDArray[np.bool_]  # (changing elements,), which of them lie in the part
     place: Ints  # (of these,), the dot of each, in C order
 
 
-def still(codes: Codes, sheet: Sheet, elements: Ints, part: CellRect, step: int) -> Still:
+def unchanging_dots(codes: Codes, sheet: Sheet, elements: Ints, part: CellRect, step: int) -> UnchangingDots:
     """Return what stays of the codes of a sheet (rows, cols) whose elements given here change.
 
     Each dot stands for step x step cells, from the part's first on.
     """
     row, col = sheet.cells(elements)
     seen = codes[part.row0 : part.row1, part.col0 : part.col1]
-    few = (row >= part.row0) & (row < part.row1) & (col >= part.col0) & (col < part.col1)
-    row, col = row[few] - part.row0, col[few] - part.col0
+    changing = (row >= part.row0) & (row < part.row1) & (col >= part.col0) & (col < part.col1)
+    row, col = row[changing] - part.row0, col[changing] - part.col0
     dots, hatched = _alike(seen, step) if not any(codes.strides) else _without(seen, row, col, step)
-    return Still(dots, hatched, few, row // step * dots.shape[1] + col // step)
+    return UnchangingDots(dots, hatched, changing, row // step * dots.shape[1] + col // step)
 
 
 def _alike(codes: Codes, step: int) -> tuple[Codes, bool]:
@@ -54,9 +54,9 @@ def _without(codes: Codes, row: Ints, col: Ints, step: int) -> tuple[Codes, bool
     return shrunk(rest, step), bool((rest == POISON).any())
 
 
-def with_few(kept: Still, codes: Codes) -> tuple[Codes, bool]:
+def with_changing(kept: UnchangingDots, codes: Codes) -> tuple[Codes, bool]:
     """Return the dots with the codes of the changing elements in them, and whether some show what is below."""
-    mine = codes[kept.few]
+    mine = codes[kept.changing]
     dots = kept.dots.copy()
     np.maximum.at(dots.reshape(-1), kept.place, mine)
     return dots, kept.hatched or bool((mine == POISON).any())

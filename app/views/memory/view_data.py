@@ -22,7 +22,7 @@ from .footprints import Footprints, footprints_of
 from .layout.buffer_place import BufferPlace
 from .layout.layout import roles_of
 from .layout.sheet import Sheet
-from .sparse_sheets import Few
+from .sparse_sheets import ChangingElements
 
 Tops = tuple[tuple[tuple[str, str], int], ...]  # ((measure, space), count that gets the last colour)
 COLOUR_BY = ("auto", "value", "reads", *HEATS)
@@ -154,17 +154,19 @@ class MemoryViewData:
             return sheet.spread(codes.reshape(self.session.trace.buffers[buffer].shape), cell_colours.OUTSIDE)
         return self.codes(buffer, sheet, group, 0, selection)
 
-    def few(self, buffer: int, group: ColourGroup, moment: int, selection: Selection) -> Few | None:
+    def changing_elements(
+        self, buffer: int, group: ColourGroup, moment: int, selection: Selection
+    ) -> ChangingElements | None:
         """Return the codes of those elements whose codes ever change, where these are few of many; else None."""
         memory, copy = self.session.memory, (selection.block, selection.thread)
         if group.measure == "reads":
             read = memory.sparse_reads(buffer, moment, *copy)
-            return read and Few(read[0], cell_colours.read_codes(read[1], int(group.span.high)))
+            return read and ChangingElements(read[0], cell_colours.read_codes(read[1], int(group.span.high)))
         found = memory.sparse_writes(buffer, moment, *copy) if group.measure == "value" else None
         if found is None:
             return None
         elements, values, written = found
-        return Few(elements, self._value_codes(buffer, group, values, written))
+        return ChangingElements(elements, self._value_codes(buffer, group, values, written))
 
     def _value_codes(
         self, buffer: int, group: ColourGroup, values: NDArray[Any], written: NDArray[np.bool_]

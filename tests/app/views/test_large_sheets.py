@@ -11,7 +11,7 @@ from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.common.cell_colours import POISON, shrunk
 from tilescope.app.views.memory.footprints import CellRect
 from tilescope.app.views.memory.layout.sheet import sheet_of
-from tilescope.app.views.memory.sparse_sheets import still, with_few
+from tilescope.app.views.memory.sparse_sheets import unchanging_dots, with_changing
 from tilescope.app.views.memory.view_data import MemoryViewData
 from tilescope.tracer.analysis import access_history
 
@@ -50,11 +50,14 @@ def test_few_cells_followed_look_as_all_cells_followed(make, colour_by, tmp_path
         ):
             for step in (1, 2, 3):
                 for moment in np.linspace(0, session.end, 6).astype(int).tolist():
-                    few = data.few(number, group, moment, selection)
-                    if few is None:
+                    changing_elements = data.changing_elements(number, group, moment, selection)
+                    if changing_elements is None:
                         continue
                     first = data.untouched(number, sheet, group, selection)
-                    dots, hatched = with_few(still(first, sheet, few.elements, part, step), few.codes)
+                    dots, hatched = with_changing(
+                        unchanging_dots(first, sheet, changing_elements.elements, part, step),
+                        changing_elements.codes,
+                    )
                     codes = whole.codes(number, sheet, group, moment, selection)
                     codes = codes[part.row0 : part.row1, part.col0 : part.col1]
                     np.testing.assert_array_equal(dots, shrunk(codes, step))
