@@ -16,7 +16,7 @@ from .layout.sheet import Sheet
 MOST_TEXTS = 2000
 
 
-def who(session: Session, selection: Selection) -> str:
+def actor_text(session: Session, selection: Selection) -> str:
     """Return who acts together with the selected thread: its warp or, of a plain Python program, these threads."""
     warp = selection.thread // WARP
     if not session.is_python_program:

@@ -18,7 +18,7 @@ from ..common.descriptions import caption
 from ..common.drawing import rect, width_of
 from ..common.geometry import Box
 from ..common.wording import block_text, buffer_text, mark_of
-from . import descriptions as told
+from . import descriptions
 from . import legend as legend
 from . import paint as paint
 from . import text as words
@@ -120,7 +120,7 @@ class MemoryPicture:
         """Return the picture in words."""
         moment, selection = state.now
         session = self.data.session
-        who, block = told.who(session, selection), block_text(session.trace, selection.block)
+        who, block = descriptions.actor_text(session, selection), block_text(session.trace, selection.block)
         doing = caption(session, moment, selection)
         return f"Moment {moment} of {session.end}. {who} of {block}: {doing}."
 
@@ -175,7 +175,7 @@ class MemoryPicture:
         if place.cell < paint.TEXT_FROM:
             return
         session, letters = self.data.session, paint.letters(place.cell, self.theme)
-        texts = told.value_texts(session, number, place.sheet, dots.part, letters, *state.now)
+        texts = descriptions.value_texts(session, number, place.sheet, dots.part, letters, *state.now)
         table = self._table(self._group(state, number).measure)
         paint.draw_values(painter, place, texts, dots, table, self.theme)
 
@@ -236,7 +236,7 @@ class MemoryPicture:
 
     def _caption(self, state: ViewState) -> list[tuple[str, str]]:
         selection, layout, session = state.selection, self.layout(state), self.data.session
-        title = self._say("title", f"{told.who(session, selection)} now")
+        title = self._say("title", f"{descriptions.actor_text(session, selection)} now")
         doing = self._say("text", caption(session, *state.now))
         brief = self._say("brief", caption(session, *state.now, brief=True))
         block = self._say("note", block_text(session.trace, selection.block))

@@ -19,7 +19,7 @@ from ...widgets.theme import Theme
 from ..common.descriptions import selection_at
 from ..common.drawing import CENTRE, write
 from ..common.view import View
-from . import descriptions as told
+from . import descriptions
 from .paint import draw_ring
 from .picture import MemoryPicture, Needs, ViewState, Zoom
 from .view_data import COLOUR_BY, Tops
@@ -178,7 +178,7 @@ class MemoryView(View):
         found = self._picture.element_at(self._state(), position) if self._picture else None
         if not found or not self.session:
             return ""
-        return self.say(told.hover_text(self.session, *found, *self._state().now, self._colour_by))
+        return self.say(descriptions.hover_text(self.session, *found, *self._state().now, self._colour_by))
 
     def position_of(self, buffer: int, element: int) -> QPointF:
         """Return where the middle of an element stands; raises KeyError for a buffer that is not drawn."""

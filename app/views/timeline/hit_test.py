@@ -17,17 +17,17 @@ from .paint import TimelineLayout, TimelineViewData
 TimelinePart = Literal["strip", "bands", "rows", "axis", "names"]
 
 
-def told_at(part: TimelinePart, data: TimelineViewData, at: TimelineLayout, position: QPointF) -> str:
+def text_at(part: TimelinePart, data: TimelineViewData, at: TimelineLayout, position: QPointF) -> str:
     """Return what stands at a position, in words; "" where nothing does."""
     session, moment = data.session, at.moment(position.x())
     if part == "strip":
         block = block_at(session, data.lane, at.strip, position)
-        return told_of_block(session, block_activity(session, block))
+        return block_moments_text(session, block_activity(session, block))
     if part == "bands" and data.block.present:
-        return told_of_phase(session, data.block, moment)
+        return phase_moments_text(session, data.block, moment)
     if part == "names":
-        return told_of_warp(data, at, position.y())
-    return told(data, moment, warp_at(data, at, position.y())) if part == "rows" else ""
+        return warp_name_text(data, at, position.y())
+    return warp_text(data, moment, warp_at(data, at, position.y())) if part == "rows" else ""
 
 
 def block_at(session: Session, lane: Ints, strip: QRectF, position: QPointF) -> int:
@@ -52,7 +52,7 @@ def warp_at(data: TimelineViewData, at: TimelineLayout, y: float) -> int:
     return min(max(int((y - at.rows.top()) / at.rows.height() * warps), 0), warps - 1)
 
 
-def told(data: TimelineViewData, moment: float, warp: int) -> str:
+def warp_text(data: TimelineViewData, moment: float, warp: int) -> str:
     """Return what a warp does at a moment, in words."""
     session, block = data.session, data.block
     now = warp_status(block, warp_activity(session.requests, block.block, warp), session.requests, moment)
@@ -69,7 +69,7 @@ def told(data: TimelineViewData, moment: float, warp: int) -> str:
     )
 
 
-def told_of_warp(data: TimelineViewData, at: TimelineLayout, y: float) -> str:
+def warp_name_text(data: TimelineViewData, at: TimelineLayout, y: float) -> str:
     """Return which warp's row is at a height, and that it is the selected one; "" beside the rows."""
     if not at.rows.top() <= y <= at.rows.bottom():
         return ""
@@ -81,14 +81,14 @@ def told_of_warp(data: TimelineViewData, at: TimelineLayout, y: float) -> str:
     )
 
 
-def told_of_block(session: Session, block: BlockActivity) -> str:
+def block_moments_text(session: Session, block: BlockActivity) -> str:
     """Return a block's name and moments, in words."""
     first, last = block.span
     name = block_text(session.trace, block.block)
     return f"{name}, moments {first:,} to {last:,}: click to select"
 
 
-def told_of_phase(session: Session, block: BlockActivity, moment: float) -> str:
+def phase_moments_text(session: Session, block: BlockActivity, moment: float) -> str:
     """Return a phase's name and moments, in words."""
     phase = block.phase_at(moment)
     label = phase_text(session.scenario, phase, block.phases).label

@@ -22,7 +22,7 @@ from ...widgets.patterns import Pixels
 from ...widgets.theme import Theme
 from ..common.activity import BlockActivity, block_activity
 from ..common.view import View
-from .hit_test import TimelinePart, block_at, phase_start, told_at, warp_at
+from .hit_test import TimelinePart, block_at, phase_start, text_at, warp_at
 from .image import codes, lanes
 from .paint import MomentRange, TimelineLayout, TimelineViewData, beside_rows, still_picture, timeline_layout
 from .playhead import draw_playhead, grips, playhead_area
@@ -259,15 +259,15 @@ class TimelineView(View):
     def event(self, event: QEvent) -> bool:
         """Say what is under a resting pointer; everything else as usual."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self._data:
-            QToolTip.showText(event.globalPos(), self.say(self.told(QPointF(event.pos()))), self)
+            QToolTip.showText(event.globalPos(), self.say(self.text_at(QPointF(event.pos()))), self)
             return True
         return super().event(event)
 
-    def told(self, position: QPointF) -> str:
+    def text_at(self, position: QPointF) -> str:
         """Return what stands at a position, in words; "" where nothing does."""
         if not self._data:
             return ""
-        return told_at(self._part(position), self._data, self.places, position)
+        return text_at(self._part(position), self._data, self.places, position)
 
     def _follow(self, before: float) -> None:
         """Turn the page when the playhead, seen until now, leaves the range that the user zoomed to."""

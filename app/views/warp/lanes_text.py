@@ -133,9 +133,9 @@ def _in_bank(lanes: Lanes, lane: int, mine: list[int]) -> str:
     banks = f"{'Bank' if len(mine) == 1 else 'Banks'} {listed([str(bank) for bank in mine])}"
     same = {other for piece in lanes.touched if lane in piece.lanes for other in piece.lanes}
     rivals = [other for other in lanes.beside(lane) if other not in same]
-    told = [f"same word as {_others(sorted(same), lane)}"] if len(same) > 1 else []
-    told += [f"collides with {_others(rivals, lane)}"] if rivals else ["no conflict"]
-    return f"{banks}: {', '.join(told)}."
+    texts = [f"same word as {_others(sorted(same), lane)}"] if len(same) > 1 else []
+    texts += [f"collides with {_others(rivals, lane)}"] if rivals else ["no conflict"]
+    return f"{banks}: {', '.join(texts)}."
 
 
 def _others(lanes: Sequence[int], lane: int) -> str:

@@ -52,7 +52,7 @@ class WarpView(View):
         self._activity: tuple[Selection, BlockActivity, WarpActivity] | None = None
         self._shown: Lanes | None = None
         self.picture = WarpPicture(theme)
-        self.title, self.whose, self.figures, self.state, self.told = (QLabel() for _ in range(5))
+        self.title, self.whose, self.figures, self.state, self.description = (QLabel() for _ in range(5))
         self.sign = QLabel()
         self.buttons = QButtonGroup(self)
         self.go = QPushButton("Go there")
@@ -60,12 +60,12 @@ class WarpView(View):
         self.set_theme(theme)
 
     def _build(self) -> None:
-        for label in (self.title, self.whose, self.figures, self.state, self.told):
+        for label in (self.title, self.whose, self.figures, self.state, self.description):
             label.setWordWrap(True)
             label.setMinimumWidth(1)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.figures.setTextFormat(Qt.TextFormat.RichText)
-        self.told.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.description.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.go.clicked.connect(self._go)
         self.picture.lane_asked.connect(self._ask)
         self.picture.pointed.connect(lambda *_: self._tell())
@@ -76,7 +76,7 @@ class WarpView(View):
         for part in (self.whose, self.figures, self.state):
             self._column.addWidget(part)
         self._column.addWidget(self.picture, 1)
-        self._column.addWidget(self.told)
+        self._column.addWidget(self.description)
         self._area = QScrollArea(self)
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
@@ -145,22 +145,24 @@ class WarpView(View):
         self._column.setSpacing(theme.px(4))
         self.title.setFont(theme.font(15, bold=True))
         self.figures.setFont(theme.font(14))
-        for label in (self.whose, self.state, self.told):
+        for label in (self.whose, self.state, self.description):
             label.setFont(theme.font(12))
-        self.told.setMinimumHeight(3 * self.told.fontMetrics().lineSpacing())  # the picture must not jump
+        self.description.setMinimumHeight(
+            3 * self.description.fontMetrics().lineSpacing()
+        )  # the picture must not jump
         for label, ink in ((self.title, "text"), (self.figures, "text"), (self.whose, "muted"),
-                           (self.state, "muted"), (self.told, "text")):  # fmt: skip
+                           (self.state, "muted"), (self.description, "text")):  # fmt: skip
             label.setPalette(ink_palette(theme, ink))
         for button in (*self.buttons.buttons(), self.go):
             button.setFont(theme.font(12))
-        self.told.setVisible(self.height() >= theme.px(ROOM))
+        self.description.setVisible(self.height() >= theme.px(ROOM))
         self.picture.set_theme(theme)
         self._show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give all room to the picture where there is little: the words are then its tip."""
         super().resizeEvent(event)
-        self.told.setVisible(self.height() >= self.theme.px(ROOM))
+        self.description.setVisible(self.height() >= self.theme.px(ROOM))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the panel behind everything."""
@@ -227,8 +229,8 @@ class WarpView(View):
             text = words.target_text(lanes, target)
         elif lanes is not None and max(lane, self.picture.chosen) >= 0:
             text = words.lane_text(lanes, lane if lane >= 0 else self.picture.chosen)
-        self.told.setText(self.say(text))
-        self.picture.setToolTip("" if self.told.isVisibleTo(self) else self.told.text())
+        self.description.setText(self.say(text))
+        self.picture.setToolTip("" if self.description.isVisibleTo(self) else self.description.text())
 
     def _rich(self, figures: list[words.Figure]) -> str:
         colours, px = self.theme.palette, self.theme.px

@@ -198,22 +198,22 @@ def test_what_is_under_the_pointer_is_told_in_words(tmp_path):
     view = shown(session, 0, size=(1200, 90))
     requests = session.requests
     atomic = next(r for r in range(len(requests)) if REQUEST_KINDS[requests.kind[r]] == "atomic")
-    words = view.told(QPointF(rows_point(view, requests.moment[atomic] + 0.5, int(requests.warp[atomic]))))
+    words = view.text_at(QPointF(rows_point(view, requests.moment[atomic] + 0.5, int(requests.warp[atomic]))))
     line = session.trace.sites[requests.site[atomic]].line
     assert (
         words
         == f"warp {requests.warp[atomic]}, moment {requests.moment[atomic]}: atomic of out by 16 lanes, line {line}"
     )
-    assert "waits at a barrier" in view.told(QPointF(rows_point(view, 2.5, 1)))
-    assert "ended by a barrier" in view.told(QPointF(view.places.x(3), view.places.bands.center().y()))
-    assert "block 1, moments" in view.told(view.places.strip.center())
+    assert "waits at a barrier" in view.text_at(QPointF(rows_point(view, 2.5, 1)))
+    assert "ended by a barrier" in view.text_at(QPointF(view.places.x(3), view.places.bands.center().y()))
+    assert "block 1, moments" in view.text_at(view.places.strip.center())
 
 
 def test_a_block_that_did_not_run_is_said_to_be_missing():
     part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
     assert picture(shown(part, 3, Selection(6, 0))) != picture(shown(part, 3, Selection(5, 0)))
     view = shown(part, 3, Selection(6, 0))
-    assert "not in the trace" in view.told(QPointF(rows_point(view, 3)))
+    assert "not in the trace" in view.text_at(QPointF(rows_point(view, 3)))
 
 
 def test_an_empty_view_draws_and_ignores_the_pointer():

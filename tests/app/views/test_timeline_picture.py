@@ -80,11 +80,11 @@ def test_names_are_broken_at_their_commas(tiled):
 def test_the_mark_at_a_row_is_explained(tiled):
     view = shown(tiled, selection=Selection(0, 40))
     places = [QPointF(20, rows_point(view, 1, warp).y()) for warp in (0, 1)]
-    assert view.told(places[0]) == "warp 0: click to select"
-    assert view.told(places[1]) == "warp 1: selected, \u25b8 marks its row"
+    assert view.text_at(places[0]) == "warp 0: click to select"
+    assert view.text_at(places[1]) == "warp 1: selected, \u25b8 marks its row"
     tip = QPointF(view.places.rows.left() - 6, places[1].y())
     assert picture(view).pixelColor(tip.toPoint()) == QColor(Theme.named("light").palette.text)
-    assert view.told(QPointF(20, view.places.bands.center().y())) == ""
+    assert view.text_at(QPointF(20, view.places.bands.center().y())) == ""
 
 
 def test_a_wide_timeline_gives_its_names_more_room(tiled):

@@ -196,7 +196,7 @@ def test_idle_lanes_and_lanes_without_a_thread_are_told_apart():
     selection = Selection(int(requests.block[partly]), int(requests.warp[partly]) * 32 + 1)
     view = shown(session, int(requests.moment[partly]), selection)
     assert sentence(figures(view._shown)).startswith("8 lanes") and view._shown.row[1] == -1
-    assert view.told.text() == f"Lane 1, thread {selection.thread}, is idle: it makes no access here."
+    assert view.description.text() == f"Lane 1, thread {selection.thread}, is idle: it makes no access here."
     three = shown(matmul("barrier-three-threads"))
     assert three._shown.present.sum() == 3
     assert lane_text(three._shown, 3) == "Lane 3 has no thread: a block has 3 threads."
@@ -248,16 +248,16 @@ def test_the_keys_go_from_lane_to_lane():
 
 def test_what_the_pointer_is_on_is_stressed_and_told():
     view = shown(matmul("matmul-naive-row-on-x", **SMALL))
-    before, words, layout = picture(view), view.told.text(), view.picture.layout_now()
+    before, words, layout = picture(view), view.description.text(), view.picture.layout_now()
     move(view.picture, middle(layout.chips[9]))
-    assert view.told.text().startswith("Lane 9, thread (9, 0), reads A[9, 0]")
+    assert view.description.text().startswith("Lane 9, thread (9, 0), reads A[9, 0]")
     assert view.picture._stressed() == (frozenset({9}), frozenset({9, 25}))
     stressed = picture(view)
     sector = list(layout.targets)[2]
     move(view.picture, middle(layout.targets[sector]))
-    assert view.told.text() == f"Sector 0x{sector * 32:04x}: 4 of 32 bytes used, by lanes 2 and 18."
+    assert view.description.text() == f"Sector 0x{sector * 32:04x}: 4 of 32 bytes used, by lanes 2 and 18."
     move(view.picture, QPoint(view.picture.width() - 1, view.picture.height() - 1))
-    assert (view.told.text(), picture(view)) == (words, before) and stressed != before
+    assert (view.description.text(), picture(view)) == (words, before) and stressed != before
 
 
 def test_the_worst_request_of_the_line_is_found_and_gone_to():
