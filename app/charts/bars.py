@@ -7,48 +7,59 @@ from dataclasses import replace
 
 from ...tracer.measure.measurement import Row, TimingKind
 from .choice import Choice, Subject, slots_of, subject_named, timing_of, title_of
-from .figure import Axis, Bar, Bars, Datum, Mark
+from .figure import Axis, Bar, BarPanel, Datum, Mark
 from .published import published_for
 from .sources import Measured, origin_among, sources_of
 from .wording import SHORT, number_text, problem_of, shape_of, time_text, unit_of
 
-Rows = Sequence[tuple[Subject, list[Measured]]]
-Panels = tuple[tuple[Bars, ...], tuple[str, ...]]
-TOLD = {"m", "k", "n", "rows", "cols", "count", "dtype", "tile", "threads", "num_blocks"}  # by size and shape
+ChartRows = Sequence[tuple[Subject, list[Measured]]]
+BarPanels = tuple[tuple[BarPanel, ...], tuple[str, ...]]
+IN_SIZE_AND_SHAPE = {
+    "m",
+    "k",
+    "n",
+    "rows",
+    "cols",
+    "count",
+    "dtype",
+    "tile",
+    "threads",
+    "num_blocks",
+}  # by size and shape
 WIDE = 50  # times the smallest from which on bars are drawn on a logarithmic axis unless one says otherwise
 MEASURED: tuple[tuple[Mark, str], ...] = (("measured", ""),)
 
 
-def times(rows: Rows, choice: Choice) -> Panels:
+def times(rows: ChartRows, choice: Choice) -> BarPanels:
     """Return a bar for each row: the median, its interval and its samples in microseconds."""
     return _timed(rows, choice, [choice.kind])
 
 
-def ladder(rows: Rows, choice: Choice) -> Panels:
+def ladder(rows: ChartRows, choice: Choice) -> BarPanels:
     """Return a bar for each row, from the slowest to the fastest."""
     (panel,), notes = times(rows, choice)
     slowest_first = sorted(panel.bars, key=lambda bar: -bar.value)
     return (replace(panel, bars=tuple(slowest_first)),), notes
 
 
-def calls(rows: Rows, choice: Choice) -> Panels:
+def calls(rows: ChartRows, choice: Choice) -> BarPanels:
     """Return for each row the first call, which compiles, a later one, and the kernel alone."""
     return _timed(rows, choice, choice.kinds)
 
 
-def copies(rows: Rows, choice: Choice) -> Panels:
+def copies(rows: ChartRows, choice: Choice) -> BarPanels:
     """Return for each row a call with copies of host data, one on device data, and the kernel alone."""
     return _timed(rows, choice, choice.kinds)
 
 
-def _timed(rows: Rows, choice: Choice, kinds: Sequence[TimingKind]) -> Panels:
+def _timed(rows: ChartRows, choice: Choice, kinds: Sequence[TimingKind]) -> BarPanels:
     slots = slots_of(choice.subjects)
     bars = [
         _bar(
             measured,
             kind,
             slots[subject.key],
-            _part(measured, told_apart(measured, subject, rows), kinds, kind),
+            _part(measured, distinguishing_text(measured, subject, rows), kinds, kind),
             choice.published and measured.source is found[0].source,
         )
         for subject, found in rows
@@ -58,7 +69,9 @@ def _timed(rows: Rows, choice: Choice, kinds: Sequence[TimingKind]) -> Panels:
     unit, size = unit_of(max((bar.high for bar in bars), default=1.0))
     documents = sorted({mark.document for bar in bars for mark in bar.published})
     notes = [f"Published times, by the host's clock: {', '.join(documents)}."] if documents else []
-    return (Bars(Axis("time", unit, is_log(choice, bars), _marks(bars), size), tuple(bars)),), tuple(notes)
+    return (BarPanel(Axis("time", unit, is_log(choice, bars), _marks(bars), size), tuple(bars)),), tuple(
+        notes
+    )
 
 
 def _marks(bars: Sequence[Bar]) -> tuple[tuple[Mark, str], ...]:
@@ -91,7 +104,7 @@ def _part(measured: Measured, apart: str, kinds: Sequence[TimingKind], kind: Tim
     return " · ".join(filter(None, [*parts, apart]))
 
 
-def told_apart(measured: Measured, subject: Subject, rows: Rows) -> str:
+def distinguishing_text(measured: Measured, subject: Subject, rows: ChartRows) -> str:
     """Return what tells a row from all that is drawn of its kernel, by size and blocks, and from other measurements.
 
     With parameters given a kernel may be chosen more than once.
@@ -105,7 +118,7 @@ def _differing(row: Row, rows: Sequence[Row]) -> str:
     """Return the size and the launch shape where they differ, and parameters that differ beside them."""
     texts = [tell(row) for tell in (problem_of, shape_of) if len({tell(other) for other in rows}) > 1]
     names = [n for n in row.parameters if len({str(other.parameters.get(n)) for other in rows}) > 1]
-    texts += [f"{name} {row.parameters[name]}" for name in names if name not in TOLD]
+    texts += [f"{name} {row.parameters[name]}" for name in names if name not in IN_SIZE_AND_SHAPE]
     return ", ".join(filter(None, texts))
 
 
@@ -115,7 +128,7 @@ def is_log(choice: Choice, bars: Sequence[Bar]) -> bool:
     return choice.log if choice.log is not None else bool(values) and max(values) > WIDE * min(values)
 
 
-def speedup(rows: Rows, choice: Choice) -> Panels:
+def speedup(rows: ChartRows, choice: Choice) -> BarPanels:
     """Return how many times as fast as the baseline each row is: the ratio of two medians.
 
     A row is compared with the baseline's row of the same measurement. The interval is that of the ratio where
@@ -125,7 +138,7 @@ def speedup(rows: Rows, choice: Choice) -> Panels:
     bases = {id(m.source): m for s, found in reversed(rows) if s.key == against for m in reversed(found)}
     slots = slots_of(choice.subjects)
     bars = [
-        _ratio(m, bases[id(m.source)], choice.kind, slots[subject.key], told_apart(m, subject, rows))
+        _ratio(m, bases[id(m.source)], choice.kind, slots[subject.key], distinguishing_text(m, subject, rows))
         for subject, found in rows
         for m in found
         if id(m.source) in bases
@@ -133,7 +146,7 @@ def speedup(rows: Rows, choice: Choice) -> Panels:
     name = next((m.row.title for m in bases.values()), "")
     without = [m.row.title for _, found in rows for m in found if id(m.source) not in bases]
     axis = Axis(f"times as fast as {name}" if name else "speed-up", "×", is_log(choice, bars), MEASURED)
-    return (Bars(axis, tuple(bars), 1.0),), _without_base(against, without, bool(bases))
+    return (BarPanel(axis, tuple(bars), 1.0),), _without_base(against, without, bool(bases))
 
 
 def _without_base(against: str, without: Sequence[str], is_measured: bool) -> tuple[str, ...]:
@@ -141,8 +154,8 @@ def _without_base(against: str, without: Sequence[str], is_measured: bool) -> tu
     title = title_of(subject_named(against)) if against else "Nothing"
     if not is_measured:
         return (f"{title} was not measured like this, so that there is nothing to compare with.",)
-    told = f"Not compared: {'; '.join(dict.fromkeys(without))}, measured without {title}."
-    return (told,) if without else ()
+    sentence = f"Not compared: {'; '.join(dict.fromkeys(without))}, measured without {title}."
+    return (sentence,) if without else ()
 
 
 def _ratio(measured: Measured, base: Measured, kind: TimingKind, slot: int, part: str) -> Bar:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .bars import Rows, calls, copies, ladder, speedup, times
+from .bars import ChartRows, calls, copies, ladder, speedup, times
 from .choice import ChartKind, Choice, Subject, chosen_rows, subject_named, timing_of, title_of
-from .figure import Bars, Figure, Plane
+from .figure import BarPanel, Figure, PointPanel
 from .roofline import on_gpu, roofline
 from .scaling import scaling
 from .sources import Measured, Source, rows_of, sources_of
@@ -22,7 +22,7 @@ TITLES: dict[ChartKind, str] = {
     "copies": "With and without copies",
 }
 NAMED = 4  # kernels that a note names
-Builder = Callable[[Rows, Choice], tuple[tuple[Bars | Plane, ...], tuple[str, ...]]]
+Builder = Callable[[ChartRows, Choice], tuple[tuple[BarPanel | PointPanel, ...], tuple[str, ...]]]
 BUILDERS: dict[ChartKind, Builder] = {
     "bars": times,
     "ladder": ladder,

@@ -11,114 +11,99 @@ Mark = Literal["measured", "exact", "modelled", "published"]
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis. Values are in `unit` times `per_unit` (microseconds with per_unit 1000 are told in ms).
+    """An axis of a panel."""
 
-    marks: where its numbers come from, each with what it holds for ("" for all).
-    """
-
-    label: str
-    unit: str
-    log: bool
-    marks: tuple[tuple[Mark, str], ...]
-    per_unit: float = 1.0
+    label: str  # what stands along it
+    unit: str  # of its numbers, "" where they have none
+    log: bool  # whether it is logarithmic
+    marks: tuple[
+        tuple[Mark, str], ...
+    ]  # where its numbers come from, each with what it holds for ("" for all)
+    per_unit: float = 1.0  # values in a `unit`: for microseconds on an axis in ms it is 1000
 
 
 @dataclass(frozen=True)
 class Published:
-    """Somebody else's figure for what a bar shows, in microseconds. told: it, with the GPU; document: its title."""
+    """Somebody else's figure for what a bar shows."""
 
     microseconds: float
-    told: str
-    document: str
+    text: str  # it in words, with the GPU
+    document: str  # its title
 
 
 @dataclass(frozen=True)
 class Datum:
-    """What every drawn number brings along: the row it comes from, in words and for a table.
+    """What every drawn number brings along: the row it comes from, in words and for a table."""
 
-    subject: `scenario` or `scenario/baseline`. samples: in microseconds, in the order in which they were taken.
-    settled: the median is known to the method's precision.
-    """
-
-    subject: str
-    name: str
-    origin: str
-    kind: str
-    parameters: dict[str, int | str]
-    samples: tuple[float, ...]
-    settled: bool
+    subject: str  # `scenario` or `scenario/baseline`
+    name: str  # the title of the row
+    origin: str  # of its measurement, in words
+    kind: str  # of the time
+    parameters: dict[str, int | str]  # what it was measured with, by name
+    samples: tuple[float, ...]  # microseconds, in the order in which they were taken
+    settled: bool  # whether the median is known to the method's precision
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A value with its interval. part: what tells it from other bars of its name. dots: samples, as values.
+    """A value with its interval; all of its numbers are in the axis's values."""
 
-    slot: the number of its colour.
-    """
-
-    datum: Datum
-    part: str
-    value: float
-    low: float
-    high: float
-    text: str
-    slot: int
-    dots: tuple[float, ...] = ()
-    published: tuple[Published, ...] = ()
+    datum: Datum  # what it is of
+    part: str  # what tells it from other bars of its name
+    value: float  # its length
+    low: float  # the lower end of the interval
+    high: float  # the upper end of the interval
+    text: str  # the value in words
+    slot: int  # the number of its colour
+    dots: tuple[float, ...] = ()  # samples
+    published: tuple[Published, ...] = ()  # what documents say of it
 
 
 @dataclass(frozen=True)
 class Point:
-    """A value y with its interval at x. told: both in words."""
+    """A value y with its interval at x."""
 
-    datum: Datum
-    x: float
-    y: float
-    low: float
-    high: float
-    told: str
+    datum: Datum  # what it is of
+    x: float  # in the values of the horizontal axis
+    y: float  # in the values of the vertical axis
+    low: float  # the lower end of y's interval
+    high: float  # the upper end of y's interval
+    text: str  # x and y in words
 
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one kernel on one device, by x. part: what tells it from other kernels and from its own others.
+    """Points of one kernel on one device, by x."""
 
-    hollow: x is the least that it can be.
-    """
-
-    name: str
-    slot: int
-    style: int
-    points: tuple[Point, ...]
-    part: str = ""
-    hollow: bool = False
+    name: str  # the kernel's title
+    slot: int  # the number of its colour and sign
+    style: int  # the number of its measurement: how its line is dashed
+    points: tuple[Point, ...]  # ascending by x
+    part: str = ""  # what tells it from other kernels and from its own others
+    hollow: bool = False  # whether x is the minimum that it can be
 
     @property
-    def told(self) -> str:
+    def full_name(self) -> str:
         """The name with the part."""
         return ", ".join(filter(None, (self.name, self.part)))
 
 
 @dataclass(frozen=True)
 class Roof:
-    """What a device reached: bytes a second for copying, operations a second; GB/s and GFLOP/s, measured.
+    """What a device reached, measured."""
 
-    style: its number in the figure. told: in what it reached the operations; brief: that in two words. beside: what
-    else it reached in that dtype, in words and in GFLOP/s.
-    """
-
-    name: str
-    style: int
-    gb_per_s: float
-    gflop_per_s: float
-    dtype: str
-    told: str
-    brief: str
-    beside: tuple[tuple[str, float], ...] = ()
+    name: str  # the device's
+    style: int  # its number in the figure
+    gb_per_s: float  # GB/s, bytes read and written by a copy
+    gflop_per_s: float  # GFLOP/s
+    dtype: str  # of the operations
+    reached_by: str  # what reached the operations, in words
+    brief: str  # that in two words
+    beside: tuple[tuple[str, float], ...] = ()  # what else it reached in that dtype: in words, and in GFLOP/s
 
 
 @dataclass(frozen=True)
-class Bars:
+class BarPanel:
     """A panel of horizontal bars, from the top. reference: a value worth a line of its own."""
 
     axis: Axis
@@ -127,40 +112,40 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Plane:
-    """A panel of points and lines. joined: how many times the x of a point the next may have to be joined with it."""
+class PointPanel:
+    """A panel of points and lines."""
 
-    x: Axis
-    y: Axis
-    series: tuple[Series, ...]
-    roofs: tuple[Roof, ...] = ()
-    joined: float = math.inf
+    x: Axis  # horizontal
+    y: Axis  # vertical
+    series: tuple[Series, ...]  # the points
+    roofs: tuple[Roof, ...] = ()  # drawn above them
+    joined: float = math.inf  # how many times the x of a point the next may have to be joined with it
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A whole chart. origins: a line for each measurement. notes: what else a reader must know."""
+    """A complete chart."""
 
-    chart: str
-    title: str
-    subtitle: str
-    panels: tuple[Bars | Plane, ...]
-    origins: tuple[str, ...]
-    method: str
-    notes: tuple[str, ...] = ()
+    chart: str  # its kind, one of CHARTS
+    title: str  # what it shows
+    subtitle: str  # what all that is drawn has in common
+    panels: tuple[BarPanel | PointPanel, ...]  # from the top
+    origins: tuple[str, ...]  # a line for each measurement
+    method: str  # how the times were taken
+    notes: tuple[str, ...] = ()  # what else a reader must know
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to draw."""
-        return not any(panel.bars if isinstance(panel, Bars) else panel.series for panel in self.panels)
+        return not any(panel.bars if isinstance(panel, BarPanel) else panel.series for panel in self.panels)
 
 
-def numbers_told(figure: Figure) -> list[str]:
+def number_texts(figure: Figure) -> list[str]:
     """Return every drawn number in words, for those who can't see the chart."""
-    told = []
+    texts = []
     for panel in figure.panels:
-        if isinstance(panel, Bars):
-            told += [f"{', '.join(filter(None, (b.datum.name, b.part)))}: {b.text}" for b in panel.bars]
+        if isinstance(panel, BarPanel):
+            texts += [f"{', '.join(filter(None, (b.datum.name, b.part)))}: {b.text}" for b in panel.bars]
         else:
-            told += [point.told for series in panel.series for point in series.points]
-    return told
+            texts += [point.text for series in panel.series for point in series.points]
+    return texts

@@ -13,7 +13,7 @@ from .figure import Published
 from .wording import time_text
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PublishedTime(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A published time."""
 
     document: str  # its number
@@ -27,10 +27,10 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[PublishedTime, ...]:
     """Return all published figures."""
     text = files(resources).joinpath("published.json").read_bytes()
-    return msgspec.json.decode(text, type=tuple[Entry, ...])
+    return msgspec.json.decode(text, type=tuple[PublishedTime, ...])
 
 
 def published_for(row: Row, kind: TimingKind) -> tuple[Published, ...]:
@@ -41,14 +41,14 @@ def published_for(row: Row, kind: TimingKind) -> tuple[Published, ...]:
     """
     wanted = {"kernel-warm": "call", "kernel-cold": "call"}.get(kind, kind)
     fitting = [e for e in entries() if _fits(e, row) and e.kind == wanted]
-    return tuple(Published(e.microseconds, _told(e), e.title) for e in fitting)
+    return tuple(Published(e.microseconds, _published_text(e), e.title) for e in fitting)
 
 
-def _fits(entry: Entry, row: Row) -> bool:
+def _fits(entry: PublishedTime, row: Row) -> bool:
     if (entry.scenario, entry.baseline) != (row.scenario, row.baseline):
         return False
     return all(row.parameters.get(name) == value for name, value in entry.parameters.items())
 
 
-def _told(entry: Entry) -> str:
+def _published_text(entry: PublishedTime) -> str:
     return f"{time_text(entry.microseconds)}, {entry.gpu or 'CPU not named'}"

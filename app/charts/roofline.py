@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from ...tracer.measure.measurement import Row
 from ...tracer.measure.traffic import traffic_of
-from .bars import Rows, datum_of, told_apart
+from .bars import ChartRows, datum_of, distinguishing_text
 from .choice import Choice, slots_of, timing_of
-from .figure import Axis, Mark, Plane, Point, Roof, Series
+from .figure import Axis, Mark, Point, PointPanel, Roof, Series
 from .sources import Measured, Source, sources_of
 from .wording import number_text, real_of
 
@@ -29,7 +29,7 @@ LEAST = (
 )
 
 
-def roofline(rows: Rows, choice: Choice) -> tuple[tuple[Plane, ...], tuple[str, ...]]:
+def roofline(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, ...], tuple[str, ...]]:
     """Return GFLOP/s over FLOP per byte for each row that ran on a GPU, with the roofs of its devices."""
     slots = slots_of(choice.subjects)
     left_out = [m.row.title for _, found in rows for m in found if not on_gpu(m.row)]
@@ -37,12 +37,12 @@ def roofline(rows: Rows, choice: Choice) -> tuple[tuple[Plane, ...], tuple[str, 
     drawn = [m for _, found in rows for m in found]
     styles = {id(source): number for number, source in enumerate(sources_of(drawn))}
     series = tuple(
-        _series(m, told_apart(m, subject, rows), slots[subject.key], styles[id(m.source)], choice)
+        _series(m, distinguishing_text(m, subject, rows), slots[subject.key], styles[id(m.source)], choice)
         for subject, found in rows
         for m in found
     )
     x = Axis("operational intensity", "FLOP/byte", True, X_MARKS)
-    plane = Plane(x, Axis("rate", "GFLOP/s", True, Y_MARKS), series, tuple(_roofs(drawn)))
+    plane = PointPanel(x, Axis("rate", "GFLOP/s", True, Y_MARKS), series, tuple(_roofs(drawn)))
     notes = [*NOTES, *([LEAST] if any(s.hollow for s in series) else []), *map(roof_text, plane.roofs)]
     if left_out:
         notes.append(f"On the CPU, which has other roofs: {'; '.join(dict.fromkeys(left_out))}.")
@@ -51,8 +51,8 @@ def roofline(rows: Rows, choice: Choice) -> tuple[tuple[Plane, ...], tuple[str, 
 
 def roof_text(roof: Roof) -> str:
     """Return in what a device reached its roof, in one sentence or two."""
-    reached = [(roof.told, roof.gflop_per_s), *((f"{told}, dotted", rate) for told, rate in roof.beside)]
-    rates = ", ".join(f"{number_text(rate)} GFLOP/s ({told})" for told, rate in reached)
+    reached = [(roof.reached_by, roof.gflop_per_s), *((f"{by}, dotted", rate) for by, rate in roof.beside)]
+    rates = ", ".join(f"{number_text(rate)} GFLOP/s ({by})" for by, rate in reached)
     above = TENSOR_CORES if any(rate < roof.gflop_per_s for _, rate in roof.beside) else ""
     return f"{roof.name}: {number_text(roof.gb_per_s)} GB/s in copies; {roof.dtype}: {rates}.{above}"
 
@@ -68,9 +68,9 @@ def _series(measured: Measured, part: str, slot: int, style: int, choice: Choice
     traffic = traffic_of(row)
     intensity, (low, high) = row.flop / (traffic.bytes if traffic else row.bytes), timing.interval()
     rate = row.flop / timing.median / 1000
-    told = f"{row.title}: {number_text(rate)} GFLOP/s at {number_text(intensity)} FLOP/byte"
+    text = f"{row.title}: {number_text(rate)} GFLOP/s at {number_text(intensity)} FLOP/byte"
     datum = datum_of(measured, choice.kind)
-    point = Point(datum, intensity, rate, row.flop / high / 1000, row.flop / low / 1000, told)
+    point = Point(datum, intensity, rate, row.flop / high / 1000, row.flop / low / 1000, text)
     return Series(row.title, slot, style, (point,), part, hollow=traffic is None)
 
 

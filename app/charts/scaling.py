@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .bars import MEASURED, Rows, datum_of
+from .bars import MEASURED, ChartRows, datum_of
 from .choice import Choice, slots_of, timing_of
-from .figure import Axis, Mark, Plane, Point, Series
+from .figure import Axis, Mark, Point, PointPanel, Series
 from .sources import Measured, origin_among, sources_of
 from .wording import number_text, real_of, shape_of, side_of, size_name, time_text, unit_of
 
@@ -27,18 +27,18 @@ class Line:
     part: str = ""
 
 
-def scaling(rows: Rows, choice: Choice) -> tuple[tuple[Plane, ...], tuple[str, ...]]:
+def scaling(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, ...], tuple[str, ...]]:
     """Return for matrices and for vectors a panel of times in microseconds and, with arithmetic, one of GFLOP/s."""
     lines = _lines(rows, choice)
     usual = _usual_shape(lines)
     lines = [replace(line, part=_part(line, usual)) for line in lines]
-    panels: list[Plane] = []
+    panels: list[PointPanel] = []
     for name in dict.fromkeys(size_name(line.found[0].row) for line in lines):
         panels += _panels([line for line in lines if size_name(line.found[0].row) == name], name, choice)
     return tuple(panels), ((f"{usual.capitalize()} where no others are named.",) if usual else ())
 
 
-def _lines(rows: Rows, choice: Choice) -> list[Line]:
+def _lines(rows: ChartRows, choice: Choice) -> list[Line]:
     slots, sources = slots_of(choice.subjects), sources_of(m for _, found in rows for m in found)
     every = [
         (slots[subject.key], style, tuple(m for m in found if m.source is source))
@@ -63,16 +63,16 @@ def _part(line: Line, usual: str) -> str:
     return ", ".join(filter(None, [*parts, line.origin]))
 
 
-def _panels(lines: Sequence[Line], name: str, choice: Choice) -> list[Plane]:
+def _panels(lines: Sequence[Line], name: str, choice: Choice) -> list[PointPanel]:
     """Return the panels of lines over the same kind of size."""
     x = Axis(name, "", True, ())
     times = tuple(_series(line, choice, rate=False) for line in lines)
     unit, size = unit_of(max((point.high for line in times for point in line.points), default=1.0))
-    panels = [Plane(x, Axis("time", unit, True, MEASURED, size), times, joined=JOINED)]
+    panels = [PointPanel(x, Axis("time", unit, True, MEASURED, size), times, joined=JOINED)]
     counted = [line for line in lines if all(m.row.flop for m in line.found)]
     if counted:
         rates = tuple(_series(line, choice, rate=True) for line in counted)
-        panels.append(Plane(x, Axis("rate", "GFLOP/s", True, RATE), rates, joined=JOINED))
+        panels.append(PointPanel(x, Axis("rate", "GFLOP/s", True, RATE), rates, joined=JOINED))
     return panels
 
 
@@ -86,8 +86,8 @@ def _time(measured: Measured, choice: Choice) -> Point:
     timing = timing_of(measured.row, choice.kind)
     side = side_of(measured.row)
     assert timing is not None and side is not None  # the rows were chosen for having both
-    told = f"{_at(measured, side)}: {'~' * (not timing.settled)}{time_text(timing.median)}"
-    return Point(datum_of(measured, choice.kind), side, timing.median, *timing.interval(), told)
+    text = f"{_at(measured, side)}: {'~' * (not timing.settled)}{time_text(timing.median)}"
+    return Point(datum_of(measured, choice.kind), side, timing.median, *timing.interval(), text)
 
 
 def _at(measured: Measured, side: int) -> str:
@@ -99,5 +99,5 @@ def _rate(measured: Measured, choice: Choice) -> Point:
     """Return modelled operations by measured time: FLOP / us / 1000 is GFLOP/s."""
     time, flop = _time(measured, choice), measured.row.flop / 1000
     rate = flop / time.y
-    told = f"{_at(measured, round(time.x))}: {number_text(rate)} GFLOP/s"
-    return Point(time.datum, time.x, rate, flop / time.high, flop / time.low, told)
+    text = f"{_at(measured, round(time.x))}: {number_text(rate)} GFLOP/s"
+    return Point(time.datum, time.x, rate, flop / time.high, flop / time.low, text)

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from .figure import Axis, Bars, Datum, Figure, Plane
+from .figure import Axis, BarPanel, Datum, Figure, PointPanel
 
 COLUMNS = (
     "kernel", "title", "device and origin", "kind", "parameters", "quantity", "unit", "value", "low", "high",
@@ -34,7 +34,7 @@ def csv_text(figure: Figure) -> str:
 
 def json_text(figure: Figure) -> str:
     """Return everything that is drawn, with every sample in microseconds."""
-    roofs = [roof for panel in figure.panels if isinstance(panel, Plane) for roof in panel.roofs]
+    roofs = [roof for panel in figure.panels if isinstance(panel, PointPanel) for roof in panel.roofs]
     content = {
         "format": "tilescope chart",
         "chart": figure.chart,
@@ -50,7 +50,7 @@ def json_text(figure: Figure) -> str:
                 "copy_gb_per_s": r.gb_per_s,
                 "dtype": r.dtype,
                 "gflop_per_s": r.gflop_per_s,
-                "reached_in": r.told,
+                "reached_in": r.reached_by,
                 "beside": dict(r.beside),
                 "marks": ["measured"],
             }
@@ -64,7 +64,7 @@ def json_text(figure: Figure) -> str:
 def rows(figure: Figure) -> Iterator[dict[str, Any]]:
     """Return each drawn number with its interval, unit and marks; times are in microseconds."""
     for panel in figure.panels:
-        if isinstance(panel, Bars):
+        if isinstance(panel, BarPanel):
             for bar in panel.bars:
                 yield _row(bar.datum, panel.axis, bar.value, bar.low, bar.high)
         else:
@@ -77,17 +77,17 @@ def rows(figure: Figure) -> Iterator[dict[str, Any]]:
 def _row(datum: Datum, axis: Axis, value: float, low: float, high: float) -> dict[str, Any]:
     numbers = (axis.label, "µs" if axis.label == "time" else axis.unit, value, low, high)
     marks = [mark for mark, _ in axis.marks if mark != "published"]
-    told = (datum.subject, datum.name, datum.origin, datum.kind, datum.parameters, *numbers, marks)
-    return dict(zip(COLUMNS, (*told, datum.samples, datum.settled), strict=True))
+    values = (datum.subject, datum.name, datum.origin, datum.kind, datum.parameters, *numbers, marks)
+    return dict(zip(COLUMNS, (*values, datum.samples, datum.settled), strict=True))
 
 
 def _published(figure: Figure) -> Iterator[dict[str, Any]]:
     for panel in figure.panels:
-        for bar in panel.bars if isinstance(panel, Bars) else ():
+        for bar in panel.bars if isinstance(panel, BarPanel) else ():
             for mark in bar.published:
                 yield {
                     "kernel": bar.datum.subject,
                     "us": mark.microseconds,
-                    "told": mark.told,
+                    "told": mark.text,
                     "marks": ["published"],
                 }

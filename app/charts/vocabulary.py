@@ -11,7 +11,7 @@ from ...kernels.scenarios.catalogue import find, scenarios
 from ...kernels.scenarios.scenario import WORK_ITEM_WORDS
 from ..model.vocabulary import resolved_choice, text_in_words
 from .choice import Subject
-from .figure import Bars, Figure, Plane
+from .figure import BarPanel, Figure, PointPanel
 
 Say = Callable[[str], str]
 
@@ -21,10 +21,10 @@ def words_of(choice: str, subjects: Sequence[Subject]) -> str:
 
     Where the choice leaves it to the scenarios it is work-items if all of them speak so.
     """
-    told_in = {resolved_choice(choice, find(subject.scenario)) for subject in subjects} or {
+    spoken_in = {resolved_choice(choice, find(subject.scenario)) for subject in subjects} or {
         resolved_choice(choice, None)
     }
-    return "work-item" if told_in == {"work-item"} else "cuda"
+    return "work-item" if spoken_in == {"work-item"} else "cuda"
 
 
 def in_words(figure: Figure, words: str) -> Figure:
@@ -38,17 +38,18 @@ def in_words(figure: Figure, words: str) -> Figure:
         method=say(figure.method),
         notes=tuple(map(say, figure.notes)),
         panels=tuple(
-            _bars(panel, say) if isinstance(panel, Bars) else _plane(panel, say) for panel in figure.panels
+            _bars(panel, say) if isinstance(panel, BarPanel) else _plane(panel, say)
+            for panel in figure.panels
         ),
     )
 
 
-def _bars(panel: Bars, say: Say) -> Bars:
+def _bars(panel: BarPanel, say: Say) -> BarPanel:
     bars = tuple(replace(bar, part=say(bar.part)) for bar in panel.bars)
     return replace(panel, bars=bars, axis=replace(panel.axis, label=say(panel.axis.label)))
 
 
-def _plane(panel: Plane, say: Say) -> Plane:
+def _plane(panel: PointPanel, say: Say) -> PointPanel:
     return replace(panel, series=tuple(replace(series, part=say(series.part)) for series in panel.series))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen
 
-from ...charts.figure import Bar, Bars, Published
+from ...charts.figure import Bar, BarPanel, Published
 from ...charts.wording import number_text, time_text
 from ..common.geometry import Scale, log_range
 from .axis import axis_height, draw_axis
@@ -22,7 +22,7 @@ Hits = list[tuple[QRectF, str]]
 
 
 @dataclass(frozen=True)
-class Rows:
+class BarRows:
     """The places of a panel: where the names and the plot stand, and how high a bar's row is."""
 
     names: QRectF
@@ -31,7 +31,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Line:
+class NameLine:
     """A line of a name. A kernel's is bold."""
 
     text: str
@@ -43,13 +43,13 @@ class Line:
         return ink.width(self.text, self.size, bold=self.bold)
 
 
-def height_of(panel: Bars, ink: Ink, width: float) -> float:
+def height_of(panel: BarPanel, ink: Ink, width: float) -> float:
     """Return the height that a panel of this width would like to have."""
     row = ink.px(ROW) + any(bar.published for bar in panel.bars) * ink.height(12) / 2
     return len(panel.bars) * row + axis_height(ink, panel.axis, width)
 
 
-def draw_bars(ink: Ink, panel: Bars, box: QRectF) -> Hits:
+def draw_bars(ink: Ink, panel: BarPanel, box: QRectF) -> Hits:
     """Draw a panel in a box and return what is to be told where."""
     names = _names(ink, panel, (box.height() - axis_height(ink, panel.axis, box.width())) / len(panel.bars))
     rows = _rows(ink, panel, names, box)
@@ -66,11 +66,11 @@ def draw_bars(ink: Ink, panel: Bars, box: QRectF) -> Hits:
         _draw_value(ink, bar, scale, row, body)
         place = QRectF(rows.names.left(), top, rows.names.width(), rows.pitch)
         _draw_name(ink, names[number], place.translated(0, body.center().y() - row.center().y()))
-        hits.append((QRectF(box.left(), top, box.width(), rows.pitch), told(bar, panel)))
+        hits.append((QRectF(box.left(), top, box.width(), rows.pitch), bar_text(bar, panel)))
     return hits
 
 
-def told(bar: Bar, panel: Bars) -> str:
+def bar_text(bar: Bar, panel: BarPanel) -> str:
     """Return a bar in words."""
     name = ", ".join(filter(None, (bar.datum.name, bar.part)))
     if panel.axis.label != "time":
@@ -78,7 +78,7 @@ def told(bar: Bar, panel: Bars) -> str:
         return f"{name}: {bar.text} ({ends})\n{bar.datum.origin}, measured"
     ends = f"95 % interval {time_text(bar.low)} to {time_text(bar.high)}, {len(bar.datum.samples):,} samples"
     lines = [f"{name}: {bar.text}", ends, f"{bar.datum.origin}, measured"]
-    return "\n".join([*lines, *(f"published: {mark.told} ({mark.document})" for mark in bar.published)])
+    return "\n".join([*lines, *(f"published: {mark.text} ({mark.document})" for mark in bar.published)])
 
 
 def _size(ink: Ink, pitch: float) -> float:
@@ -86,7 +86,7 @@ def _size(ink: Ink, pitch: float) -> float:
     return 13 * min(1.0, pitch / ink.px(LEAST))
 
 
-def _names(ink: Ink, panel: Bars, pitch: float) -> list[list[Line]]:
+def _names(ink: Ink, panel: BarPanel, pitch: float) -> list[list[NameLine]]:
     """Return the lines of all names; a kernel's name stands at its first bar alone."""
     before = ["", *(bar.datum.name for bar in panel.bars)]
     size = _size(ink, pitch)
@@ -96,17 +96,17 @@ def _names(ink: Ink, panel: Bars, pitch: float) -> list[list[Line]]:
     ]
 
 
-def _name_of(ink: Ink, bar: Bar, first: bool, size: float, pitch: float) -> list[Line]:
+def _name_of(ink: Ink, bar: Bar, first: bool, size: float, pitch: float) -> list[NameLine]:
     """Return the lines of a bar's name. first: it is the first bar of its kernel; pitch: the height that there is."""
     small, both = size - 1, pitch >= ink.height(size) + ink.height(size - 1)
     if not first:
-        return [Line(bar.part or bar.datum.name, small, bold=False)]
+        return [NameLine(bar.part or bar.datum.name, small, bold=False)]
     if both and bar.part:
-        return [Line(bar.datum.name, size), Line(bar.part, small, bold=False)]
-    return [Line(", ".join(filter(None, (bar.datum.name, bar.part))), size)]
+        return [NameLine(bar.datum.name, size), NameLine(bar.part, small, bold=False)]
+    return [NameLine(", ".join(filter(None, (bar.datum.name, bar.part))), size)]
 
 
-def _draw_name(ink: Ink, lines: list[Line], box: QRectF) -> None:
+def _draw_name(ink: Ink, lines: list[NameLine], box: QRectF) -> None:
     """Write lines at the right of a box, in the middle of its height."""
     lines = _broken(ink, lines, box)
     high = max(ink.height(line.size) for line in lines) - ink.px(1)
@@ -116,16 +116,16 @@ def _draw_name(ink: Ink, lines: list[Line], box: QRectF) -> None:
         ink.text(place, line.text, line.size, ink=colour, bold=line.bold, align=right)
 
 
-def _broken(ink: Ink, lines: list[Line], box: QRectF) -> list[Line]:
+def _broken(ink: Ink, lines: list[NameLine], box: QRectF) -> list[NameLine]:
     """Return a single line that is too long as two, where there is room for both."""
     (first, *more) = lines
     parts = wrapped(ink, first.text, box.width(), first.size, bold=first.bold)
     if more or len(parts) < 2 or box.height() < 2 * ink.height(first.size):
         return lines
-    return [Line(text, first.size, first.bold) for text in (parts[0], " ".join(parts[1:]))]
+    return [NameLine(text, first.size, first.bold) for text in (parts[0], " ".join(parts[1:]))]
 
 
-def _rows(ink: Ink, panel: Bars, names: list[list[Line]], box: QRectF) -> Rows:
+def _rows(ink: Ink, panel: BarPanel, names: list[list[NameLine]], box: QRectF) -> BarRows:
     bars = panel.bars
     longest = max((line.width(ink) for lines in names for line in lines), default=0)
     left = min(longest + ink.px(15), SHARE * box.width())
@@ -133,10 +133,10 @@ def _rows(ink: Ink, panel: Bars, names: list[list[Line]], box: QRectF) -> Rows:
     below = axis_height(ink, panel.axis, box.width())
     plot = QRectF(box.left() + left, box.top(), box.width() - left - right, box.height() - below)
     beside = QRectF(box.left(), box.top(), left - ink.px(14), plot.height())
-    return Rows(beside, plot, plot.height() / max(len(bars), 1))
+    return BarRows(beside, plot, plot.height() / max(len(bars), 1))
 
 
-def _scale(panel: Bars, plot: QRectF) -> Scale:
+def _scale(panel: BarPanel, plot: QRectF) -> Scale:
     """Return an axis that holds the intervals, nearly all samples and what was published."""
     ends = [1.0] if panel.reference else []
     for bar in panel.bars:
@@ -148,7 +148,7 @@ def _scale(panel: Bars, plot: QRectF) -> Scale:
     return Scale(0.0, 1.04 * max(ends, default=1.0), plot.left(), plot.right())
 
 
-def beyond(panel: Bars) -> int:
+def samples_beyond(panel: BarPanel) -> int:
     """Return how many samples lie outside the axis."""
     scale = _scale(panel, QRectF(0, 0, 1, 1))
     return sum(not scale.low <= sample <= scale.high for bar in panel.bars for sample in bar.dots)
@@ -238,7 +238,7 @@ def _draw_published(ink: Ink, mark: Published, scale: Scale, row: QRectF, body: 
 def _name_published(ink: Ink, mark: Published, place: QPointF, scale: Scale) -> None:
     """Write beside a diamond whose figure it is, and in which document where that fits too."""
     away, high = ink.px(10), ink.height(12)
-    for text in (f"{mark.told}, {mark.document}", mark.told):
+    for text in (f"{mark.text}, {mark.document}", mark.text):
         width = ink.width(text, 12) + 2
         for left in (place.x() + away, place.x() - away - width):
             if scale.start <= left and left + width <= scale.end:

@@ -8,11 +8,11 @@ from itertools import groupby
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPen
 
-from ...charts.figure import Bars, Figure, Plane, Series
+from ...charts.figure import BarPanel, Figure, PointPanel, Series
 from ...widgets.theme import Theme
-from .bars import Hits, beyond, draw_bars, height_of
+from .bars import Hits, draw_bars, height_of, samples_beyond
 from .ink import DASHES, Ink, wrapped
-from .points import draw_plane
+from .points import draw_points
 
 MARGIN, SMALL = 18, 11
 NARROW, PLANE = 400, 300  # pixels of the narrowest panel beside another one, and of the lowest one
@@ -22,7 +22,7 @@ SAMPLE, NAMED = (
     40,
 )  # pixels of a legend's entry beside its name: its sign, with a piece of its line or without
 EMPTY = "There is nothing to draw: choose a kernel that was measured like this."
-Panels = tuple[Bars | Plane, ...]
+Panels = tuple[BarPanel | PointPanel, ...]
 
 
 def draw_figure(painter: QPainter, figure: Figure, box: QRectF, theme: Theme) -> Hits:
@@ -44,8 +44,8 @@ def draw_figure(painter: QPainter, figure: Figure, box: QRectF, theme: Theme) ->
 def wanted_height(figure: Figure, width: float, theme: Theme) -> int:
     """Return the height at which every bar of a figure has room for its name, and every plane for its points."""
     ink, inside = Ink(QPainter(), theme), width - 2 * MARGIN * theme.scale
-    bars = sum(height_of(panel, ink, inside) * 0.75 for panel in figure.panels if isinstance(panel, Bars))
-    planes = [len(_rows(ink, group, inside)) for group in _groups(figure) if isinstance(group[0], Plane)]
+    bars = sum(height_of(panel, ink, inside) * 0.75 for panel in figure.panels if isinstance(panel, BarPanel))
+    planes = [len(_rows(ink, group, inside)) for group in _groups(figure) if isinstance(group[0], PointPanel)]
     legends = sum(_legend_height(ink, group, inside) for group in _groups(figure))
     head = len(wrapped(ink, figure.title, inside, 18, bold=True)) * ink.height(18)
     head += len(wrapped(ink, figure.subtitle, inside, 13)) * ink.height()
@@ -67,13 +67,13 @@ def _draw_head(ink: Ink, figure: Figure, inside: QRectF) -> float:
 # The legends.
 
 
-def _legend(panels: Sequence[Bars | Plane]) -> list[Series]:
-    series = [s for panel in panels if isinstance(panel, Plane) for s in panel.series]
-    return list({(s.told, s.slot, s.style): s for s in series}.values())
+def _legend(panels: Sequence[BarPanel | PointPanel]) -> list[Series]:
+    series = [s for panel in panels if isinstance(panel, PointPanel) for s in panel.series]
+    return list({(s.full_name, s.slot, s.style): s for s in series}.values())
 
 
 def _entry_width(ink: Ink, series: Series) -> float:
-    return ink.width(series.told) + ink.px(NAMED + SAMPLE * _is_line(series))
+    return ink.width(series.full_name) + ink.px(NAMED + SAMPLE * _is_line(series))
 
 
 def _is_line(series: Series) -> bool:
@@ -81,7 +81,7 @@ def _is_line(series: Series) -> bool:
     return series.style > 0 and len(series.points) > 1
 
 
-def _legend_rows(ink: Ink, panels: Sequence[Bars | Plane], width: float) -> list[list[Series]]:
+def _legend_rows(ink: Ink, panels: Sequence[BarPanel | PointPanel], width: float) -> list[list[Series]]:
     rows: list[list[Series]] = []
     for one in _legend(panels):
         used = sum(_entry_width(ink, other) for other in rows[-1]) if rows else width
@@ -91,12 +91,12 @@ def _legend_rows(ink: Ink, panels: Sequence[Bars | Plane], width: float) -> list
     return rows
 
 
-def _legend_height(ink: Ink, panels: Sequence[Bars | Plane], width: float) -> float:
+def _legend_height(ink: Ink, panels: Sequence[BarPanel | PointPanel], width: float) -> float:
     rows = len(_legend_rows(ink, panels, width))
     return rows * (ink.height() + ink.px(3)) + ink.px(10) if rows else 0.0
 
 
-def _draw_legend(ink: Ink, panels: Sequence[Bars | Plane], box: QRectF) -> None:
+def _draw_legend(ink: Ink, panels: Sequence[BarPanel | PointPanel], box: QRectF) -> None:
     """Write the names of points and lines with their signs, in rows."""
     high = ink.height() + ink.px(3)
     for number, row in enumerate(_legend_rows(ink, panels, box.width())):
@@ -115,7 +115,7 @@ def _draw_entry(ink: Ink, series: Series, box: QRectF) -> None:
             QPointF(box.left(), sign.y()), QPointF(box.left() + reach + ink.px(16), sign.y())
         )
     ink.sign(sign, series.slot, hollow=series.hollow, style=series.style)
-    ink.text(box.adjusted(ink.px(20) + reach, 0, -ink.px(2), 0), series.told)
+    ink.text(box.adjusted(ink.px(20) + reach, 0, -ink.px(2), 0), series.full_name)
 
 
 # The foot.
@@ -123,7 +123,7 @@ def _draw_entry(ink: Ink, series: Series, box: QRectF) -> None:
 
 def _foot(ink: Ink, figure: Figure, width: float) -> list[str]:
     """Return the lines at the foot of a figure."""
-    outside = sum(beyond(panel) for panel in figure.panels if isinstance(panel, Bars))
+    outside = sum(samples_beyond(panel) for panel in figure.panels if isinstance(panel, BarPanel))
     notes = [*figure.notes, *([f"Samples beyond the axis: {outside:,}."] if outside else [])]
     texts = [" ".join(notes), figure.method, *figure.origins]
     return [line for text in texts for line in wrapped(ink, text, width, SMALL)]
@@ -147,7 +147,7 @@ def _groups(figure: Figure) -> list[Panels]:
     """Return the panels that have an x axis and a legend in common."""
     return [
         tuple(panels)
-        for _, panels in groupby(figure.panels, lambda p: p.x.label if isinstance(p, Plane) else "")
+        for _, panels in groupby(figure.panels, lambda p: p.x.label if isinstance(p, PointPanel) else "")
     ]
 
 
@@ -179,5 +179,7 @@ def _draw_row(ink: Ink, panels: Panels, box: QRectF) -> Hits:
     width = (box.width() - gap * (len(panels) - 1)) / len(panels)
     for number, panel in enumerate(panels):
         place = QRectF(box.left() + number * (width + gap), box.top(), width, box.height())
-        hits += draw_bars(ink, panel, place) if isinstance(panel, Bars) else draw_plane(ink, panel, place)
+        hits += (
+            draw_bars(ink, panel, place) if isinstance(panel, BarPanel) else draw_points(ink, panel, place)
+        )
     return hits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPen, QPolygonF
 
-from ...charts.figure import Plane, Roof, Series
+from ...charts.figure import PointPanel, Roof, Series
 from ..common.geometry import Scale, log_range
 from .axis import axis_height, draw_axis, draw_upright_axis, draw_upright_label, label_height, number_width
 from .bars import Hits
@@ -15,7 +15,7 @@ from .roof_names import Names, corners, dash_of, name_roofs, names_height
 NEAR = 9  # pixels around a point in which it is told
 
 
-def draw_plane(ink: Ink, panel: Plane, box: QRectF) -> Hits:
+def draw_points(ink: Ink, panel: PointPanel, box: QRectF) -> Hits:
     """Draw a panel in a box and return what is to be told where."""
     label = label_height(ink, panel.y, box.width()) + ink.px(4)
     below = axis_height(ink, panel.x, box.width())
@@ -57,11 +57,11 @@ def _around(ink: Ink, place: QPointF) -> QRectF:
     return QRectF(place.x() - near, place.y() - near, 2 * near, 2 * near)
 
 
-def _roof_heights(panel: Plane) -> list[float]:
+def _roof_heights(panel: PointPanel) -> list[float]:
     return [rate for roof in panel.roofs for rate in (roof.gflop_per_s, *(rate for _, rate in roof.beside))]
 
 
-def _width(panel: Plane) -> tuple[float, float]:
+def _width(panel: PointPanel) -> tuple[float, float]:
     """Return the range of x: that of the points, with the ridge of every roof in sight."""
     xs = [point.x for series in panel.series for point in series.points] or [1.0]
     ridges = [roof.gflop_per_s / roof.gb_per_s for roof in panel.roofs]
@@ -89,8 +89,8 @@ def _draw_series(ink: Ink, series: Series, joined: float, across: Scale, upright
         ends = [QPointF(place.x(), upright.at(end)) for end in (point.low, point.high)]
         ink.painter.drawLine(*ends)
         ink.sign(place, series.slot, hollow=series.hollow, style=series.style)
-    told = [f"{p.told}\n{p.datum.origin}" for p in series.points]
-    return list(zip([_around(ink, place) for place in places], told, strict=True))
+    texts = [f"{p.text}\n{p.datum.origin}" for p in series.points]
+    return list(zip([_around(ink, place) for place in places], texts, strict=True))
 
 
 def _runs(series: Series, joined: float) -> list[list[int]]:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ...charts.figure import Figure, numbers_told
+from ...charts.figure import Figure, number_texts
 from ...widgets.theme import Theme
 from ..common.view import guarded
 from .bars import Hits
@@ -27,7 +27,7 @@ class ChartView(QWidget):
         """Draw another figure."""
         self.figure = figure
         self.setAccessibleName(f"{figure.title}. {figure.subtitle}")
-        self.setAccessibleDescription(". ".join((*numbers_told(figure), figure.method, *figure.notes)))
+        self.setAccessibleDescription(". ".join((*number_texts(figure), figure.method, *figure.notes)))
         self._ask_height()
         self.update()
 
@@ -59,13 +59,13 @@ class ChartView(QWidget):
         self._hits = draw_figure(painter, self.figure, QRectF(self.rect()), self.theme)
         painter.end()
 
-    def told(self, place: QPointF) -> str:
+    def text_at(self, place: QPointF) -> str:
         """Return what stands at a place, in words; "" where nothing does."""
         return next((text for box, text in reversed(self._hits) if box.contains(place)), "")
 
     def event(self, event: QEvent) -> bool:
         """Say what is under a resting pointer; everything else as usual."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self.told(QPointF(event.pos())), self)
+            QToolTip.showText(event.globalPos(), self.text_at(QPointF(event.pos())), self)
             return True
         return super().event(event)

@@ -80,7 +80,7 @@ def test_scaling_never_has_matrices_and_vectors_on_one_axis():
         by_label.setdefault(panel.x.label, []).append(panel.y.label)
         for point in (point for series in panel.series for point in series.points):
             assert ("count" in point.datum.parameters) == (panel.x.label == "elements")
-            assert ("elements" in point.told) == (panel.x.label == "elements")
+            assert ("elements" in point.text) == (panel.x.label == "elements")
     assert by_label == {"N, the side of the matrices": ["time", "rate"], "elements": ["time", "rate"]}
 
 
@@ -145,7 +145,7 @@ def test_the_roof_is_that_of_the_dtype_and_the_note_says_in_what_it_was_reached(
     figure = build([H200], of("matmul-tiled", chart="roofline", problem="M = K = N = 512, float64"))
     (roof,) = figure.panels[0].roofs
     assert roof.dtype == "float64"
-    assert "DGEMM" in roof.told
+    assert "DGEMM" in roof.reached_by
     assert any("tensor cores" in note for note in figure.notes)
     assert not any("tensor cores" in note for note in build([H200], Choice("roofline")).notes)
     assert any(
@@ -165,7 +165,7 @@ def test_without_cublas_the_roof_is_a_product_of_our_own_else_the_registers(left
     )
     (drawn,) = build([replace(H200, measurement=measurement)], Choice("roofline")).panels[0].roofs
     expected = next(peak for peak in peaks if (peak.by, peak.dtype) == (roof, "float32"))
-    assert (drawn.gflop_per_s, drawn.told) == (expected.gflop_per_s, expected.told)
+    assert (drawn.gflop_per_s, drawn.reached_by) == (expected.gflop_per_s, expected.told)
     assert len(drawn.beside) == len(left) - 1
 
 
@@ -265,8 +265,8 @@ def test_what_has_nothing_to_be_compared_with_is_named():
 def test_a_chart_speaks_of_work_groups_but_leaves_titles_alone():
     keys = ("matmul-tiled", "vector-multiply", "python-threads")
     figure = in_words(build([H200], of(*keys, chart="scaling")), "work-item")
-    assert [series.told for series in figure.panels[0].series] == ["Tiled, shared memory"]
-    assert figure.panels[2].series[0].told == "Multiply, grid-stride loop, 1,024 work-groups of 1,024"
+    assert [series.full_name for series in figure.panels[0].series] == ["Tiled, shared memory"]
+    assert figure.panels[2].series[0].full_name == "Multiply, grid-stride loop, 1,024 work-groups of 1,024"
     assert "Python, threads and a barrier" in " ".join(figure.notes)
     speedup = in_words(build([H200], of("matmul-tiled", chart="speedup")), "work-item")
     assert speedup.panels[0].axis.label == "times as fast as Tiled, shared memory"

@@ -165,7 +165,7 @@ def test_a_value_never_stands_beside_the_diamond_of_a_published_time(monkeypatch
     for height in (540, 240):
         seen = drawn(figure, monkeypatch, (960, height))
         for bar in (bar for bar in figure.panels[0].bars if bar.published):
-            names = [p.boundingRect() for t, p in seen.texts if t.startswith(bar.published[0].told)]
+            names = [p.boundingRect() for t, p in seen.texts if t.startswith(bar.published[0].text)]
             value = seen.place(bar.text)
             assert names or value.left() > 860
             assert not any(value.intersects(name) for name in names)
@@ -183,7 +183,7 @@ def test_sizes_that_are_far_apart_are_not_joined(monkeypatch):
 
 def test_points_of_two_devices_are_told_apart(monkeypatch):
     figure = build([H200, LAPTOP], of("matmul-tiled", chart="roofline"))
-    assert [series.told for series in figure.panels[0].series] == [
+    assert [series.full_name for series in figure.panels[0].series] == [
         "Tiled, shared memory, NVIDIA H200",
         "Tiled, shared memory, GeForce RTX 4060 Laptop",
     ]

@@ -132,9 +132,9 @@ def test_the_pointer_is_told_what_stands_there():
     hits = draw_figure(painter, figure(), QRectF(0, 0, *SIZE), view.theme)
     painter.end()
     view.grab()
-    assert "Tiled, shared memory: 297 µs" in view.told(hits[2][0].center())
-    assert "samples" in view.told(hits[2][0].center())
-    assert view.told(QRectF(0, 0, 2, 2).center()) == ""
+    assert "Tiled, shared memory: 297 µs" in view.text_at(hits[2][0].center())
+    assert "samples" in view.text_at(hits[2][0].center())
+    assert view.text_at(QRectF(0, 0, 2, 2).center()) == ""
 
 
 def test_the_clipboard_gets_the_picture():

@@ -44,7 +44,7 @@ def test_published_figures_name_their_gpu_and_can_be_left_out():
     assert [mark.microseconds for bar in bars for mark in bar.published] == [6200, 44600]
     increments = build([H200], of("vector-increment")).panels[0].bars
     assert "CS236781 tutorial 11" in build([H200], of("vector-increment")).notes[0]
-    assert increments[0].published[0].told == "79.4 µs, GeForce RTX 2080 Ti"
+    assert increments[0].published[0].text == "79.4 µs, GeForce RTX 2080 Ti"
     assert increments[0].published[0].document == "CS236781 tutorial 11"
     assert not build([H200], of("vector-increment", published=False)).panels[0].bars[0].published
 
