@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...tracer.measure.measurement import Row, TimingKind
-from .choice import Choice, Subject, slots_of, subject_named, timing_of, title_of
+from .choice import ChartSubject, Choice, slots_of, subject_of_key, timing_of, title_of
 from .figure import Axis, Bar, BarPanel, Datum, Mark
 from .published import published_for
-from .sources import Measured, origin_among, sources_of
+from .sources import MeasuredRow, origin_among, sources_of
 from .wording import SHORT, number_text, problem_of, shape_of, time_text, unit_of
 
-ChartRows = Sequence[tuple[Subject, list[Measured]]]
+ChartRows = Sequence[tuple[ChartSubject, list[MeasuredRow]]]
 BarPanels = tuple[tuple[BarPanel, ...], tuple[str, ...]]
 IN_SIZE_AND_SHAPE = {
     "m",
@@ -79,7 +79,7 @@ def _marks(bars: Sequence[Bar]) -> tuple[tuple[Mark, str], ...]:
     return (*MEASURED, published) if any(bar.published for bar in bars) else MEASURED
 
 
-def _bar(measured: Measured, kind: TimingKind, slot: int, part: str, published: bool) -> Bar:
+def _bar(measured: MeasuredRow, kind: TimingKind, slot: int, part: str, published: bool) -> Bar:
     row, timing = measured.row, timing_of(measured.row, kind)
     assert timing is not None  # the rows were chosen for having it
     low, high = timing.interval()
@@ -89,22 +89,22 @@ def _bar(measured: Measured, kind: TimingKind, slot: int, part: str, published: 
     return Bar(datum, part, timing.median, low, high, text, slot, timing.microseconds, marks)
 
 
-def datum_of(measured: Measured, kind: TimingKind) -> Datum:
+def datum_of(measured: MeasuredRow, kind: TimingKind) -> Datum:
     """Return what a number drawn for a row brings along."""
     row, timing = measured.row, timing_of(measured.row, kind)
     assert timing is not None  # the rows were chosen for having it
-    key = Subject(row.scenario, row.baseline).key
+    key = ChartSubject(row.scenario, row.baseline).key
     origin = measured.source.origin
     return Datum(key, row.title, origin, timing.kind, row.parameters, timing.microseconds, timing.settled)
 
 
-def _part(measured: Measured, apart: str, kinds: Sequence[TimingKind], kind: TimingKind) -> str:
+def _part(measured: MeasuredRow, apart: str, kinds: Sequence[TimingKind], kind: TimingKind) -> str:
     """Return what tells a bar from the others of its kernel: the kind of time, the blocks, the device."""
     parts = [SHORT[kind]] if len(kinds) > 1 and measured.row.timing("cpu") is None else []
     return " · ".join(filter(None, [*parts, apart]))
 
 
-def distinguishing_text(measured: Measured, subject: Subject, rows: ChartRows) -> str:
+def distinguishing_text(measured: MeasuredRow, subject: ChartSubject, rows: ChartRows) -> str:
     """Return what tells a row from all that is drawn of its kernel, by size and blocks, and from other measurements.
 
     With parameters given a kernel may be chosen more than once.
@@ -151,14 +151,14 @@ def speedup(rows: ChartRows, choice: Choice) -> BarPanels:
 
 def _without_base(against: str, without: Sequence[str], is_measured: bool) -> tuple[str, ...]:
     """Return a sentence about titles whose measurement has no baseline, or about a baseline that none has."""
-    title = title_of(subject_named(against)) if against else "Nothing"
+    title = title_of(subject_of_key(against)) if against else "Nothing"
     if not is_measured:
         return (f"{title} was not measured like this, so that there is nothing to compare with.",)
     sentence = f"Not compared: {'; '.join(dict.fromkeys(without))}, measured without {title}."
     return (sentence,) if without else ()
 
 
-def _ratio(measured: Measured, base: Measured, kind: TimingKind, slot: int, part: str) -> Bar:
+def _ratio(measured: MeasuredRow, base: MeasuredRow, kind: TimingKind, slot: int, part: str) -> Bar:
     mine, other = timing_of(measured.row, kind), timing_of(base.row, kind)
     assert mine is not None and other is not None  # the rows were chosen for having it
     (low, high), (base_low, base_high) = mine.interval(), other.interval()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .bars import ChartRows, calls, copies, ladder, speedup, times
-from .choice import ChartKind, Choice, Subject, chosen_rows, subject_named, timing_of, title_of
+from .choice import ChartKind, ChartSubject, Choice, chosen_rows, subject_of_key, timing_of, title_of
 from .figure import BarPanel, Figure, PointPanel
 from .roofline import on_gpu, roofline
 from .scaling import scaling
-from .sources import Measured, Source, rows_of, sources_of
+from .sources import MeasuredRow, Source, rows_of, sources_of
 from .wording import METHODS, kind_text, problem_of, shape_of
 
 TITLES: dict[ChartKind, str] = {
@@ -52,7 +52,7 @@ def build(chosen: Sequence[Source], choice: Choice) -> Figure:
     )
 
 
-def _title(choice: Choice, drawn: Sequence[Measured]) -> str:
+def _title(choice: Choice, drawn: Sequence[MeasuredRow]) -> str:
     """Return what the chart shows; a program on the CPU has one kind of time whatever is chosen for kernels."""
     if len(choice.kinds) > 1:
         return TITLES[choice.chart]
@@ -65,7 +65,7 @@ def _title(choice: Choice, drawn: Sequence[Measured]) -> str:
     return f"{TITLES[choice.chart]}: {'; '.join(texts)}"
 
 
-def _subtitle(choice: Choice, drawn: Sequence[Measured]) -> str:
+def _subtitle(choice: Choice, drawn: Sequence[MeasuredRow]) -> str:
     """Return what all that is drawn has in common: size, launch shape, and what it ran on."""
     parts: list[str] = []
     problems = dict.fromkeys(problem_of(m.row) for m in drawn)
@@ -77,7 +77,7 @@ def _subtitle(choice: Choice, drawn: Sequence[Measured]) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _method(choice: Choice, sources: Sequence[Source], drawn: Sequence[Measured]) -> str:
+def _method(choice: Choice, sources: Sequence[Source], drawn: Sequence[MeasuredRow]) -> str:
     kinds = list(choice.kinds) if any(not m.row.timing("cpu") for m in drawn) else []
     kinds += ["cpu"] * any(m.row.timing("cpu") for m in drawn)
     sentences = [METHODS[kind] for kind in dict.fromkeys(kinds)]
@@ -87,9 +87,9 @@ def _method(choice: Choice, sources: Sequence[Source], drawn: Sequence[Measured]
     return " ".join([*sentences, ends])
 
 
-def _missing(subject: Subject, chosen: Sequence[Source], choice: Choice) -> tuple[str, str]:
+def _missing(subject: ChartSubject, chosen: Sequence[Source], choice: Choice) -> tuple[str, str]:
     """Return a subject that is not in the chart and why: "" where it was just not measured like this."""
-    rows = [m.row for m in rows_of(chosen) if subject_named(subject.key).names(m.row)]
+    rows = [m.row for m in rows_of(chosen) if subject_of_key(subject.key).names(m.row)]
     title, problem = title_of(subject), next((row.problem for row in rows if row.problem), "")
     if problem and not any(row.timings for row in rows):
         return title, problem

@@ -9,7 +9,7 @@ from .choice import Choice, chosen_rows
 from .sources import Source
 
 
-def cases_for(chosen: Sequence[Source], choice: Choice) -> list[Case]:
+def cases_to_measure(chosen: Sequence[Source], choice: Choice) -> list[Case]:
     """Return the rows that a chart shows, to be measured; for a subject without any, its lesson's first size.
 
     A first call is measured where one was before. Raises CatalogueError for rows of another version's catalogue.

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from ...kernels.scenarios.catalogue import Scenario, find, scenarios
 from ...tracer.measure.measurement import Row, Timing, TimingKind
-from .sources import Measured, Source, rows_of
+from .sources import MeasuredRow, Source, rows_of
 from .wording import problem_of, real_of, shape_of, side_of
 
 ChartKind = Literal["bars", "ladder", "speedup", "scaling", "roofline", "calls", "copies"]
@@ -28,7 +28,7 @@ MANY = 20  # samples that are worth looking at one by one
 
 
 @dataclass(frozen=True)
-class Subject:
+class ChartSubject:
     """A kernel, or one of its baselines; with `values` its rows that have these parameters alone."""
 
     scenario: str
@@ -46,20 +46,20 @@ class Subject:
         return mine and all(str(row.parameters.get(name)) == str(value) for name, value in self.values)
 
 
-def title_of(subject: Subject) -> str:
+def title_of(subject: ChartSubject) -> str:
     """Return how a subject is called, whether it was measured or not."""
     scenario = find(subject.scenario)
     titles = [baseline.title for baseline in scenario.baselines if baseline.name == subject.baseline]
     return ", ".join([scenario.title, *titles])
 
 
-def subject_named(key: str) -> Subject:
+def subject_of_key(key: str) -> ChartSubject:
     """Return the subject of a key: `scenario` or `scenario/baseline`."""
     scenario, _, baseline = key.partition("/")
-    return Subject(scenario, baseline)
+    return ChartSubject(scenario, baseline)
 
 
-def slots_of(subjects: Sequence[Subject]) -> dict[str, int]:
+def slots_of(subjects: Sequence[ChartSubject]) -> dict[str, int]:
     """Return the number of the colour of each subject by its key: its own, unless another one has that already.
 
     So a kernel keeps its colour while others come and go, as far as there are colours.
@@ -86,7 +86,7 @@ class Choice:
     """
 
     chart: ChartKind = "bars"
-    subjects: tuple[Subject, ...] = tuple(Subject(name) for name in DEFAULT_SUBJECTS)
+    subjects: tuple[ChartSubject, ...] = tuple(ChartSubject(name) for name in DEFAULT_SUBJECTS)
     kind: TimingKind = "kernel-warm"
     problem: str = ""
     shape: str = ""
@@ -100,7 +100,7 @@ class Choice:
         return KINDS_OF.get(self.chart, (self.kind,))
 
 
-def is_on_cpu(subject: Subject) -> bool:
+def is_on_cpu(subject: ChartSubject) -> bool:
     """Return whether a subject is a program on the CPU."""
     return bool(subject.baseline) or find(subject.scenario).engine == "python"
 
@@ -109,7 +109,7 @@ def turned_to(choice: Choice, chart: ChartKind) -> Choice:
     """Return a choice with another chart; a ladder without a program on the CPU is the usual one."""
     if chart != "ladder" or any(is_on_cpu(subject) for subject in choice.subjects):
         return replace(choice, chart=chart)
-    return replace(choice, chart=chart, subjects=tuple(map(subject_named, LADDER)), problem="", shape="")
+    return replace(choice, chart=chart, subjects=tuple(map(subject_of_key, LADDER)), problem="", shape="")
 
 
 def timing_of(row: Row, kind: TimingKind) -> Timing | None:
@@ -119,9 +119,9 @@ def timing_of(row: Row, kind: TimingKind) -> Timing | None:
     return row.timing(kind)
 
 
-def subjects_of(chosen: Iterable[Source]) -> list[Subject]:
+def subjects_of(chosen: Iterable[Source]) -> list[ChartSubject]:
     """Return everything that was measured, in the order of the files."""
-    return list({Subject(m.row.scenario, m.row.baseline): None for m in rows_of(chosen)})
+    return list({ChartSubject(m.row.scenario, m.row.baseline): None for m in rows_of(chosen)})
 
 
 def problems(chosen: Sequence[Source], choice: Choice) -> list[str]:
@@ -170,13 +170,15 @@ def _timed(chosen: Iterable[Source], choice: Choice) -> list[Row]:
     return [row for row in rows if row.flop] if choice.chart == "roofline" else rows
 
 
-def chosen_rows(chosen: Sequence[Source], choice: Choice) -> list[tuple[Subject, list[Measured]]]:
+def chosen_rows(chosen: Sequence[Source], choice: Choice) -> list[tuple[ChartSubject, list[MeasuredRow]]]:
     """Return for each subject the rows to draw, of every source; none where it was not measured like that."""
     problem = problem_for(chosen, choice)
     return [(subject, _of_subject(chosen, choice, subject, problem)) for subject in choice.subjects]
 
 
-def _of_subject(chosen: Sequence[Source], choice: Choice, subject: Subject, problem: str) -> list[Measured]:
+def _of_subject(
+    chosen: Sequence[Source], choice: Choice, subject: ChartSubject, problem: str
+) -> list[MeasuredRow]:
     fitting = {id(row) for row in _timed(chosen, choice)}
     found = []
     for source in chosen:
@@ -190,12 +192,12 @@ def _of_subject(chosen: Sequence[Source], choice: Choice, subject: Subject, prob
     return found
 
 
-def _of_sizes(found: list[Measured], shape: str) -> list[Measured]:
+def _of_sizes(found: list[MeasuredRow], shape: str) -> list[MeasuredRow]:
     """Return a row for each N, all of one dtype and one launch shape, so that a line may join them.
 
     Of the shape that is asked for, where there is one; else of that with the most sizes, then with the largest.
     """
-    alike: dict[tuple[str, str], dict[int, Measured]] = {}
+    alike: dict[tuple[str, str], dict[int, MeasuredRow]] = {}
     for measured in found:
         rows = alike.setdefault((real_of(measured.row), shape_of(measured.row)), {})
         rows.setdefault(side_of(measured.row) or 0, measured)
@@ -204,7 +206,7 @@ def _of_sizes(found: list[Measured], shape: str) -> list[Measured]:
     return list(best.values())
 
 
-def _of_shape(found: list[Measured], shape: str) -> list[Measured]:
+def _of_shape(found: list[MeasuredRow], shape: str) -> list[MeasuredRow]:
     """Return the rows of a launch shape; a kernel without it is drawn as it was measured first."""
     if shape == "all":
         return list({shape_of(m.row): m for m in reversed(found)}.values())[::-1]

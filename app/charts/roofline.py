@@ -13,7 +13,7 @@ from ...tracer.measure.traffic import traffic_of
 from .bars import ChartRows, datum_of, distinguishing_text
 from .choice import Choice, slots_of, timing_of
 from .figure import Axis, Mark, Point, PointPanel, Roof, Series
-from .sources import Measured, Source, sources_of
+from .sources import MeasuredRow, Source, sources_of
 from .wording import number_text, real_of
 
 X_MARKS: tuple[tuple[Mark, str], ...] = (("modelled", "FLOP"), ("exact", "bytes"))
@@ -62,7 +62,7 @@ def on_gpu(row: Row) -> bool:
     return row.engine in ("numba-cuda", "cuda-c")
 
 
-def _series(measured: Measured, part: str, slot: int, style: int, choice: Choice) -> Series:
+def _series(measured: MeasuredRow, part: str, slot: int, style: int, choice: Choice) -> Series:
     row, timing = measured.row, timing_of(measured.row, choice.kind)
     assert timing is not None  # the rows were chosen for having it
     traffic = traffic_of(row)
@@ -74,7 +74,7 @@ def _series(measured: Measured, part: str, slot: int, style: int, choice: Choice
     return Series(row.title, slot, style, (point,), part, hollow=traffic is None)
 
 
-def _roofs(drawn: Sequence[Measured]) -> list[Roof]:
+def _roofs(drawn: Sequence[MeasuredRow]) -> list[Roof]:
     """Return a roof for each device and dtype that is drawn."""
     roofs: list[Roof] = []
     for source in sources_of(drawn):

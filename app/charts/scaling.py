@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from .bars import MEASURED, ChartRows, datum_of
 from .choice import Choice, slots_of, timing_of
 from .figure import Axis, Mark, Point, PointPanel, Series
-from .sources import Measured, origin_among, sources_of
+from .sources import MeasuredRow, origin_among, sources_of
 from .wording import number_text, real_of, shape_of, side_of, size_name, time_text, unit_of
 
 RATE: tuple[tuple[Mark, str], ...] = (("measured", "time"), ("modelled", "FLOP"))
@@ -22,7 +22,7 @@ class Line:
 
     slot: int
     style: int
-    found: tuple[Measured, ...]
+    found: tuple[MeasuredRow, ...]
     origin: str
     part: str = ""
 
@@ -82,7 +82,7 @@ def _series(line: Line, choice: Choice, *, rate: bool) -> Series:
     return Series(line.found[0].row.title, line.slot, line.style, ordered, line.part)
 
 
-def _time(measured: Measured, choice: Choice) -> Point:
+def _time(measured: MeasuredRow, choice: Choice) -> Point:
     timing = timing_of(measured.row, choice.kind)
     side = side_of(measured.row)
     assert timing is not None and side is not None  # the rows were chosen for having both
@@ -90,12 +90,12 @@ def _time(measured: Measured, choice: Choice) -> Point:
     return Point(datum_of(measured, choice.kind), side, timing.median, *timing.interval(), text)
 
 
-def _at(measured: Measured, side: int) -> str:
+def _at(measured: MeasuredRow, side: int) -> str:
     of_vector = size_name(measured.row) == "elements"
     return f"{measured.row.title}, {f'{side:,} elements' if of_vector else f'N {side:,}'}"
 
 
-def _rate(measured: Measured, choice: Choice) -> Point:
+def _rate(measured: MeasuredRow, choice: Choice) -> Point:
     """Return modelled operations by measured time: FLOP / us / 1000 is GFLOP/s."""
     time, flop = _time(measured, choice), measured.row.flop / 1000
     rate = flop / time.y

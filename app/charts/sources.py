@@ -56,7 +56,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredRow:
     """A row and where it comes from."""
 
     source: Source
@@ -69,16 +69,16 @@ class Measured:
         return self.source.measurement.host.processor if on_cpu else self.source.device
 
 
-def sources_of(drawn: Iterable[Measured]) -> list[Source]:
+def sources_of(drawn: Iterable[MeasuredRow]) -> list[Source]:
     """Return the measurements that rows come from, each once."""
     return list({id(m.source): m.source for m in drawn}.values())
 
 
-def origin_among(measured: Measured, sources: Sequence[Source]) -> str:
+def origin_among(measured: MeasuredRow, sources: Sequence[Source]) -> str:
     """Return what tells a row's measurement from others: what it ran on, else when; "" where there are no others."""
     if len(sources) < 2:
         return ""
-    if len({Measured(source, measured.row).ran_on for source in sources}) == len(sources):
+    if len({MeasuredRow(source, measured.row).ran_on for source in sources}) == len(sources):
         return measured.ran_on
     date = measured.source.measurement.date
     return f"recorded {date[:10]}" if measured.source.recorded else f"here {date[:16].replace('T', ' ')}"
@@ -104,6 +104,6 @@ def sources() -> tuple[list[Source], list[str]]:
     return found, complaints
 
 
-def rows_of(chosen: Iterable[Source]) -> list[Measured]:
+def rows_of(chosen: Iterable[Source]) -> list[MeasuredRow]:
     """Return all rows of these measurements."""
-    return [Measured(source, row) for source in chosen for row in source.measurement.rows]
+    return [MeasuredRow(source, row) for source in chosen for row in source.measurement.rows]

@@ -10,13 +10,13 @@ from functools import cache, partial
 from ...kernels.scenarios.catalogue import find, scenarios
 from ...kernels.scenarios.scenario import WORK_ITEM_WORDS
 from ..model.vocabulary import resolved_choice, text_in_words
-from .choice import Subject
+from .choice import ChartSubject
 from .figure import BarPanel, Figure, PointPanel
 
 Say = Callable[[str], str]
 
 
-def words_of(choice: str, subjects: Sequence[Subject]) -> str:
+def words_of(choice: str, subjects: Sequence[ChartSubject]) -> str:
     """Return whose words a chart speaks, "cuda" or "work-item".
 
     Where the choice leaves it to the scenarios it is work-items if all of them speak so.

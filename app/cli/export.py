@@ -9,7 +9,7 @@ from pathlib import Path
 from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.measure.measurement import TIMING_KINDS, load
 from ..charts.build import build
-from ..charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, Subject
+from ..charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, ChartSubject, Choice
 from ..charts.sources import Source, sources
 from ..charts.vocabulary import in_words, words_of
 from ..model.vocabulary import WORD_CHOICES
@@ -89,7 +89,7 @@ def _choice_of(chosen: Namespace) -> Choice:
     )
 
 
-def subject_of(spec: str) -> Subject:
+def subject_of(spec: str) -> ChartSubject:
     """Return what `NAME[/BASELINE][:m=64,tile=16]` names; raises CatalogueError or UsageError."""
     names, colon, rest = spec.partition(":")
     name, slash, baseline = names.partition("/")
@@ -104,7 +104,7 @@ def subject_of(spec: str) -> Subject:
             raise UsageError(
                 f"{key!r} after {names}: is no parameter; there are {', '.join(parameters) or 'none'}."
             )
-    return Subject(name, baseline, tuple((key, value) for key, _, value in pairs))
+    return ChartSubject(name, baseline, tuple((key, value) for key, _, value in pairs))
 
 
 def _sources(files: Sequence[str]) -> list[Source]:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QTreeWidgetItemIterator, QWidget
 
 from ...kernels.scenarios.catalogue import find, groups
-from ..charts.choice import Subject, slots_of, subject_named
+from ..charts.choice import ChartSubject, slots_of, subject_of_key
 from ..charts.sources import Source
 from ..views.charts.ink import Ink
 from ..widgets.icons import DENSITY
@@ -101,9 +101,9 @@ class KernelList(CheckList):
         self.expandAll()
         self.set_theme(theme)
 
-    def subjects(self) -> tuple[Subject, ...]:
+    def subjects(self) -> tuple[ChartSubject, ...]:
         """Return what is checked."""
-        return tuple(subject_named(str(key)) for key in self.checked())
+        return tuple(subject_of_key(str(key)) for key in self.checked())
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
@@ -120,7 +120,7 @@ class KernelList(CheckList):
         self.blockSignals(True)
         for item in self._items():
             if key := item.data(0, KEY):
-                subject = subject_named(str(key))
+                subject = subject_of_key(str(key))
                 scenario = find(subject.scenario)
                 say = str if scenario.words else self.theme.say
                 baseline = f"The work of {scenario.title} on the CPU"

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from ...kernels.scenarios.catalogue import CatalogueError
 from ..charts.build import build
-from ..charts.cases import cases_for
+from ..charts.cases import cases_to_measure
 from ..charts.choice import CHARTS, ChartKind, Choice, title_of, turned_to
 from ..charts.sources import sources
 from ..charts.vocabulary import in_words, words_of
@@ -278,7 +278,7 @@ class TimingsWindow(QWidget):
             self.job.cancel()
             return
         try:
-            cases = cases_for(self.sources.chosen(), self.choice)
+            cases = cases_to_measure(self.sources.chosen(), self.choice)
         except CatalogueError as error:
             self.notice.error(str(error))
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tilescope.app.charts.choice import Choice, Subject
+from tilescope.app.charts.choice import ChartSubject, Choice
 from tilescope.app.charts.sources import Source
 from tilescope.tracer.measure.measurement import load, recorded
 
@@ -30,4 +30,4 @@ def samples(row, kind):
 
 def of(*keys, **options):
     pairs = [key.partition("/") for key in keys]
-    return Choice(subjects=tuple(Subject(name, baseline) for name, _, baseline in pairs), **options)
+    return Choice(subjects=tuple(ChartSubject(name, baseline) for name, _, baseline in pairs), **options)

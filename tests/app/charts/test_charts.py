@@ -11,8 +11,8 @@ import pytest
 
 from recorded_charts import FILE, H200, RAW, SIDES, of, raw, samples
 from tilescope.app.charts.build import build
-from tilescope.app.charts.cases import cases_for
-from tilescope.app.charts.choice import CHARTS, LADDER, Choice, Subject, problems, subjects_of, turned_to
+from tilescope.app.charts.cases import cases_to_measure
+from tilescope.app.charts.choice import CHARTS, LADDER, ChartSubject, Choice, problems, subjects_of, turned_to
 from tilescope.app.charts.sources import Source, own_folder, sources
 from tilescope.app.charts.vocabulary import in_words, words_of
 from tilescope.app.charts.wording import problem_of, shape_of
@@ -102,10 +102,10 @@ def test_a_usual_shape_is_said_once_and_others_with_their_kernels():
 
 
 def test_one_kernel_at_two_sizes_is_told_apart():
-    pair = tuple(Subject("matmul-tiled", values=(("m", m), ("tile", 16))) for m in (512, 1024))
+    pair = tuple(ChartSubject("matmul-tiled", values=(("m", m), ("tile", 16))) for m in (512, 1024))
     bars = build([H200], Choice(subjects=pair)).panels[0].bars
     assert {bar.part for bar in bars} >= {"M = K = N = 512", "M = K = N = 1,024"}
-    same = tuple(Subject("matmul-tiled", values=(("m", 1024), ("tile", tile))) for tile in (8, 32))
+    same = tuple(ChartSubject("matmul-tiled", values=(("m", 1024), ("tile", tile))) for tile in (8, 32))
     figure = build([H200], Choice("roofline", subjects=same))
     assert [series.part for series in figure.panels[0].series] == ["blocks of 8 × 8", "blocks of 32 × 32"]
     assert figure.subtitle.startswith("M = K = N = 1,024")
@@ -215,7 +215,7 @@ def test_every_measured_row_can_be_drawn():
                 json.dumps(bar.datum.parameters) + subject.key for bar in build([H200], choice).panels[0].bars
             }
     timed = [row for row in H200.measurement.rows if row.timings]
-    rows = {json.dumps(row.parameters) + Subject(row.scenario, row.baseline).key for row in timed}
+    rows = {json.dumps(row.parameters) + ChartSubject(row.scenario, row.baseline).key for row in timed}
     shapes_apart = {(r.scenario, r.baseline, problem_of(r), shape_of(r)) for r in timed}
     assert len(drawn) == len(shapes_apart)
     assert drawn <= rows
@@ -315,12 +315,12 @@ def test_files_that_cannot_be_read_are_told_in_one_sentence_and_the_others_are_t
 
 
 def test_what_the_chart_shows_is_what_is_measured():
-    cases = cases_for([H200], Choice())
+    cases = cases_to_measure([H200], Choice())
     assert [(case.scenario, case.values["m"], case.values["tile"]) for case in cases] == [
         ("matmul-naive-row-on-x", 1024, 16),
         ("matmul-naive-col-on-x", 1024, 16),
         ("matmul-tiled", 1024, 16),
     ]
-    assert len(cases_for([H200], Choice("scaling"))) == 21
-    assert all(case.first for case in cases_for([H200], Choice("calls")))
-    assert [case.baseline for case in cases_for([], of("vector-increment/numpy"))] == ["numpy"]
+    assert len(cases_to_measure([H200], Choice("scaling"))) == 21
+    assert all(case.first for case in cases_to_measure([H200], Choice("calls")))
+    assert [case.baseline for case in cases_to_measure([], of("vector-increment/numpy"))] == ["numpy"]

@@ -16,7 +16,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 from pdf_text import text_of
 from tilescope.app.charts.build import build
-from tilescope.app.charts.choice import CHARTS, Choice, Subject
+from tilescope.app.charts.choice import CHARTS, ChartSubject, Choice
 from tilescope.app.charts.sources import Source
 from tilescope.app.cli.main import main
 from tilescope.app.timings.export import Page, copy_figure, image_of, write_figure
@@ -149,7 +149,7 @@ def test_files_are_written_whole_or_not_at_all(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["chart.svg"]
     with pytest.raises(PictureError, match="must end with"):
         write(tmp_path / "chart.gif")
-    empty = build([], Choice(subjects=(Subject("matmul-tiled"),)))
+    empty = build([], Choice(subjects=(ChartSubject("matmul-tiled"),)))
     with pytest.raises(PictureError, match=r"nothing to draw.*Not measured"):
         write_figure(empty, tmp_path / "empty.csv", PAGE)
     assert not (tmp_path / "empty.csv").exists()
@@ -177,7 +177,10 @@ def test_the_command_draws_without_a_screen(tmp_path):
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "chart.pdf\n"), done.stderr
     speedup = (
-        build([H200], Choice("speedup", tuple(Subject(name) for name in words[:2]))).panels[0].bars[1].text
+        build([H200], Choice("speedup", tuple(ChartSubject(name) for name in words[:2])))
+        .panels[0]
+        .bars[1]
+        .text
     )
     assert speedup in text_of((tmp_path / "chart.pdf").read_bytes())
 

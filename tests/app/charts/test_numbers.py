@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recorded_charts import H200, SIDES, of, raw, samples
 from tilescope.app.charts.build import build
-from tilescope.app.charts.choice import Choice, Subject, problem_for, shapes, slots_of
+from tilescope.app.charts.choice import ChartSubject, Choice, problem_for, shapes, slots_of
 from tilescope.app.charts.published import entries, published_for
 from tilescope.app.charts.table import COLUMNS, csv_text, json_text
 from tilescope.app.charts.wording import number_text, problem_of, time_text, unit_of
@@ -135,7 +135,7 @@ def test_a_kernel_keeps_its_colour_while_others_come_and_go():
     few = slots_of(of("matmul-tiled", "cuda-c-naive").subjects)
     more = slots_of(of("matmul-tiled", "cuda-c-naive", "count-atomic").subjects)
     assert few.items() <= more.items()
-    everything = [Subject(name) for name in names()]
+    everything = [ChartSubject(name) for name in names()]
     slots = slots_of(everything)
     assert len(set(slots.values())) == len(everything)
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from recorded_charts import of
-from tilescope.app.charts.choice import CHARTS, Subject
+from tilescope.app.charts.choice import CHARTS, ChartSubject
 from tilescope.app.charts.sources import own_folder
 from tilescope.app.timings.window import TimingsWindow, show_timings
 from tilescope.app.widgets.appearance import apply_theme
@@ -279,7 +279,7 @@ def test_what_cannot_be_saved_is_told(timings, tmp_path):
 def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings, monkeypatch):
     """Its bar says on which processor it ran, or beside times of the same processor when."""
     monkeypatch.setattr(client, "_processor", lambda: "Another processor")
-    timings.show_choice(replace(timings.choice, subjects=(Subject("vector-double", "numpy"),)))
+    timings.show_choice(replace(timings.choice, subjects=(ChartSubject("vector-double", "numpy"),)))
     QTest.mouseClick(timings.measure_button, LEFT)
     assert timings.measure_button.text() == "Cancel"
     assert timings.progress.isVisible()
@@ -318,7 +318,7 @@ def test_without_a_gpu_it_says_why_in_one_sentence(timings, monkeypatch):
 
 
 def test_escape_cancels_and_nothing_is_saved(timings):
-    timings.show_choice(replace(timings.choice, subjects=(Subject("python-threads"),)))
+    timings.show_choice(replace(timings.choice, subjects=(ChartSubject("python-threads"),)))
     timings.measure()
     until(lambda: timings.job._client._process is not None)
     QTest.keyClick(timings, Qt.Key.Key_Escape)
@@ -328,7 +328,7 @@ def test_escape_cancels_and_nothing_is_saved(timings):
 
 
 def test_closing_ends_the_measurement(timings):
-    timings.show_choice(replace(timings.choice, subjects=(Subject("python-threads"),)))
+    timings.show_choice(replace(timings.choice, subjects=(ChartSubject("python-threads"),)))
     timings.measure()
     until(lambda: timings.job._client._process is not None)
     process = timings.job._client._process

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QPainter
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget, QTabBar, QWidget
 
-from tilescope.app.charts.choice import CHARTS, Choice, subject_named
+from tilescope.app.charts.choice import CHARTS, Choice, subject_of_key
 from tilescope.app.model.vocabulary import text_in_words
 from tilescope.app.timings.window import TimingsWindow
 from tilescope.app.widgets.spoken_words import speak
@@ -106,7 +106,7 @@ def test_no_word_of_cuda_is_left_in_the_timings(chart, monkeypatch):
     titles = "|".join(re.escape(scenario.title) for scenario in scenarios())
     for subjects in (keys, keys[1:3]):
         timings.set_theme(Theme(words="work-item"))
-        timings.show_choice(Choice(chart, tuple(map(subject_named, subjects)), shape="all"))
+        timings.show_choice(Choice(chart, tuple(map(subject_of_key, subjects)), shape="all"))
         found = drawn_in(timings, monkeypatch) | offered(timings)
         named = {re.sub(f"{titles}|Python thread", "", text) for text in found}
         assert cuda_words(named - set(groups())) == set()
