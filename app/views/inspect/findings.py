@@ -73,7 +73,7 @@ class FindingsView(View):
         self.list.itemClicked.connect(self._go)
         self.list.itemActivated.connect(self._go)
         self.list.currentItemChanged.connect(lambda *_: self._show_card())
-        self.card.part_asked.connect(self._look)
+        self.card.access_asked.connect(self._look)
         self._column, self._bar = QVBoxLayout(self), bar
         self._column.addLayout(bar)
         self._column.addWidget(self.empty, 1)

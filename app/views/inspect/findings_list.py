@@ -23,7 +23,7 @@ from .severity import draw_sign
 FOUND = Qt.ItemDataRole.UserRole  # the place in the session's findings
 SOURCE = Qt.ItemDataRole.UserRole + 1  # (line number, text of the line)
 SEVERITY = Qt.ItemDataRole.UserRole + 2
-Index = QModelIndex | QPersistentModelIndex
+ModelIndex = QModelIndex | QPersistentModelIndex
 WRAP = Qt.TextFlag.TextWordWrap
 SENTENCE, CODE = 13.0, 11.5  # sizes of the text
 
@@ -38,7 +38,7 @@ class FindingsList(QListWidget):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self.setResizeMode(QListWidget.ResizeMode.Adjust)
-        self.delegate = Rows(theme, self)
+        self.delegate = FindingDelegate(theme, self)
         self.setItemDelegate(self.delegate)
 
     def set_theme(self, theme: Theme) -> None:
@@ -74,7 +74,7 @@ class FindingsList(QListWidget):
         self.doItemsLayout()
 
 
-class Rows(QStyledItemDelegate):
+class FindingDelegate(QStyledItemDelegate):
     """Draws a finding."""
 
     def __init__(self, theme: Theme, parent: FindingsList) -> None:
@@ -82,7 +82,7 @@ class Rows(QStyledItemDelegate):
         self.theme = theme
         self._list = parent
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: ModelIndex) -> QSize:
         """Return the room for the sentence at the width of the list."""
         width = max(1, self._list.viewport().width())
         return QSize(width, self._sentence(QRect(0, 0, width, 0), str(index.data())).bottom() + self._foot())
@@ -99,7 +99,7 @@ class Rows(QStyledItemDelegate):
         room = QRect(row.left() + px(36), row.top() + px(8), max(1, row.width() - px(48)), 100_000)
         return QFontMetrics(self._font(SENTENCE)).boundingRect(room, WRAP, text)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: ModelIndex) -> None:
         """Draw sign, sentence and source line; the chosen row with a bar at its side."""
         theme, row, text = self.theme, option.rect, str(index.data())
         painter.save()

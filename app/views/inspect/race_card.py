@@ -19,7 +19,7 @@ from ..common.descriptions import source_line
 from ..common.wording import access_kind, access_text, block_text, coordinates_text, count_text, element_text
 
 
-class Part(NamedTuple):
+class RacingAccess(NamedTuple):
     """One of the two accesses of a race."""
 
     who: str  # thread and block
@@ -32,9 +32,9 @@ class Part(NamedTuple):
 
 
 class RaceCard(QWidget):
-    """`part_asked` gives the moment and thread of the access whose link was followed."""
+    """`access_asked` gives the moment and thread of the access whose link was followed."""
 
-    part_asked = Signal(int, object)
+    access_asked = Signal(int, object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,35 +83,38 @@ class RaceCard(QWidget):
         self._fill()
         self.setVisible(self._shown is not None)
 
-    def parts(self) -> list[Part]:
+    def accesses(self) -> list[RacingAccess]:
         """Return the two accesses, in the order in which this launch made them."""
-        return [part_of(self._shown[0], row) for row in self._shown[1].example] if self._shown else []
+        return [racing_access(self._shown[0], row) for row in self._shown[1].example] if self._shown else []
 
     def _fill(self) -> None:
         if self._shown is None:
             return
         session, finding = self._shown
         self.title.setText(
-            f"<b>{escape(element(session, finding))}</b>, {escape(self.theme.say(relation(session, finding)))}"
+            f"<b>{escape(raced_element(session, finding))}</b>, {escape(self.theme.say(relation(session, finding)))}"
         )
-        for part, sign, text in zip(self.parts(), self.signs, self.texts, strict=True):
-            sign.setPixmap(swatch(part.kind, self.theme.px(13), self.theme, self.devicePixelRatioF()))
-            sign.setToolTip(self.theme.say(part.kind))
-            text.setText(self._rich(part))
+        for access, sign, text in zip(self.accesses(), self.signs, self.texts, strict=True):
+            sign.setPixmap(swatch(access.kind, self.theme.px(13), self.theme, self.devicePixelRatioF()))
+            sign.setToolTip(self.theme.say(access.kind))
+            text.setText(self._rich(access))
         self.order.setText(
             f"<b>{escape(verdict(finding))}</b> {escape(self.theme.say(capital(finding.remedy)))}."
         )
         say = self.theme.say
-        told = [f"{say(part.who)} {part.deed}, line {part.line}: {part.code}" for part in self.parts()]
-        self.setAccessibleDescription(". ".join([*told, say(capital(finding.remedy))]))
+        texts = [
+            f"{say(access.who)} {access.deed}, line {access.line}: {access.code}"
+            for access in self.accesses()
+        ]
+        self.setAccessibleDescription(". ".join([*texts, say(capital(finding.remedy))]))
 
-    def _rich(self, part: Part) -> str:
+    def _rich(self, access: RacingAccess) -> str:
         colours, mono = self.theme.palette, self.theme.font(11.5, mono=True)
         code = f"color:{colours.muted}; font-family:{mono.families()[0]}; font-size:{mono.pixelSize()}px"
-        link = f"<a href='go' style='color:{colours.accent}'>moment {count_text(part.moment)}</a>"
+        link = f"<a href='go' style='color:{colours.accent}'>moment {count_text(access.moment)}</a>"
         return (
-            f"<b>{escape(self.theme.say(part.who))}</b>, {link}<br>{escape(part.deed)}<br>"
-            f"<span style='{code}'>{part.line}&nbsp;&nbsp;{escape(part.code)}</span>"
+            f"<b>{escape(self.theme.say(access.who))}</b>, {link}<br>{escape(access.deed)}<br>"
+            f"<span style='{code}'>{access.line}&nbsp;&nbsp;{escape(access.code)}</span>"
         )
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -119,21 +122,23 @@ class RaceCard(QWidget):
         QPainter(self).fillRect(0, 0, self.width(), 1, self.theme.colour("border"))
 
     def _ask(self, row: int) -> None:
-        part = self.parts()[row]
-        self.part_asked.emit(part.moment, part.selection)
+        access = self.accesses()[row]
+        self.access_asked.emit(access.moment, access.selection)
 
 
-def part_of(session: Session, row: int) -> Part:
+def racing_access(session: Session, row: int) -> RacingAccess:
     """Return one access of a race in words."""
     trace, requests = session.trace, session.requests
     block, thread, site = int(trace.block[row]), int(trace.thread[row]), trace.sites[int(trace.site[row])]
     who = f"Thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
     moment = int(requests.moment[requests.request[row]])
     code, kind = source_line(session, site.file, site.line), access_kind(session, row)
-    return Part(who, access_text(session, row), site.line, code, kind, moment, Selection(block, thread))
+    return RacingAccess(
+        who, access_text(session, row), site.line, code, kind, moment, Selection(block, thread)
+    )
 
 
-def element(session: Session, finding: Finding) -> str:
+def raced_element(session: Session, finding: Finding) -> str:
     """Return the element on which the two threads meet."""
     row = finding.example[0]
     buffer = session.trace.buffers[int(session.trace.buffer[row])]

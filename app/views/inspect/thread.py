@@ -42,7 +42,7 @@ STATES: dict[WarpState, str] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class ThreadActivity:
     """The chosen thread."""
 
     selection: Selection  # its block and its number there
@@ -72,7 +72,7 @@ class ThreadView(View):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemClicked.connect(self._go)
         self.list.itemActivated.connect(self._go)
-        self._subject: Subject | None = None
+        self._activity: ThreadActivity | None = None
         self._arrange()
         self.set_theme(theme)
 
@@ -99,7 +99,7 @@ class ThreadView(View):
     def load(self, session: Session | None) -> None:
         """Take a session."""
         super().load(session)
-        self._subject = None
+        self._activity = None
         self.setEnabled(session is not None)
         self.pick_block.set_dim(session.trace.grid if session else (1, 1, 1))
         self.pick_thread.set_dim(session.trace.block_dim if session else (1, 1, 1))
@@ -148,16 +148,16 @@ class ThreadView(View):
             self.outside.hide()
             self.list.clear()
             return
-        if not self._subject or self._subject.selection != self.selection:
-            self._subject = subject_of(self.session, self.selection)
+        if not self._activity or self._activity.selection != self.selection:
+            self._activity = thread_activity(self.session, self.selection)
             self.pick_block.show_number(self.selection.block)
             self.pick_thread.show_number(self.selection.thread)
         self._show_outside()
-        for row, text in rows_of(self.session, self._subject, self.moment).items():
+        for row, text in rows_of(self.session, self._activity, self.moment).items():
             self.values[row].setText(unbroken(self.say(text)))
-        look = look_of(self.session, self._subject, self.moment)
+        look = access_look(self.session, self._activity, self.moment)
         self.swatch.setPixmap(self._swatch(look) if look else QPixmap())
-        self._show_list(self._subject)
+        self._show_list(self._activity)
 
     def _name_parts(self) -> None:
         """Tell a screen reader, and a resting pointer, what the parts are."""
@@ -175,18 +175,18 @@ class ThreadView(View):
         self.outside.setText(self.say(text))
         self.outside.setVisible(bool(text))
 
-    def _show_list(self, subject: Subject) -> None:
+    def _show_list(self, activity: ThreadActivity) -> None:
         assert self.session
-        near = around(len(subject.rows), current(subject, self.moment))
+        near = around(len(activity.rows), current(activity, self.moment))
         while self.list.count() > len(near):
             self.list.takeItem(self.list.count() - 1)
         while self.list.count() < len(near):
             self.list.addItem(QListWidgetItem())
-        widest = f"{int(subject.moments[-1]):,}" if len(subject.moments) else ""
+        widest = f"{int(activity.moments[-1]):,}" if len(activity.moments) else ""
         for item, place in zip(map(self.list.item, range(len(near))), near, strict=True):
-            self._fill(item, int(subject.rows[place]), int(subject.moments[place]), widest)
+            self._fill(item, int(activity.rows[place]), int(activity.moments[place]), widest)
         if len(near):
-            self.list.centre(max(current(subject, self.moment) - near.start, 0))
+            self.list.centre(max(current(activity, self.moment) - near.start, 0))
 
     def _fill(self, item: QListWidgetItem, row: int, moment: int, widest: str) -> None:
         """Show one access in an item of the list; the current one stands on its kind's colour."""
@@ -237,44 +237,44 @@ def unbroken(text: str) -> str:
     return text.replace(", ", ",\u00a0").replace(" = ", " =\u00a0")
 
 
-def subject_of(session: Session, selection: Selection) -> Subject:
+def thread_activity(session: Session, selection: Selection) -> ThreadActivity:
     """Return what the inspector shows of a thread at any moment."""
     warp = warp_activity(session.requests, selection.block, selection.thread // WARP)
     rows, moments = thread_accesses(session, warp, selection.thread)
-    return Subject(selection, block_activity(session, selection.block), warp, rows, moments)
+    return ThreadActivity(selection, block_activity(session, selection.block), warp, rows, moments)
 
 
-def rows_of(session: Session, subject: Subject, moment: float) -> dict[str, str]:
+def rows_of(session: Session, activity: ThreadActivity, moment: float) -> dict[str, str]:
     """Return the text of each row."""
-    chosen = subject.selection
-    now = warp_status(subject.block, subject.warp, session.requests, moment)
-    label = phase_text(session.scenario, now.phase, subject.block.phases).label
-    place = current(subject, moment)
-    mine = place >= 0 and subject.moments[place] == int(moment)
+    chosen = activity.selection
+    now = warp_status(activity.block, activity.warp, session.requests, moment)
+    label = phase_text(session.scenario, now.phase, activity.block.phases).label
+    place = current(activity, moment)
+    mine = place >= 0 and activity.moments[place] == int(moment)
     return {
-        "Element": result_element(session, subject),
+        "Element": result_element(session, activity),
         "Warp, lane": f"{chosen.thread // WARP}, {chosen.thread % WARP}",
         "Phase": ""
         if now.state == "absent"
         else label
         if label.startswith("phase")
         else f"{now.phase}: {label}",
-        "Now": access_text(session, int(subject.rows[place])) if mine else STATES[now.state],
+        "Now": access_text(session, int(activity.rows[place])) if mine else STATES[now.state],
     }
 
 
-def look_of(session: Session, subject: Subject, moment: float) -> str:
+def access_look(session: Session, activity: ThreadActivity, moment: float) -> str:
     """Return the kind of the thread's access now, "waiting", or ""."""
-    place = current(subject, moment)
-    if place >= 0 and subject.moments[place] == int(moment):
-        return access_kind(session, int(subject.rows[place]))
-    state = warp_status(subject.block, subject.warp, session.requests, moment).state
+    place = current(activity, moment)
+    if place >= 0 and activity.moments[place] == int(moment):
+        return access_kind(session, int(activity.rows[place]))
+    state = warp_status(activity.block, activity.warp, session.requests, moment).state
     return WAITING if state == "waiting" else ""
 
 
-def result_element(session: Session, subject: Subject) -> str:
+def result_element(session: Session, activity: ThreadActivity) -> str:
     """Return the element of global memory that the thread stores last: its result."""
-    trace, rows = session.trace, subject.rows
+    trace, rows = session.trace, activity.rows
     spaces = np.array([b.space == "global" for b in trace.buffers], bool)
     stores = rows[(trace.op[rows] != Op.LOAD) & spaces[trace.buffer[rows]]]
     if not len(stores):
@@ -282,9 +282,9 @@ def result_element(session: Session, subject: Subject) -> str:
     return element_text(trace.buffers[int(trace.buffer[stores[-1]])], int(trace.index[stores[-1]]))
 
 
-def current(subject: Subject, moment: float) -> int:
+def current(activity: ThreadActivity, moment: float) -> int:
     """Return the place of the thread's last access made by now, -1 before its first."""
-    return int(np.searchsorted(subject.moments, int(moment), "right")) - 1
+    return int(np.searchsorted(activity.moments, int(moment), "right")) - 1
 
 
 def around(count: int, place: int) -> range:

@@ -187,7 +187,7 @@ def test_the_card_of_a_race_names_both_sides_and_the_barrier(racing):
     click(view, 0)
     assert not view.card.isHidden()
     trace, lines = racing.trace, racing.launch.source.splitlines()
-    write, read = view.card.parts()
+    write, read = view.card.accesses()
     for part, row in ((write, first), (read, second)):
         thread, value = int(trace.thread[row]), float(trace.value[row])
         verb = "writes" if trace.op[row] else "reads"
@@ -210,7 +210,7 @@ def test_the_links_of_the_card_go_to_either_access(racing):
     view = shown(racing)
     click(view, 0)
     heard = asked(view)
-    for label, part in zip(view.card.texts, view.card.parts(), strict=True):
+    for label, part in zip(view.card.texts, view.card.accesses(), strict=True):
         label.linkActivated.emit("go")
         assert heard[-2:] == [("selection", part.selection), ("moment", float(part.moment))]
 
@@ -219,7 +219,7 @@ def test_a_race_between_blocks_is_told_as_such():
     view = shown(matmul("count-racing"))
     click(view, 0)
     assert "by two blocks, which run in any order" in words(view.card.title)
-    assert {part.selection.block for part in view.card.parts()} != {0}
+    assert {part.selection.block for part in view.card.accesses()} != {0}
     assert "barrier" not in words(view.card.order) and "atomic" in words(view.card.order)
 
 
