@@ -14,7 +14,7 @@ from .ink import Ink
 APART, UPRIGHT = 64, 38  # pixels between two numbers, about: of a horizontal axis, of a vertical one
 LEAST = 4  # numbers of an axis, where they have room
 BETWEEN = 10  # pixels that are left free between two numbers
-Piece = tuple[str, bool, float]  # a text of a label, whether it is a mark, and its width
+LabelPart = tuple[str, bool, float]  # a text of a label, whether it is a mark, and its width
 
 
 def axis_height(ink: Ink, axis: Axis, width: float) -> float:
@@ -91,7 +91,7 @@ def number_width(ink: Ink, axis: Axis, scale: Scale) -> float:
     return max((ink.width(text, 12) for text in texts), default=0) + ink.px(12)
 
 
-def _pieces(ink: Ink, axis: Axis) -> list[Piece]:
+def _pieces(ink: Ink, axis: Axis) -> list[LabelPart]:
     """Return what an axis shows and its marks. A ratio has no unit that would tell more than its label."""
     label = f"{axis.label}, {axis.unit}" if axis.unit not in ("", "×") else axis.label
     label += " (log)" if axis.log else ""
@@ -100,9 +100,9 @@ def _pieces(ink: Ink, axis: Axis) -> list[Piece]:
     return [(label, False, ink.width(label) + ink.px(12)), *widths]
 
 
-def _lines(ink: Ink, axis: Axis, width: float) -> list[list[Piece]]:
+def _lines(ink: Ink, axis: Axis, width: float) -> list[list[LabelPart]]:
     """Return the pieces of a label in lines of this width."""
-    lines: list[list[Piece]] = [[]]
+    lines: list[list[LabelPart]] = [[]]
     for piece in _pieces(ink, axis):
         if lines[-1] and sum(used for *_, used in lines[-1]) + piece[2] > width + ink.px(6):
             lines.append([])

@@ -12,7 +12,7 @@ from .wording import buffer_text, element_text, plural
 VERBS = {"load": ("reads", "from"), "store": ("writes", "to"), "atomic": ("updates", "in")}
 
 
-def caption(session: Session, moment: int, selection: Selection, *, brief: bool = False) -> str:
+def warp_caption(session: Session, moment: int, selection: Selection, *, brief: bool = False) -> str:
     """Return what the selected thread's warp does at a moment; brief, without the kind of memory."""
     requests, now = session.requests, session.memory.request_rows(moment)
     block, warp = requests.block[now.start : now.stop], requests.warp[now.start : now.stop]

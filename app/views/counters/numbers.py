@@ -17,7 +17,7 @@ from .tiles import Tile, Value
 USUAL = "888,888"
 
 
-class Number(NamedTuple):
+class CounterNumber(NamedTuple):
     """What becomes a tile, see there."""
 
     label: str  # what it is called
@@ -63,7 +63,7 @@ def has_conflicts(session: Session) -> bool:
     return _sum(counters, "shared", "wavefronts") > _sum(counters, "shared", "instructions")
 
 
-def _requests(session: Session, wavefronts: bool) -> list[Number]:
+def _requests(session: Session, wavefronts: bool) -> list[CounterNumber]:
     """Return the counters of requests by now or, where only those of the whole launch are known, of all."""
     totals = totals_of(session.trace)
 
@@ -73,21 +73,21 @@ def _requests(session: Session, wavefronts: bool) -> list[Number]:
     sectors, requests, asked = (number("global", measure) for measure in ("sectors", "requests", "bytes"))
     shared, passes = number("shared", "instructions"), number("shared", "wavefronts")
     found = [
-        Number("global sectors", "32-byte pieces of global memory touched, counted request by request.",
+        CounterNumber("global sectors", "32-byte pieces of global memory touched, counted request by request.",
                lambda m: count_text(sectors(m)), 0),
-        Number("global requests", "Times that a warp asked global memory for up to 32 elements at once.",
+        CounterNumber("global requests", "Times that a warp asked global memory for up to 32 elements at once.",
                lambda m: count_text(requests(m)), 2),
-        Number("global bytes", "Bytes that threads asked of global memory; what moves is 32 bytes a sector.",
+        CounterNumber("global bytes", "Bytes that threads asked of global memory; what moves is 32 bytes a sector.",
                lambda m: bytes_text(asked(m)), 6, "1023.9 KiB"),
-        *([Number("shared wavefronts", "Passes over the 32 banks of shared memory: more than requests where "
+        *([CounterNumber("shared wavefronts", "Passes over the 32 banks of shared memory: more than requests where "
                   "lanes of a warp meet in a bank.", lambda m: count_text(passes(m)), 1)] if wavefronts else []),
-        Number("shared requests", "Times that a warp asked shared memory for up to 32 elements at once.",
+        CounterNumber("shared requests", "Times that a warp asked shared memory for up to 32 elements at once.",
                lambda m: count_text(shared(m)), 3),
     ]  # fmt: skip
     return found if shared(session.end) else found[:3]
 
 
-def _accesses(session: Session) -> list[Number]:
+def _accesses(session: Session) -> list[CounterNumber]:
     """Return what a plain Python program does, which knows neither warps nor sectors."""
     requests = session.requests
     loads, stores = (
@@ -95,17 +95,17 @@ def _accesses(session: Session) -> list[Number]:
         for op in (requests.op == Op.LOAD, requests.op != Op.LOAD)
     )
     return [
-        Number("accesses", "Times that the program read or wrote an element of an array.",
+        CounterNumber("accesses", "Times that the program read or wrote an element of an array.",
                _reached(loads + stores), 0),
-        Number("reads", "Times that the program read an element of an array.", _reached(loads), 2),
-        Number("writes", "Times that the program wrote an element of an array.", _reached(stores), 3),
+        CounterNumber("reads", "Times that the program read an element of an array.", _reached(loads), 2),
+        CounterNumber("writes", "Times that the program wrote an element of an array.", _reached(stores), 3),
     ]  # fmt: skip
 
 
-def _atomics(session: Session) -> list[Number]:
+def _atomics(session: Session) -> list[CounterNumber]:
     """Return the counters of atomic operations on each space that has any."""
     spaces = np.array([buffer.space for buffer in session.trace.buffers])
-    found: list[Number] = []
+    found: list[CounterNumber] = []
     for space in ("global", "shared"):
         made = (session.requests.op >= Op.ATOMIC) & (spaces[session.requests.buffer] == space)
         if made.any():
@@ -114,18 +114,20 @@ def _atomics(session: Session) -> list[Number]:
                 f"Atomic operations of threads on {space} memory; lanes that meet in an element take turns."
             )
             done = np.cumsum(lanes).astype(np.int64)
-            found.append(Number(f"{space} atomics", meaning, _reached(done), 0))
+            found.append(CounterNumber(f"{space} atomics", meaning, _reached(done), 0))
     return found
 
 
-def _reads(session: Session) -> list[Number]:
+def _reads(session: Session) -> list[CounterNumber]:
     """Return how often the elements of the operands were read; of a single element, or none read, it says nothing."""
     counters, buffers, found = session.counters, session.trace.buffers, []
     where = "" if session.is_python_program else " from global memory"
     for rank, (buffer, name) in zip((1, 5), operands(session), strict=False):
         if counters.mean_reads(buffer, session.end) and np.prod(buffers[buffer].shape) > 1:
             meaning = f"How often an element of {name} was read{where} so far, on average."
-            found.append(Number(f"mean reads of {name}", meaning, _mean_reads(session, buffer), rank, ""))
+            found.append(
+                CounterNumber(f"mean reads of {name}", meaning, _mean_reads(session, buffer), rank, "")
+            )
     return found
 
 

@@ -15,8 +15,8 @@ from ..common.wording import EXACT, MARKS, PART
 from .numbers import notice_of, tiles_of, totals_of
 from .tiles import COMPACT, HEIGHTS, LINE, ROOMY, Grid, Style, Tile, boxes, draw_tile, grid_of, least_width
 
-Form = Literal["tall", "line", "none"]
-STYLES: dict[Form, tuple[Style, ...]] = {"tall": (ROOMY, COMPACT), "line": (LINE,), "none": (LINE,)}
+TileForm = Literal["tall", "line", "none"]
+STYLES: dict[TileForm, tuple[Style, ...]] = {"tall": (ROOMY, COMPACT), "line": (LINE,), "none": (LINE,)}
 
 
 class CountersView(View):
@@ -29,7 +29,7 @@ class CountersView(View):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.tiles: list[Tile] = []
-        self.form: Form = "tall"
+        self.form: TileForm = "tall"
         self.wavefronts = False
         self.last: frozenset[str] = frozenset()
         self.ends: dict[str, str] = {}  # the numbers after the launch
@@ -79,7 +79,7 @@ class CountersView(View):
         self.updateGeometry()
         self._tell()
 
-    def stand(self, form: Form) -> None:
+    def stand(self, form: TileForm) -> None:
         """Stand as tall tiles, as a line of them, or not at all."""
         if form != self.form:
             self.form, self._measured = form, None

@@ -14,7 +14,7 @@ from ....tracer.model.array_types import Ints, Mask
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
 from ..common import cell_colours
-from ..common.descriptions import caption as warp_text
+from ..common.descriptions import warp_caption as warp_text
 from ..common.wording import block_text, buffer_text, count_text, listed, plural
 
 NAMED = 3  # bins that a sentence names before it counts the others

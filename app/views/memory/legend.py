@@ -23,13 +23,13 @@ SCALE_WIDTH = 46.0
 TEXT = "text"
 LONGEST_NAMES = 12  # letters; more than these are called by their space
 GAPS = (18, 12)  # between two items: the usual, and where there is little room
-Rows = list[list[tuple[float, "Item"]]]
+LegendRows = list[list[tuple[float, "LegendItem"]]]
 
 
-class Item(NamedTuple):
+class LegendItem(NamedTuple):
     """One entry of the legend: words, then a colour scale, words.
 
-    scale: a measure (see Group), "hatch", TEXT for none, or "" for words in a badge.
+    scale: a measure (see ColourGroup), "hatch", TEXT for none, or "" for words in a badge.
     """
 
     before: str
@@ -40,7 +40,7 @@ class Item(NamedTuple):
 def legend_items(
     groups: Sequence[ColourGroup], buffers: Sequence[Buffer], touched: frozenset[int], hatched: bool, mark: str,
     theme: Theme,
-) -> list[Item]:  # fmt: skip
+) -> list[LegendItem]:  # fmt: skip
     """Return what the colours of these groups mean, without buffers that are never touched, and the mark of it all."""
     items = []
     for group in groups:
@@ -49,38 +49,38 @@ def legend_items(
         space = theme.say(f"{buffers[group.buffers[0]].space} memory").removesuffix(" memory")
         names = names if len(names) <= LONGEST_NAMES else space
         if names and group.measure == "reads":
-            items.append(Item(f"{names} read 0", "reads", f"{count_text(int(high))}×"))
+            items.append(LegendItem(f"{names} read 0", "reads", f"{count_text(int(high))}×"))
         elif names and group.measure in HEATS:
             if high:
                 noun = theme.say(HEATS[group.measure])
-                items.append(Item(f"{names} 0", group.measure, f"{count_text(int(high))} {noun}"))
+                items.append(LegendItem(f"{names} 0", group.measure, f"{count_text(int(high))} {noun}"))
         elif names:
-            items.append(Item(f"{names} {_number(low)}", "value", _number(high)))
+            items.append(LegendItem(f"{names} {_number(low)}", "value", _number(high)))
     heats = {group.measure for group in groups} & HEATS.keys()
     if heats and not items:
-        items.append(Item(f"no {theme.say(HEATS[heats.pop()])}", TEXT))
-    valueless = [Item("", "hatch", "no value")] if hatched else []
-    return [*items, *valueless, Item(mark, "")] if items else []
+        items.append(LegendItem(f"no {theme.say(HEATS[heats.pop()])}", TEXT))
+    valueless = [LegendItem("", "hatch", "no value")] if hatched else []
+    return [*items, *valueless, LegendItem(mark, "")] if items else []
 
 
 def _number(value: float) -> str:
     return value_text(np.float64(value)).replace("-", "−")
 
 
-def legend_rows(items: Sequence[Item], width: float, most: int, theme: Theme) -> Rows:
+def legend_rows(items: Sequence[LegendItem], width: float, most: int, theme: Theme) -> LegendRows:
     """Return the items as at most so many rows of (x, item) that fit the width.
 
     Where there is little room the gaps go first, then the mark of what is exact, then the hatch, then the last items.
     """
-    without = [item for item in items if item != Item(EXACT, "")]
+    without = [item for item in items if item != LegendItem(EXACT, "")]
     least = [item for item in without if item.scale != "hatch"]
     tried = [_rows(some, width, gap, theme) for some in (items, without, least) for gap in GAPS]
     return next((rows for rows in tried if len(rows) <= most), tried[-1][:most])
 
 
-def _rows(items: Sequence[Item], width: float, gap: float, theme: Theme) -> Rows:
+def _rows(items: Sequence[LegendItem], width: float, gap: float, theme: Theme) -> LegendRows:
     """Return the items as rows of (x, item)."""
-    rows: Rows = [[]]
+    rows: LegendRows = [[]]
     x = 0.0
     for item in items:
         needed = _item_width(item, theme)
@@ -92,13 +92,13 @@ def _rows(items: Sequence[Item], width: float, gap: float, theme: Theme) -> Rows
     return rows if items else []
 
 
-def _item_width(item: Item, theme: Theme) -> float:
+def _item_width(item: LegendItem, theme: Theme) -> float:
     font, gap = theme.font(SMALL), theme.px(5)
     words = sum(width_of(text, font) + gap for text in (item.before, item.after) if text)
     return words + {"hatch": theme.px(16), "": theme.px(8), TEXT: 0}.get(item.scale, theme.px(SCALE_WIDTH))
 
 
-def legend_picture(rows: Rows, width: float, height: float, ratio: float, theme: Theme) -> QPixmap:
+def legend_picture(rows: LegendRows, width: float, height: float, ratio: float, theme: Theme) -> QPixmap:
     """Return the rows of a legend as a picture, sharp at `ratio`, with a little space above."""
     picture = QPixmap(max(1, round(width * ratio)), max(1, round(height * ratio)))
     picture.setDevicePixelRatio(ratio)
@@ -111,7 +111,7 @@ def legend_picture(rows: Rows, width: float, height: float, ratio: float, theme:
     return picture
 
 
-def _draw_item(painter: QPainter, x: float, y: float, item: Item, theme: Theme) -> None:
+def _draw_item(painter: QPainter, x: float, y: float, item: LegendItem, theme: Theme) -> None:
     style, gap, line = (theme.font(SMALL), theme.colour("muted"), MIDDLE), theme.px(5), line_of(theme)
     width = width_of(item.before, style[0])
     if not item.scale:

@@ -14,7 +14,7 @@ from PySide6.QtGui import QPainter, QPixmap
 from ...model.session import Selection, Session
 from ...widgets.theme import Theme
 from ..common.cell_colours import pixels
-from ..common.descriptions import caption
+from ..common.descriptions import warp_caption
 from ..common.drawing import rect, width_of
 from ..common.geometry import Box
 from ..common.wording import block_text, buffer_text, mark_of
@@ -121,7 +121,7 @@ class MemoryPicture:
         moment, selection = state.now
         session = self.data.session
         who, block = descriptions.actor_text(session, selection), block_text(session.trace, selection.block)
-        doing = caption(session, moment, selection)
+        doing = warp_caption(session, moment, selection)
         return f"Moment {moment} of {session.end}. {who} of {block}: {doing}."
 
     def largest_scale(self, state: ViewState) -> float:
@@ -237,8 +237,8 @@ class MemoryPicture:
     def _caption(self, state: ViewState) -> list[tuple[str, str]]:
         selection, layout, session = state.selection, self.layout(state), self.data.session
         title = self._say("title", f"{descriptions.actor_text(session, selection)} now")
-        doing = self._say("text", caption(session, *state.now))
-        brief = self._say("brief", caption(session, *state.now, brief=True))
+        doing = self._say("text", warp_caption(session, *state.now))
+        brief = self._say("brief", warp_caption(session, *state.now, brief=True))
         block = self._say("note", block_text(session.trace, selection.block))
         if not layout.tiles:
             return [title, doing, block, brief]
@@ -277,11 +277,11 @@ class MemoryPicture:
         key = (state.colour_by, state.selection, state.tops)
         return self._once("groups", lambda: self.data.groups(*key), key)
 
-    def _legend(self, state: ViewState) -> legend.Rows:
+    def _legend(self, state: ViewState) -> legend.LegendRows:
         key = (state.width, state.legend, *self._groups(state))
         return self._once("legend", lambda: self._new_legend(state), key)
 
-    def _new_legend(self, state: ViewState) -> legend.Rows:
+    def _new_legend(self, state: ViewState) -> legend.LegendRows:
         data, groups = self.data, self._groups(state)
         hatched = data.has_unwritten and any(group.measure == "value" for group in groups)
         trace, touched = data.session.trace, data.stored | data.loaded

@@ -12,7 +12,7 @@ from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocum
 
 from ...widgets.theme import Theme
 
-Piece = tuple[int, int, str]  # first column, length, style
+Token = tuple[int, int, str]  # first column, length, style
 STYLES = {"keyword": "keyword", "string": "string", "number": "number", "comment": "muted", "name": "accent"}
 
 
@@ -28,9 +28,9 @@ C_TOKENS = re.compile(
 )
 
 
-def c_pieces(text: str) -> dict[int, list[Piece]]:
-    """Return the coloured pieces of each line of CUDA C, counted from 0."""
-    out: dict[int, list[Piece]] = {}
+def cuda_c_tokens(text: str) -> dict[int, list[Token]]:
+    """Return the coloured tokens of each line of CUDA C, counted from 0."""
+    out: dict[int, list[Token]] = {}
     for found in C_TOKENS.finditer(text):
         line, start = text.count("\n", 0, found.start()), text.rfind("\n", 0, found.start()) + 1
         column = found.start() - start
@@ -39,9 +39,9 @@ def c_pieces(text: str) -> dict[int, list[Piece]]:
     return out
 
 
-def pieces(text: str) -> dict[int, list[Piece]]:
-    """Return the coloured pieces of each line of Python, counted from 0; what can't be tokenized stays plain."""
-    out: dict[int, list[Piece]] = {}
+def python_tokens(text: str) -> dict[int, list[Token]]:
+    """Return the coloured tokens of each line of Python, counted from 0; what can't be tokenized stays plain."""
+    out: dict[int, list[Token]] = {}
     lines = text.splitlines()
     for style, (row, column), (last_row, last_column) in _tokens(text):
         for line in range(row, last_row + 1):
@@ -80,12 +80,12 @@ class Highlighter(QSyntaxHighlighter):
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         super().__init__(document)
-        self._pieces: dict[int, list[Piece]] = {}
+        self._pieces: dict[int, list[Token]] = {}
         self._theme = theme
 
     def show_colours(self, text: str, theme: Theme, *, c: bool = False) -> None:
         """Colour the document anew, as CUDA C or as Python; call it after the document holds `text`."""
-        self._pieces, self._theme = c_pieces(text) if c else pieces(text), theme
+        self._pieces, self._theme = cuda_c_tokens(text) if c else python_tokens(text), theme
         self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:

@@ -12,7 +12,7 @@ from ...model.bookmark import PictureChoice
 from ...model.session import Selection, Session
 from ...views.common.view import View
 from ...views.counters.numbers import has_conflicts
-from ...views.counters.view import CountersView, Form
+from ...views.counters.view import CountersView, TileForm
 from ...views.histogram.view import HistogramView
 from ...views.memory.view import MemoryView
 from ...widgets.theme import Theme
@@ -27,7 +27,7 @@ class PaneDetail(NamedTuple):
 
     lesson: int  # lines
     legend: int  # rows of the legend of cells
-    counters: Form  # how the counters stand
+    counters: TileForm  # how the counters stand
 
 
 def detail_of(width: float, height: float) -> PaneDetail:

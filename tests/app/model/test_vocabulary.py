@@ -14,7 +14,7 @@ from tilescope.app.views.common.wording import pitfall_text
 from tilescope.app.views.inspect.explain import ExplainView
 from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.views.memory.view import MemoryView
-from tilescope.app.views.source.highlight import c_pieces
+from tilescope.app.views.source.highlight import cuda_c_tokens
 from tilescope.app.views.source.view import CUDA_C, NUMBA, SourceView
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.scenarios.catalogue import find, scenarios
@@ -116,7 +116,7 @@ def test_cuda_c_is_coloured():
     text = '// C = A B\n__global__ void f(int n)\n{ /* two\nlines */ g("a//b", 1.0f); }\n#define N 16'
     found = {
         line: {text.split("\n")[line][a : a + n]: s for a, n, s in parts}
-        for line, parts in c_pieces(text).items()
+        for line, parts in cuda_c_tokens(text).items()
     }
     assert found[0] == {"// C = A B": "comment"}
     assert found[1] == {"__global__": "keyword", "void": "keyword", "int": "keyword"}

@@ -11,7 +11,7 @@ from panels import shown
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection
 from tilescope.app.views.source.editor import hanging, top_line
-from tilescope.app.views.source.highlight import pieces
+from tilescope.app.views.source.highlight import python_tokens
 from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 
@@ -130,12 +130,14 @@ def test_the_source_can_be_selected_and_not_changed(tiled):
 def test_python_is_coloured_also_where_it_breaks_off():
     text = "@f\ndef g(a):  # why\n    return 'x' + 1\n"
     found = {
-        text.splitlines()[line][c : c + n]: style for line, p in pieces(text).items() for c, n, style in p
+        text.splitlines()[line][c : c + n]: style
+        for line, p in python_tokens(text).items()
+        for c, n, style in p
     }
     assert found == {"@": "name", "def": "keyword", "g": "name", "# why": "comment", "return": "keyword",
                      "'x'": "string", "1": "number"}  # fmt: skip
-    assert pieces('x = """two\nlines"""')[1] == [(0, 8, "string")]
-    assert pieces("def f(:\n  '''never closed")[0][0] == (0, 3, "keyword")
+    assert python_tokens('x = """two\nlines"""')[1] == [(0, 8, "string")]
+    assert python_tokens("def f(:\n  '''never closed")[0][0] == (0, 3, "keyword")
 
 
 def test_counts_give_way_to_the_text_where_there_is_little_room(tiled):
