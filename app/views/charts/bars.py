@@ -50,7 +50,7 @@ def height_of(panel: BarPanel, ink: Ink, width: float) -> float:
 
 
 def draw_bars(ink: Ink, panel: BarPanel, box: QRectF) -> Hits:
-    """Draw a panel in a box and return what is to be told where."""
+    """Draw a panel in a box and return what text belongs where."""
     names = _names(ink, panel, (box.height() - axis_height(ink, panel.axis, box.width())) / len(panel.bars))
     rows = _rows(ink, panel, names, box)
     scale = _scale(panel, rows.plot)
