@@ -80,19 +80,16 @@ def _baselines(scenario: Scenario) -> list[str]:
 
 @dataclass(frozen=True)
 class Choice:
-    """A chart to draw. problem: of `problem_of`, "" for the one that suits best. shape: of `shape_of`, "" for
-    what a kernel was measured with first, "all" for all of them. against: the key of what a speed-up is over, ""
-    for the first subject. log: None for what suits.
-    """
+    """A chart to draw."""
 
-    chart: ChartKind = "bars"
-    subjects: tuple[ChartSubject, ...] = tuple(ChartSubject(name) for name in DEFAULT_SUBJECTS)
-    kind: TimingKind = "kernel-warm"
-    problem: str = ""
-    shape: str = ""
-    against: str = ""
-    log: bool | None = None
-    published: bool = True
+    chart: ChartKind = "bars"  # which of CHARTS
+    subjects: tuple[ChartSubject, ...] = tuple(map(ChartSubject, DEFAULT_SUBJECTS))  # what it compares
+    kind: TimingKind = "kernel-warm"  # of the time, where the chart shows one alone
+    problem: str = ""  # a size, of `problem_of`; "" for the one that suits best
+    shape: str = ""  # of `shape_of`; "" for what a kernel was measured with first, "all" for all of them
+    against: str = ""  # the key of what a speed-up is over, "" for the first subject
+    log: bool | None = None  # whether the axis is logarithmic, None for what suits
+    published: bool = True  # whether published times stand beside the measured ones
 
     @property
     def kinds(self) -> tuple[TimingKind, ...]:

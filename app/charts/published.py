@@ -21,8 +21,8 @@ class PublishedTime(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gpu: str  # "" for a program on the CPU
     scenario: str  # the catalogue's name of it
     baseline: str  # the name of the scenario's baseline, "" for its kernel
-    parameters: dict[str, int | str]
-    kind: TimingKind
+    parameters: dict[str, int | str]  # those that a row must have, by name
+    kind: TimingKind  # what was timed
     microseconds: float  # by the host's clock
 
 

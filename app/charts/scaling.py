@@ -18,13 +18,13 @@ JOINED = 16  # times as large the next size may be for a line to it: nobody has 
 
 @dataclass(frozen=True)
 class Line:
-    """The rows of a kernel in one measurement, with the numbers of its colour and of its measurement."""
+    """The rows of a kernel in one measurement."""
 
-    slot: int
-    style: int
-    found: tuple[MeasuredRow, ...]
-    origin: str
-    part: str = ""
+    slot: int  # the number of its colour
+    style: int  # the number of its measurement
+    found: tuple[MeasuredRow, ...]  # the rows
+    origin: str  # what tells the measurement from others, "" where there are none
+    part: str = ""  # what tells it from other kernels
 
 
 def scaling(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, ...], tuple[str, ...]]:

@@ -39,7 +39,7 @@ class Palette:
     panel: str  # the ground of its parts
     border: str  # of panels, which their ground tells apart too
     control: str  # outline of what can be pressed or typed into: 3 to 1 against the panel, as WCAG 2.2 asks in 1.4.11
-    text: str
+    text: str  # of what matters most, and lines as strong
     muted: str  # text that matters less
     accent: str  # what is chosen, in focus or to be pressed first
     accent_text: str  # on the accent
@@ -49,9 +49,9 @@ class Palette:
     cell_unread: str  # a cell of memory that was not read, or counted, yet
     cell_poison: str  # a cell of memory that nobody has written
     grid: str  # lines between cells, and the ground of the timeline
-    keyword: str  # of source code, as the two that follow
-    string: str
-    number: str
+    keyword: str  # keywords of source code
+    string: str  # strings of source code
+    number: str  # numbers of source code
 
 
 LIGHT = Palette(
@@ -100,8 +100,8 @@ class Theme:
 
     name: str = "light"  # or "dark"
     scale: float = 1.0  # of the text: 1.0 is normal, 1.6 reads from the last row of a lecture hall
-    reduced_motion: bool = False
-    palette: Palette = field(default=LIGHT)
+    reduced_motion: bool = False  # whether nothing travels on its own
+    palette: Palette = field(default=LIGHT)  # the neutral colours
     words: str = "own"  # those that the scenario speaks; "cuda" and "work-item" are those of one model
 
     @classmethod

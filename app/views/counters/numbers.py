@@ -18,7 +18,7 @@ USUAL = "888,888"
 
 
 class CounterNumber(NamedTuple):
-    """What becomes a tile, see there."""
+    """What becomes a `Tile`."""
 
     label: str  # what it is called
     meaning: str  # a sentence

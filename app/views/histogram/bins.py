@@ -14,7 +14,7 @@ from ....tracer.model.array_types import Ints, Mask
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
 from ..common import cell_colours
-from ..common.descriptions import warp_caption as warp_text
+from ..common.descriptions import warp_caption
 from ..common.wording import block_text, buffer_text, count_text, listed, plural
 
 NAMED = 3  # bins that a sentence names before it counts the others
@@ -130,7 +130,7 @@ class HistogramViewData:
         own = chosen_of(coming, coming.own)
         if len(own.bin):
             return f"loads {plural(len(own.bin), 'sample')}, on their way to {self._bins_text(own)}"
-        return warp_text(self.session, moment, selection)
+        return warp_caption(self.session, moment, selection)
 
     def _adding_text(self, bars: BinArray, own: CurrentAdditions) -> str:
         """Return what lanes add to an array of bins: samples, or the counts of their block."""
