@@ -220,6 +220,6 @@ def test_the_scale_carries_its_mark(tmp_path, blocks, mark):
     }  # fmt: skip
     session = build_session(launch(tmp_path, text, **given_), trace(tmp_path, text, **given_), None)
     view = memory_shown(session, session.end, colour_by="wasted")
-    (row,) = view._picture._legend(view._look())
+    (row,) = view._picture._legend(view._state())
     assert [item.before for _, item in row][-1] == mark
     assert "wasted sectors" in row[0][1].after

@@ -157,6 +157,6 @@ def test_names_of_magnified_buffers_stand_beside_them_where_there_is_room():
 def test_a_launch_without_races_says_so_beside_one_that_has_some():
     session = matmul("matmul-tiled", m=16, k=16, n=16, tile=8).examined()
     view = shown(session, session.end, colour_by="races", tops=((("races", "global"), 2048),))
-    rows = view._picture._legend(view._look())
+    rows = view._picture._legend(view._state())
     assert next(item.before for row in rows for _, item in row) == "no accesses in a race"
     assert view.hover_text(QPointF(-5, -5)) == ""
