@@ -12,7 +12,7 @@ from ..common.geometry import Scale, powers_of_two, tick_text, ticks
 from .ink import Ink
 
 APART, UPRIGHT = 64, 38  # pixels between two numbers, about: of a horizontal axis, of a vertical one
-LEAST = 4  # numbers of an axis, where they have room
+MINIMUM_TICKS = 4  # numbers of an axis, where they have room
 BETWEEN = 10  # pixels that are left free between two numbers
 LabelPart = tuple[str, bool, float]  # a text of a label, whether it is a mark, and its width
 
@@ -33,7 +33,7 @@ def _line_height(ink: Ink) -> float:
 
 def _values(ink: Ink, axis: Axis, scale: Scale, apart: float) -> list[float]:
     """Return where ticks stand, in the axis's values."""
-    count = max(LEAST, int(abs(scale.end - scale.start) / ink.px(apart)))
+    count = max(MINIMUM_TICKS, int(abs(scale.end - scale.start) / ink.px(apart)))
     if axis.label.startswith("N"):
         powers = powers_of_two(scale.low, scale.high)
         return powers[:: -(-len(powers) // count) or 1]

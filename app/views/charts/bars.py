@@ -13,7 +13,11 @@ from ..common.geometry import Scale, log_range
 from .axis import axis_height, draw_axis
 from .ink import Ink, draw_sign, wrapped
 
-BAR, THICK, LEAST = 40, 110, 15  # pixels of a usual bar, of the thickest, and of the smallest pitch
+BAR, THICK, SMALLEST_TEXT_ROW = (
+    40,
+    110,
+    15,
+)  # pixels of a usual bar, of the thickest, and of the smallest pitch
 ROW = 44  # pixels that a bar with its name would like to have
 SHARE = 0.46  # of a panel's width that names may take
 LEVELS = 13  # heights at which the dots of a bar stand
@@ -83,7 +87,7 @@ def bar_text(bar: Bar, panel: BarPanel) -> str:
 
 def _size(ink: Ink, pitch: float) -> float:
     """Return the size of a row's text: smaller where there are many rows."""
-    return 13 * min(1.0, pitch / ink.px(LEAST))
+    return 13 * min(1.0, pitch / ink.px(SMALLEST_TEXT_ROW))
 
 
 def _names(ink: Ink, panel: BarPanel, pitch: float) -> list[list[NameLine]]:

@@ -60,10 +60,10 @@ class Scale:
         return self.start + share * (self.end - self.start)
 
 
-def round_step(least: float) -> float:
+def round_step(minimum: float) -> float:
     """Return 1, 2 or 5 times a power of ten, the first of them that is no less than `least` (above 0)."""
-    power = 10.0 ** math.floor(math.log10(least))
-    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least)
+    power = 10.0 ** math.floor(math.log10(minimum))
+    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= minimum)
 
 
 def whole_step(span: float, pieces: float) -> int:

@@ -14,7 +14,7 @@ from ..common.drawing import draw_badge
 from ..common.wording import EXACT
 
 Value = Callable[[int], str]
-LEAST = 4  # tiles below which they are drawn smaller
+MINIMUM_TILES = 4  # tiles below which they are drawn smaller
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Grid:
     style: Style
 
 
-def least_width(tile: Tile, style: Style, mark: str, theme: Theme) -> float:
+def minimum_width(tile: Tile, style: Style, mark: str, theme: Theme) -> float:
     """Return the width that a tile needs at any moment."""
     number = QFontMetricsF(theme.font(style.number, bold=True)).horizontalAdvance(tile.widest)
     name = QFontMetricsF(theme.font(NAME)).horizontalAdvance(theme.say(tile.label))
@@ -69,14 +69,14 @@ def mark_width(mark: str, theme: Theme) -> float:
 
 def grid_of(tiles: Sequence[Tile], width: float, mark: str, theme: Theme, styles: Sequence[Style]) -> Grid:
     """Return the first of the styles in which four of the tiles (given by rank) fit, else the last of them."""
-    least = min(LEAST, len(tiles))
+    minimum = min(MINIMUM_TILES, len(tiles))
     tried = [Grid(_fitting(tiles, width, style, mark, theme), style) for style in styles]
-    return next((grid for grid in tried if grid.count >= least), tried[-1])
+    return next((grid for grid in tried if grid.count >= minimum), tried[-1])
 
 
 def _fitting(tiles: Sequence[Tile], width: float, style: Style, mark: str, theme: Theme) -> int:
     """Return how many of the tiles fit in equal columns, at least one."""
-    widths = [least_width(tile, style, mark, theme) for tile in tiles]
+    widths = [minimum_width(tile, style, mark, theme) for tile in tiles]
     fits = [n for n in range(1, len(tiles) + 1) if n * max(widths[:n]) <= width]
     return max(fits, default=min(1, len(tiles)))
 

@@ -13,7 +13,7 @@ from ...widgets.theme import Theme
 from ..common.view import View
 from ..common.wording import EXACT, MARKS, PART
 from .numbers import notice_of, tiles_of, totals_of
-from .tiles import COMPACT, HEIGHTS, LINE, ROOMY, Grid, Style, Tile, boxes, draw_tile, grid_of, least_width
+from .tiles import COMPACT, HEIGHTS, LINE, ROOMY, Grid, Style, Tile, boxes, draw_tile, grid_of, minimum_width
 
 TileForm = Literal["tall", "line", "none"]
 STYLES: dict[TileForm, tuple[Style, ...]] = {"tall": (ROOMY, COMPACT), "line": (LINE,), "none": (LINE,)}
@@ -103,7 +103,7 @@ class CountersView(View):
     def minimumSizeHint(self) -> QSize:
         """Return room for two tiles beside each other."""
         style = STYLES[self.form][-1]
-        widest = max((least_width(t, style, self.mark, self.theme) for t in self.tiles), default=0.0)
+        widest = max((minimum_width(t, style, self.mark, self.theme) for t in self.tiles), default=0.0)
         return QSize(round((2 if style is COMPACT else 1) * widest), self.theme.px(HEIGHTS[self.form]))
 
     def shown(self) -> list[tuple[Tile, QRectF]]:

@@ -42,12 +42,12 @@ class CounterPicture:
 
         The picture of all additions keeps its room; where there is little, the spread goes without its reason.
         """
-        gap, least = theme.px(6), theme.px(ROOM_FOR_LINES)
+        gap, minimum = theme.px(6), theme.px(ROOM_FOR_LINES)
         full, short = (spread_height(spread, room.width(), theme, why=why) for why in (True, False))
         if room.height() < short:
             return room.bottom()
-        why = room.height() >= full + gap + least or short + gap + least > room.height() >= full
-        high = min(max(full if why else short, 0.45 * room.height()), room.height() - gap - least)
+        why = room.height() >= full + gap + minimum or short + gap + minimum > room.height() >= full
+        high = min(max(full if why else short, 0.45 * room.height()), room.height() - gap - minimum)
         if high < short:
             high = room.height()
         below = QRectF(room.left(), room.bottom() - high, room.width(), high)

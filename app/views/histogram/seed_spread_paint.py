@@ -16,7 +16,7 @@ from ..common.geometry import whole_step
 from ..common.wording import count_text
 from .counter import measured_text, regular_text, seeds_text
 
-SMALL, LEAST = 10.5, 48  # size of small text; the least height of the dots
+SMALL, DOTS_HEIGHT = 10.5, 48  # size of small text; the least height of the dots
 GAP = 6  # pixels between the heading and the highest dot
 
 
@@ -47,7 +47,7 @@ def write_bold(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: 
 
 def spread_height(spread: Spread, width: float, theme: Theme, *, why: bool) -> float:
     """Return the least height of the picture, with the reason or without."""
-    lines = (2 + len(spread.measured)) * text_line(theme) + theme.px(LEAST)
+    lines = (2 + len(spread.measured)) * text_line(theme) + theme.px(DOTS_HEIGHT)
     reason = regular_text(spread) if why else ""
     return lines + (wrapped_height(reason, width, theme) if reason else 0)
 

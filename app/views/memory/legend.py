@@ -73,8 +73,8 @@ def legend_rows(items: Sequence[LegendItem], width: float, most: int, theme: The
     Where there is little room the gaps go first, then the mark of what is exact, then the hatch, then the last items.
     """
     without = [item for item in items if item != LegendItem(EXACT, "")]
-    least = [item for item in without if item.scale != "hatch"]
-    tried = [_rows(some, width, gap, theme) for some in (items, without, least) for gap in GAPS]
+    unhatched = [item for item in without if item.scale != "hatch"]
+    tried = [_rows(some, width, gap, theme) for some in (items, without, unhatched) for gap in GAPS]
     return next((rows for rows in tried if len(rows) <= most), tried[-1][:most])
 
 

@@ -216,10 +216,10 @@ def _bar(data: TimelineViewData, strip: QRectF, moments: int) -> QRectF:
     return QRectF(bar.left(), top, bar.width(), tall)
 
 
-def _along(strip: QRectF, first: float, last: float, moments: int, least: float) -> QRectF:
+def _along(strip: QRectF, first: float, last: float, moments: int, minimum: float) -> QRectF:
     """Return the part of the strip that the moments first < m <= last take, at least so many pixels wide."""
     a, b = (strip.left() + strip.width() * min(max(m / moments, 0), 1) for m in (first, last))
-    return QRectF(a, strip.top(), max(b - a, least), strip.height())
+    return QRectF(a, strip.top(), max(b - a, minimum), strip.height())
 
 
 def _draw_rows(

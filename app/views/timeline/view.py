@@ -29,7 +29,7 @@ from .playhead import draw_playhead, grips, playhead_area
 
 KEPT = 32  # pictures: the blocks of the usual comparison, each about half a megabyte
 CLICK = 4  # pixels that a pointer may move between press and release of a click
-LEAST = 4.0  # moments that are shown
+MINIMUM_RANGE = 4.0  # moments that are shown
 
 
 class TimelineView(View):
@@ -307,7 +307,7 @@ def fitted(first: float, last: float, whole: MomentRange, end: int) -> MomentRan
     """
     begin, finish = whole
     longest = max(1.04 * (end + 1), finish - begin)
-    span = min(max(last - first, LEAST), longest)
+    span = min(max(last - first, MINIMUM_RANGE), longest)
     low, high = begin, finish - span
     if low > high:  # it is longer than the block
         low, high = max(high, min(begin, -0.02 * (end + 1))), min(low, max(finish, 1.02 * (end + 1)) - span)

@@ -14,7 +14,7 @@ from .layout import WarpLayout, warp_layout
 from .paint import paint_captions, paint_legend, paint_scene
 from .scene import CAPTION, FOOT, WarpScene, column_widths
 
-LEAST_ROW, MOST_ROW = 5.5, 19.0  # heights of a lane
+MINIMUM_ROW, MOST_ROW = 5.5, 19.0  # heights of a lane
 
 
 class WarpPicture(QWidget):
@@ -52,7 +52,7 @@ class WarpPicture(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return the room in which every lane still has a few pixels; it takes what more there is."""
-        return QSize(self.theme.px(180), self.theme.px(CAPTION + FOOT + WARP * LEAST_ROW))
+        return QSize(self.theme.px(180), self.theme.px(CAPTION + FOOT + WARP * MINIMUM_ROW))
 
     def minimumSizeHint(self) -> QSize:
         """Return the same."""

@@ -17,7 +17,7 @@ from .lanes import Lanes
 from .lanes_text import address_text, index_text
 from .layout import ColumnWidths, WarpLayout
 
-SMALL, LEAST = 11.5, 8.0  # sizes of the words
+SMALL, SMALLEST = 11.5, 8.0  # sizes of the words
 CAPTION, FOOT = 18.0, 24.0  # heights above and below the lanes
 MARK = 12.0  # width of a lane's box where its number stands beside it
 FAINT = 0.3  # how much is left of what the pointer is not on
@@ -93,7 +93,7 @@ class WarpScene:
     @property
     def size(self) -> float:
         """The size of the words beside the lanes."""
-        return min(SMALL, max(LEAST, 0.78 * self.layout.row * self.label_step / self.theme.scale))
+        return min(SMALL, max(SMALLEST, 0.78 * self.layout.row * self.label_step / self.theme.scale))
 
 
 def lanes_label(lanes: tuple[int, ...]) -> str:
@@ -103,7 +103,7 @@ def lanes_label(lanes: tuple[int, ...]) -> str:
 
 def label_step(row: float, theme: Theme) -> int:
     """Return of how many rows of this height one has room for words: 1, 2, 4 ..."""
-    return 1 << max(0, math.ceil(math.log2(theme.px(LEAST) * 1.25 / row)))
+    return 1 << max(0, math.ceil(math.log2(theme.px(SMALLEST) * 1.25 / row)))
 
 
 def column_widths(lanes: Lanes, row: float, theme: Theme) -> ColumnWidths:

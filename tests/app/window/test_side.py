@@ -58,7 +58,7 @@ def test_a_click_on_a_lane_selects_its_thread(window):
     QApplication.processEvents()
     window.draw()
     view = window.side.views[TABS.index("warp")]
-    box = view.picture.plan().chips[9]
+    box = view.picture.layout_now().chips[9]
     before = window.stage.selections[0]
     QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=QPoint(1, 1))
     assert window.stage.selections[0] == before  # above the lanes there is nothing

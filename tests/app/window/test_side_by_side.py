@@ -39,7 +39,7 @@ def wear(window, width, height, scale, theme="light"):
 
 def boxes(pane):
     """Return the box of every buffer in its pane, by name."""
-    picture, look = pane.memory._picture, pane.memory._look()
+    picture, look = pane.memory._picture, pane.memory._state()
     top = pane.memory.mapTo(pane, pane.memory.rect().topLeft())
     found = {}
     for number, place in picture.layout(look).places.items():
