@@ -249,7 +249,7 @@ def test_planning_and_talking_to_the_worker_load_neither_qt_nor_numba():
 @pytest.mark.parametrize("document", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
 def test_every_path_that_a_document_names_exists(document):
     named = paths_in((ROOT / document).read_text(encoding="utf-8"))
-    assert [path for path in named if not any(ROOT.glob(path))] == []
+    assert [path for path in named if not any(ROOT.glob(path.replace("NAME", "*")))] == []
 
 
 def test_a_path_that_leads_nowhere_is_seen():
