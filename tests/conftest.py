@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # Set before any test imports Qt. A test that wants a real screen starts its own and says so.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -15,6 +16,9 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # Neither the user's settings nor traces that another version left in the cache may take part.
 HOME = tempfile.mkdtemp(prefix="tilescope-tests-")
 os.environ["TILESCOPE_HOME"] = HOME
+
+# Fewer random kernels than hypothesis makes by itself; script/test chooses it with --hypothesis-profile.
+settings.register_profile("few", max_examples=20)
 
 # Folders of tests that run kernels: what numba-cuda, or its absence, could change.
 ENGINE = ("tracer", "kernels", "app/cli/programs")

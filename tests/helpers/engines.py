@@ -1,23 +1,39 @@
-"""Both engines on one launch, and what it means that their traces are the same."""
+"""Both engines on one launch, what it means that their traces are the same, and what holds of any trace."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import msgspec
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
-from launching import launch  # sets the environment, before numba is imported
+from launching import Array, Limits  # sets the environment, before numba is imported
+from tilescope.tracer.analysis import request_order
+from tilescope.tracer.analysis.counters import totals_of
+from tilescope.tracer.analysis.request_order import OrderedRequests, ordered_requests
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
+from tilescope.tracer.compiled.rows.block_counters import counted
 from tilescope.tracer.model.launch import Launch, Schedule
 from tilescope.tracer.model.trace import Barriers, Trace
+from tilescope.tracer.races.detect import races_of
+from tilescope.tracer.races.missed_barriers import missed_barriers_of
 from tilescope.tracer.simulator import numba_patch
 
+# What most kernels from a text are given.
+LONGS = (Array((64,), "int64", "arange"), Array((64,), "int64"))
 COLUMNS = ("block", "thread", "phase", "op", "index", "step")
 KEPT = (
     "buffers", "notice", "check", "kernel", "grid", "block_dim", "resident", "accesses", "totals", "schedule", "error",
 )  # fmt: skip
+
+
+def kernel(body: str, arguments: str = "a, out") -> str:
+    """Return the source of a kernel of this body."""
+    return f"@cuda.jit\ndef kernel({arguments}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
 
 
 def nothing(done: int, of: int) -> None:
@@ -105,4 +121,40 @@ def lanes_told(trace: Trace) -> list[Any]:
     return [(m.block, m.warp, m.mask, m.missing, m.step, m.why, site, other) for m, site, other in told]
 
 
-__all__ = ["both", "launch", "nothing", "same"]
+def counts(trace: Trace) -> dict[str, int] | None:
+    """Return the counters of a trace as the compiled engine counts them past a cap; None where it leaves that."""
+    names = ("block", "phase", "thread", "op", "buffer", "site", "index")
+    columns = {name: getattr(trace, name) for name in names}
+    return counted(columns, list(trace.buffers), len(trace.sites), trace.threads)
+
+
+def limited(made: Launch, accesses: int) -> Launch:
+    """Return a launch thread by thread of which so many accesses are kept."""
+    return msgspec.structs.replace(made, schedule=Schedule("sequential"), limits=Limits(accesses=accesses))
+
+
+def assert_counted(whole: Trace, summary: Trace) -> None:
+    """Assert that a trace without accesses has the counters of the whole one."""
+    assert summary.totals == totals_of(whole, requests_of(whole))
+    assert len(summary) == len(summary.barriers.step) == 0
+    assert summary.accesses == len(whole)
+    assert summary.check == whole.check
+
+
+def the_long_way(trace: Trace) -> OrderedRequests:
+    """Return the sequence of a trace as if it were not regular."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(request_order, "access_matrices", lambda trace: None)
+        return ordered_requests(trace)
+
+
+def assert_ordered_alike(trace: Trace) -> None:
+    """Assert that both ways lead to the same sequence."""
+    short, long = ordered_requests(trace), the_long_way(trace)
+    for field in fields(OrderedRequests):
+        assert np.array_equal(getattr(short, field.name), getattr(long, field.name)), field.name
+
+
+def racing(trace: Trace) -> bool:
+    """Return whether the search for races finds a harmful one."""
+    return any(race.harmful for race in races_of(trace, missed_barriers_of(trace)))

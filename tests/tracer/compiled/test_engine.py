@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import tilescope.tracer.compiled
-from compiled_launches import LONGS, kernel
-from engines import nothing, same
+from engines import LONGS, kernel, nothing, same
 from launching import Array, Scalar, Schedule, contents, launch
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import compile as compiling

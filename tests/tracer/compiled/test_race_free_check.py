@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from engines import nothing
+from engines import nothing, racing
 from launching import Array, launch
-from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.rows.race_free_check import keep_apart
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.races.detect import races_of
-from tilescope.tracer.races.missed_barriers import missed_barriers_of
 from tilescope.tracer.run.engine import has_races
 
 ALONE = {
@@ -47,10 +41,6 @@ def kernel(a, out):
 """
     arrays = (Array((65,), fill="arange"), Array((128,), fill="zeros"))
     return compiled.run_compiled(launch(folder, source, arrays, grid=(2, 1, 1), block=(64, 1, 1)), nothing)
-
-
-def racing(trace: Trace) -> bool:
-    return any(race.harmful for race in races_of(trace, missed_barriers_of(trace)))
 
 
 @pytest.mark.parametrize("line", ALONE.values(), ids=ALONE)
@@ -83,12 +73,3 @@ def kernel(out):
 def test_the_lessons_are_spared_the_search(name):
     values = {"m": 32, "k": 32, "n": 32} if name.startswith("matmul") else {}
     assert keep_apart(compiled.run_compiled(launch_of(find(name), values), nothing))
-
-
-@settings(max_examples=40, deadline=None, print_blob=True)
-@given(source=kernels(), block=st.sampled_from([1, 8, 33]))
-def test_of_random_kernels_it_never_hides_a_race(source, block):
-    with tempfile.TemporaryDirectory() as folder:
-        arrays = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
-        trace = compiled.run_compiled(launch(Path(folder), source, arrays, (2, 1, 1), (block, 1, 1)), nothing)
-    assert not (keep_apart(trace) and racing(trace))

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from compiled_launches import LONGS, kernel
-from engines import nothing, same
+from engines import LONGS, counts, kernel, nothing, same
 from launching import Array, Limits, Scalar, launch
-from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
-from tilescope.tracer.compiled.rows.block_counters import counted
 from tilescope.tracer.model.plan import launch_of
 
 FLOATS = ("float16", "float32", "float64")
@@ -368,31 +360,6 @@ def test_catalogue(name):
     traced = same(launch_of(find(name), {}), 1e-4)
     assert len(traced)
     assert counts(traced) == totals_of(traced, requests_of(traced))
-
-
-def counts(trace):
-    """Return the counters of a trace as the compiled engine counts them past a cap; None where it leaves that."""
-    names = ("block", "phase", "thread", "op", "buffer", "site", "index")
-    columns = {name: getattr(trace, name) for name in names}
-    return counted(columns, list(trace.buffers), len(trace.sites), trace.threads)
-
-
-@settings(max_examples=40, deadline=None, print_blob=True)
-@given(source=kernels(), block=st.sampled_from([1, 8, 33]))
-def test_compiled_counters_of_random_kernels(source, block):
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
-        made = launch(Path(folder), source, arguments, (2, 1, 1), (block, 1, 1), "sequential")
-        traced = compiled.run_compiled(made, nothing)
-    assert counts(traced) in (None, totals_of(traced, requests_of(traced)))
-
-
-@settings(max_examples=100, deadline=None, print_blob=True)
-@given(source=kernels(), block=st.sampled_from([1, 3, 8, 33]), grid=st.integers(1, 3))
-def test_random_kernels(source, block, grid):
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
-        same(launch(Path(folder), source, arguments, (grid, 1, 1), (block, 1, 1)))
 
 
 @pytest.mark.parametrize("limit", [40_000, 100_000])

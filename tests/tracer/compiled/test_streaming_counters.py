@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import errno
 import json
-import tempfile
-from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from engines import assert_same, nothing
+from engines import assert_counted, assert_same, limited, nothing
 from folders import DATA
 from launching import Array, Limits, launch
-from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
-from tilescope.tracer.analysis.counters import totals_of
-from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.driver import row_recorder
 from tilescope.tracer.compiled.driver.growing_columns import GrowingColumns
-from tilescope.tracer.model.launch import Launch, Schedule
+from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.simulator import numba_patch
@@ -39,24 +32,11 @@ def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_recorder, "COUNTED", 64)
 
 
-def limited(made: Launch, accesses: int) -> Launch:
-    """Return a launch thread by thread of which so many accesses are kept."""
-    return msgspec.structs.replace(made, schedule=Schedule("sequential"), limits=Limits(accesses=accesses))
-
-
 def whole_and_summary(made: Launch) -> tuple[Trace, Trace]:
     """Return the traces of a launch with all accesses and with none."""
     return compiled.run_compiled(limited(made, 20_000_000), nothing), compiled.run_compiled(
         limited(made, 0), nothing
     )
-
-
-def assert_counted(whole: Trace, summary: Trace) -> None:
-    """Assert that a trace without accesses has the counters of the whole one."""
-    assert summary.totals == totals_of(whole, requests_of(whole))
-    assert len(summary) == len(summary.barriers.step) == 0
-    assert summary.accesses == len(whole)
-    assert summary.check == whole.check
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -68,16 +48,6 @@ def test_a_summary_has_the_counters_of_the_whole_trace(name):
 @pytest.mark.usefixtures("few_rows")
 def test_wherever_the_rows_are_cut(name):
     assert_counted(*whole_and_summary(launch_of(find(name), {})))
-
-
-@settings(max_examples=30, deadline=None, print_blob=True)
-@given(source=kernels(), block=st.sampled_from([1, 8, 33, 70]), rows=st.sampled_from([32, 256, 1 << 14]))
-def test_of_random_kernels(source, block, rows):
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_recorder, "COUNTED", rows)
-        arguments = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
-        made = launch(Path(folder), source, arguments, (2, 1, 1), (block, 1, 1), "sequential")
-        assert_counted(*whole_and_summary(made))
 
 
 WARPS = """

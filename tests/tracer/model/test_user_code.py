@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engines import both, launch, same
-from launching import Array
+from engines import both, same
+from launching import Array, launch
 from programs import HEAD, found
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of

@@ -1,0 +1,60 @@
+"""Random kernels, each compiled once: all that holds of a trace by the compiled engine, whatever the kernel."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engines import (
+    assert_counted,
+    assert_ordered_alike,
+    assert_same,
+    both,
+    counts,
+    limited,
+    nothing,
+    racing,
+)
+from launching import Array, launch
+from random_kernels import SIZE, kernels
+from tilescope.tracer.analysis.counters import totals_of
+from tilescope.tracer.analysis.requests import requests_of
+from tilescope.tracer.compiled.driver import compile as stage
+from tilescope.tracer.compiled.driver import engine as compiled
+from tilescope.tracer.compiled.driver import row_recorder
+from tilescope.tracer.compiled.rows.race_free_check import keep_apart
+
+ARRAYS = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
+
+
+@settings(deadline=None, print_blob=True)
+@given(
+    source=kernels(),
+    block=st.sampled_from([1, 3, 8, 33, 70]),
+    grid=st.integers(1, 3),
+    rows=st.sampled_from([32, 256, 1 << 14]),
+)
+def test_random_kernels(source: str, block: int, grid: int, rows: int) -> None:
+    """The trace is the simulator's; its counters, order and races are the same in every way that they are found.
+
+    To compile a kernel takes far longer than to run it: so one test asserts all of it.
+    """
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        # Nobody will ask for these again: kept on disk, they would only drive out what other tests share.
+        patch.setattr(stage, "cache_folder", lambda: Path(os.devnull) / "nowhere")
+        made = launch(Path(folder), source, ARRAYS, (grid, 1, 1), (block, 1, 1))
+        ours, theirs = both(made)
+        lockstep = compiled.run_compiled(made, nothing)
+        patch.setattr(row_recorder, "COUNTED", rows)
+        summary = compiled.run_compiled(limited(made, 0), nothing)
+    assert_same(ours, theirs, 0.0)
+    assert counts(ours) in (None, totals_of(ours, requests_of(ours)))
+    assert_counted(ours, summary)
+    if len(ours):
+        assert_ordered_alike(ours)
+    assert not (keep_apart(lockstep) and racing(lockstep))
