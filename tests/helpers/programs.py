@@ -12,7 +12,7 @@ from tilescope.tracer.storage.trace_file import load
 
 HEAD = "import sys\nimport numpy as np\nfrom numba import cuda\n"
 
-
+# Of int32: whether arithmetic is float64, which takes a process more to say, is asked of float32 alone.
 COPY = (
     HEAD
     + """
@@ -22,7 +22,7 @@ def copy(a, out):
     if i < out.size:
         out[i] = a[i]
 
-a, out = np.arange(40, dtype=np.float32), np.zeros(40, np.float32)
+a, out = np.arange(40, dtype=np.int32), np.zeros(40, np.int32)
 copy[2, 32](a, out)
 """
 )
@@ -33,12 +33,12 @@ RACE = (
     + """
 @cuda.jit
 def shift(out):
-    tile = cuda.shared.array(64, np.float32)
+    tile = cuda.shared.array(64, np.int32)
     t = cuda.threadIdx.x
     tile[t] = t
     out[t] = tile[63 - t]
 
-shift[1, 64](np.zeros(64, np.float32))
+shift[1, 64](np.zeros(64, np.int32))
 """
 )
 

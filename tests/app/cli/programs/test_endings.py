@@ -140,7 +140,7 @@ def test_launches_of_children_are_said_to_be_missing(script, tmp_path, command):
 def test_check_of_a_program_that_forks_tells_everything_once(script, tmp_path):
     path = script(
         RACE
-        + "import os\nif os.fork() == 0:\n    shift[1, 64](np.zeros(64, np.float32))\nelse:\n    os.wait()\n"
+        + "import os\nif os.fork() == 0:\n    shift[1, 64](np.zeros(64, np.int32))\nelse:\n    os.wait()\n"
     )
     done = tilescope("check", "--format", "json", str(path), folder=tmp_path)
     found = json.loads(done.stdout)

@@ -74,63 +74,79 @@ LIMITS = [
 ]
 
 
-@pytest.mark.parametrize(("shape", "message"), LIMITS)
-def test_a_launch_that_a_gpu_refuses_runs_on_and_is_an_error(script, tmp_path, shape, message):
-    path = script(COPY.replace("copy[2, 32]", f"copy{shape}") + "print(out.sum())\n")
+def kernels(name: str, shapes: list[str]) -> tuple[str, list[str]]:
+    """Return a program of COPY's kernel launched in each shape, each by a name of its own, and their first lines."""
+    kernel, arrays = COPY.removeprefix(HEAD).rstrip().rsplit("\n\n", 1)
+    arrays = arrays.splitlines()[0] + "\n"
+    heads = [f"def {name}_{n}(a, out):" for n in range(len(shapes))]
+    texts = [kernel.replace("def copy(a, out):", head) + "\n\n" for head in heads]
+    launches = [f"{name}_{n}{shape}(a, out)\nprint(out.sum())\n" for n, shape in enumerate(shapes)]
+    return HEAD + "".join(texts) + arrays + "".join(launches), heads
+
+
+def test_launches_that_a_gpu_refuses_run_on_and_are_errors(script, tmp_path):
+    text, heads = kernels("large", [shape for shape, _ in LIMITS])
+    path = script(text)
     done = tilescope("check", str(path), folder=tmp_path)
     assert done.returncode == 1
-    assert (
-        f"{path}:{1 + COPY.splitlines().index('def copy(a, out):')}: error: launch: {message}" in done.stdout
-    )
-    assert done.stderr.endswith(".0\n")
+    for head, (_, message) in zip(heads, LIMITS, strict=True):
+        assert f"{path}:{1 + text.splitlines().index(head)}: error: launch: {message}" in done.stdout
+    assert done.stdout.count("error: launch") == len(LIMITS)
+    assert done.stderr == "780\n" * len(LIMITS)
 
 
-@pytest.mark.parametrize("shape", ["[1, 1024]", "[1, (16, 1, 64)]", "[(2, 4000), 1]", "[1, 32, 0, 49_152]"])
-def test_the_largest_launches_that_a_gpu_takes_are_none(script, tmp_path, shape):
-    path = script(COPY.replace("copy[2, 32]", f"copy{shape}"))
-    assert "error: launch" not in tilescope("check", str(path), folder=tmp_path).stdout
+def test_the_largest_launches_that_a_gpu_takes_are_none(script, tmp_path):
+    text, _ = kernels("large", ["[1, 1024]", "[1, (16, 1, 64)]", "[(2, 4000), 1]", "[1, 32, 0, 49_152]"])
+    done = tilescope("check", str(script(text)), folder=tmp_path)
+    assert "error: launch" not in done.stdout
+    assert done.stderr == "780\n" * 4
 
 
-TILE = (
-    HEAD
-    + """
-SIDE = 8
-
+TILE = """
 @cuda.jit
-def tile(a, n):
+def tile_NUMBER(a, n):
     side = 8
     half = side
     m = a.size
-    s = cuda.shared.array(SHAPE, np.float32)
+    s = cuda.shared.array(SHAPE, dtype=np.int32)
     s[0] = a[0]
     a[0] = s[0]
 
-tile[1, 1](np.zeros(8, np.float32), 8)
+tile_NUMBER[1, 1](np.zeros(8, np.int32), 8)
 """
-)
+COMPUTED = ["n", "m", "a.size", "len(a)", "cuda.blockDim.x", "SIDE * 2", "half + 1"]
+KNOWN = ["8", "SIDE", "side", "half", "2 * 4", "(8,)", "shape=SIDE", "0"]
 
 
-@pytest.mark.parametrize("shape", ["n", "m", "a.size", "len(a)", "cuda.blockDim.x", "SIDE * 2", "half + 1"])
-def test_arrays_of_shapes_that_are_computed_do_not_compile(script, tmp_path, shape):
+def tiles(shapes: list[str]) -> str:
+    """Return a program of a kernel for each shape of an array in shared memory."""
+    texts = [TILE.replace("NUMBER", str(n)).replace("SHAPE", shape) for n, shape in enumerate(shapes)]
+    return HEAD + "SIDE = 8\n" + "".join(texts)
+
+
+def test_arrays_of_shapes_that_are_computed_do_not_compile(script, tmp_path):
     """As Numba's typing of the kernel for a device of capability 8.0 says of each of these."""
-    path = script(TILE.replace("SHAPE", shape))
+    text = tiles(COMPUTED)
+    path = script(text)
     done = tilescope("check", str(path), folder=tmp_path)
-    line = 1 + TILE.splitlines().index("    s = cuda.shared.array(SHAPE, np.float32)")
-    assert f"{path}:{line}: error: launch: 1 array, cuda.shared.array on line {line}," in done.stdout
+    for shape in COMPUTED:
+        line = 1 + text.splitlines().index(f"    s = cuda.shared.array({shape}, dtype=np.int32)")
+        assert f"{path}:{line}: error: launch: 1 array, cuda.shared.array on line {line}," in done.stdout
     assert done.returncode == 1
 
 
-@pytest.mark.parametrize("shape", ["8", "SIDE", "side", "half", "2 * 4", "(8,)", "shape=SIDE", "0"])
-def test_arrays_of_known_shapes_do(script, tmp_path, shape):
-    done = tilescope("check", str(script(TILE.replace("SHAPE", shape))), folder=tmp_path)
+def test_arrays_of_known_shapes_do(script, tmp_path):
+    done = tilescope("check", str(script(tiles(KNOWN))), folder=tmp_path)
     assert "error: launch" not in done.stdout
+    assert done.returncode == 1  # the array of no elements is accessed outside
+    assert done.stdout.count(": error: ") == done.stdout.count(": error: bounds: ") > 0
 
 
 def test_too_much_static_shared_memory_does_not_compile(script, tmp_path):
-    done = tilescope("check", str(script(TILE.replace("SHAPE", "12_289"))), folder=tmp_path)
+    done = tilescope("check", str(script(tiles(["12_289"]))), folder=tmp_path)
     assert "error: launch: 49,156 bytes of shared memory in a block" in done.stdout
     assert "the kernel does not compile" in done.stdout
-    done = tilescope("check", str(script(TILE.replace("SHAPE", "12_288"))), folder=tmp_path)
+    done = tilescope("check", str(script(tiles(["12_288"]))), folder=tmp_path)
     assert "error" not in done.stdout
 
 
