@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from tilescope.tracer.storage.trace_file import load
@@ -73,3 +74,19 @@ def told(folder, words, path):
     for one in launches:
         del one["seconds"]
     return done.stdout, launches, [load(p) for p in sorted(out.iterdir())]
+
+
+def ended(process: int) -> bool:
+    """Return whether a process has ended, waiting up to a minute."""
+    for _ in range(600):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        about = Path(f"/proc/{process}")
+        # Killed, it cannot be waited for before the last of its threads is gone.
+        dead = about.exists() and about.joinpath("stat").read_text().split()[2] == "Z"
+        if dead and len(list(about.joinpath("task").iterdir())) <= 1:
+            return True
+        time.sleep(0.1)
+    return False

@@ -5,8 +5,12 @@ It shares no code with the tracer, so that both can be held against each other.
 
 from __future__ import annotations
 
+import json
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -191,3 +195,14 @@ def _varied(common: Program) -> st.SearchStrategy[Program]:
     return st.tuples(*(st.permutations(phase) for phase in common)).map(
         lambda p: [list(phase) for phase in p]
     )
+
+
+def rewritten(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change the arrays of a file, as anybody with NumPy could; `meta` is its JSON, read."""
+    with np.load(path) as members:
+        arrays: dict[str, Any] = dict(members)
+    arrays["meta"] = json.loads(arrays["meta"].tobytes())
+    change(arrays)
+    arrays["meta"] = np.frombuffer(json.dumps(arrays["meta"]).encode(), np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, **arrays)

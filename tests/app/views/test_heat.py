@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from PySide6.QtGui import QColor
 
 from launching import Array, launch, trace
-from memory_views import point
-from memory_views import shown as memory_shown
 from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.common.heat import HEATS, element_heat, heat_moments, line_heat, waste_of
@@ -20,6 +18,7 @@ from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Op
 from traces import programs, trace_of
+from views import point, show_memory
 from windows import opened, press
 
 LIGHT = Theme.named("light")
@@ -145,7 +144,7 @@ def test_a_moment_looks_the_same_with_any_figure(heat):
     views = [source(session, moment, heat) for moment in (9, 3)]
     views[0].render_moment(3, Selection())
     assert picture(views[0]) == picture(views[1])
-    memory = [memory_shown(session, moment) for moment in (9, 3)]
+    memory = [show_memory(session, moment) for moment in (9, 3)]
     for view in memory:
         view.colour_by = heat
     memory[0].render_moment(3, Selection())
@@ -155,14 +154,14 @@ def test_a_moment_looks_the_same_with_any_figure(heat):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_cells_are_coloured_by_their_conflicts(theme):
     session = matmul("transpose-tile")
-    view = memory_shown(session, session.end, theme=Theme.named(theme))
+    view = show_memory(session, session.end, theme=Theme.named(theme))
     view.colour_by = "conflicts"
     image = picture(view)
     unread, cells = view.theme.colour("cell_unread"), point(view, "cells", 5, 7).toPoint()
     assert image.pixelColor(point(view, "a", 40, 20).toPoint()) == unread
     assert image.pixelColor(cells) != unread
     assert view.hover_text(point(view, "cells", 5, 7)).splitlines()[2] == "31 wasted wavefronts so far"
-    clean = memory_shown(matmul("transpose-padded"), session.end, theme=Theme.named(theme))
+    clean = show_memory(matmul("transpose-padded"), session.end, theme=Theme.named(theme))
     clean.colour_by = "conflicts"
     assert picture(clean).pixelColor(point(clean, "cells", 5, 7).toPoint()) == unread
 
@@ -219,7 +218,7 @@ def test_the_scale_carries_its_mark(tmp_path, blocks, mark):
         "arguments": (Array((64,)), Array((128,))), "grid": (2, 1, 1), "block": (32, 1, 1), "blocks": blocks,
     }  # fmt: skip
     session = build_session(launch(tmp_path, text, **given_), trace(tmp_path, text, **given_), None)
-    view = memory_shown(session, session.end, colour_by="wasted")
+    view = show_memory(session, session.end, colour_by="wasted")
     (row,) = view._picture._legend(view._state())
     assert [item.before for _, item in row][-1] == mark
     assert "wasted sectors" in row[0][1].after

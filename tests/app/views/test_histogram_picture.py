@@ -7,17 +7,17 @@ import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
 
-from histogram_views import H200, LIGHT, counter, shown
 from sessions import application, matmul, picture
 from tilescope.app.views.histogram.paint import BarAxes, towers_of
 from tilescope.app.views.histogram.seed_spread_paint import draw_spread, text_line
 from tilescope.tracer.measure.recorded_outcomes import Spread
+from views import H200, LIGHT, counter, show_histogram
 
 
 def test_lanes_that_add_stand_no_higher_than_their_count():
     session = matmul("histogram-global", count=20000, num_blocks=8, threads=128)
     moment = session.end // 2
-    view = shown(session, moment)
+    view = show_histogram(session, moment)
     (bars,) = view.bars()
     axes = BarAxes(view.places().plots[0], 150, bars.top)
     towers = towers_of(axes, bars, LIGHT)
@@ -34,7 +34,7 @@ def test_lanes_that_add_stand_no_higher_than_their_count():
 def test_additions_are_drawn_beside_the_spread_also_where_there_is_little_room(name, size):
     session = counter(name=name)
     spread = Spread((5,) * 8 + (6,) * 6 + (1, 13), 16, (H200,))
-    image = picture(shown(session, session.end, size=size, spread=spread))
+    image = picture(show_histogram(session, session.end, size=size, spread=spread))
     ground = LIGHT.colour("window")
     column = [image.pixelColor(size[0] - 14 if name == "count-atomic" else 60, y) for y in range(size[1])]
     assert column.count(ground) > 15  # of the field in which the lines stand

@@ -10,7 +10,6 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
-from histogram_views import H200, LIGHT, counter, shown
 from sessions import matmul, picture
 from tilescope.app.model.bookmark import Bookmark, Setup, decode, encode
 from tilescope.app.model.session import Selection
@@ -24,6 +23,7 @@ from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.simulator.numba_patch import run
 from tilescope.tracer.storage.trace_file import save
+from views import H200, LIGHT, counter, show_histogram
 from windows import opened, press, settle, until
 
 SMALL = {"count": 900, "num_blocks": 2, "threads": 64, "bins": 20}
@@ -40,19 +40,23 @@ SESSIONS = {
 @pytest.mark.parametrize("name", SESSIONS)
 def test_a_moment_looks_the_same_from_wherever_it_is_reached(name, theme):
     session = SESSIONS[name]()
-    again = shown(session, 9, Selection(1, 40), theme=theme)
+    again = show_histogram(session, 9, Selection(1, 40), theme=theme)
     picture(again)
     for moment in (session.end, 5.5, 0):
         again.render_moment(moment, Selection(0, 9))
         picture(again)
     again.render_moment(3, Selection(0, 1))
-    assert picture(again) == picture(shown(session, 3, Selection(0, 1), theme=theme))
+    assert picture(again) == picture(show_histogram(session, 3, Selection(0, 1), theme=theme))
 
 
 def test_moments_themes_and_sessions_look_different():
     session = SESSIONS["global"]()
-    seen = [shown(session, moment) for moment in (2, 4, 4.5, session.end)]
-    seen += [shown(session, 4, theme=Theme.named("dark")), shown(SESSIONS["private"](), 4), shown(None)]
+    seen = [show_histogram(session, moment) for moment in (2, 4, 4.5, session.end)]
+    seen += [
+        show_histogram(session, 4, theme=Theme.named("dark")),
+        show_histogram(SESSIONS["private"](), 4),
+        show_histogram(None),
+    ]
     images = [picture(view) for view in seen]
     assert all(a != b for i, a in enumerate(images) for b in images[:i])
 
@@ -60,7 +64,9 @@ def test_moments_themes_and_sessions_look_different():
 def test_reduced_motion_keeps_lanes_on_their_bins():
     still = Theme.named("light", reduced_motion=True)
     session = SESSIONS["global"]()
-    assert picture(shown(session, 4.5, theme=still)) == picture(shown(session, 4, theme=still))
+    assert picture(show_histogram(session, 4.5, theme=still)) == picture(
+        show_histogram(session, 4, theme=still)
+    )
 
 
 @pytest.mark.parametrize("block", [0, 1])
@@ -68,7 +74,7 @@ def test_bars_are_the_contents_of_memory_and_end_as_numpy_counts(block):
     session = SESSIONS["private"]()
     samples = session.memory.values(0, 0).astype(np.float64)
     for moment in range(session.end + 1):
-        apart, result = shown(session, moment, Selection(block, 0)).bars()
+        apart, result = show_histogram(session, moment, Selection(block, 0)).bars()
         assert result.values.tolist() == session.memory.values(1, moment).tolist()
         own = session.memory.values(2, moment, block)
         assert (
@@ -81,7 +87,7 @@ def test_the_lanes_that_add_now_are_those_of_the_trace():
     session = SESSIONS["global"]()
     trace, requests = session.trace, session.requests
     for moment in range(1, session.end + 1):
-        adding = shown(session, moment, Selection(1, 40)).bars()[0].adding
+        adding = show_histogram(session, moment, Selection(1, 40)).bars()[0].adding
         rows = [r for r in session.memory.accesses_at(moment).tolist() if trace.op[r] >= Op.ATOMIC]
         told = sorted(zip(adding.block.tolist(), adding.thread.tolist(), adding.bin.tolist(), strict=True))
         assert told == sorted((int(trace.block[r]), int(trace.thread[r]), int(trace.index[r])) for r in rows)
@@ -95,25 +101,25 @@ def test_the_lanes_that_add_now_are_those_of_the_trace():
 
 def test_words_name_progress_meetings_and_the_verdict():
     session = SESSIONS["global"]()
-    early = shown(session, 2).accessibleDescription()
+    early = show_histogram(session, 2).accessibleDescription()
     assert "adds 32 samples" in early
     assert "128 of 900 samples counted" in early
     assert "equals" not in early
     most = int(session.counting.result.contending.max())
-    last = shown(session, session.end).accessibleDescription()
+    last = show_histogram(session, session.end).accessibleDescription()
     assert "equals np.histogram in all 20 bins" in last
     assert f"at most {most} lanes of a request met, in bin" in last
-    assert "loads 32 samples, on their way to" in shown(session, 1).accessibleDescription()
+    assert "loads 32 samples, on their way to" in show_histogram(session, 1).accessibleDescription()
 
 
 def test_samples_that_are_in_no_bin_are_told():
     session = matmul("histogram-global", count=20000, num_blocks=8, threads=128)
     samples = session.memory.values(0, 0)
     outside = int(((samples < -4) | (samples >= 4)).sum())
-    said = shown(session, session.end).accessibleDescription()
+    said = show_histogram(session, session.end).accessibleDescription()
     assert outside > 0
     assert f"{20000 - outside:,} of 20,000 samples counted ({outside} outside \u22124 to 4)" in said
-    assert "outside" not in shown(SESSIONS["global"](), 3).accessibleDescription()
+    assert "outside" not in show_histogram(SESSIONS["global"](), 3).accessibleDescription()
 
 
 def test_differing_bins_are_named():
@@ -122,9 +128,9 @@ def test_differing_bins_are_named():
     wrong[[2, 5, 7, 11, 13]] += 1
     other = dataclasses.replace(session)
     other.__dict__["counting"] = dataclasses.replace(session.counting, expected=wrong)
-    said = shown(other, session.end).accessibleDescription()
+    said = show_histogram(other, session.end).accessibleDescription()
     assert "differs from NumPy in bins 2, 5, 7 and 2 more" in said
-    assert picture(shown(other, session.end)) != picture(shown(session, session.end))
+    assert picture(show_histogram(other, session.end)) != picture(show_histogram(session, session.end))
 
 
 def click(view, x, y):
@@ -136,7 +142,7 @@ def click(view, x, y):
 
 def test_a_click_on_a_bin_asks_for_the_thread_that_added_to_it_first():
     session = SESSIONS["global"]()
-    view = shown(session, 4)
+    view = show_histogram(session, 4)
     field = view.places().plots[0].field
     (asked,) = click(view, field.x + (9 + 0.5) * field.width / 20, field.y + field.height / 2)
     first = int(np.flatnonzero((session.trace.buffer == 1) & (session.trace.index == 9))[0])
@@ -145,7 +151,7 @@ def test_a_click_on_a_bin_asks_for_the_thread_that_added_to_it_first():
 
 
 def test_a_click_on_a_lane_asks_for_its_thread():
-    view = shown(SESSIONS["global"](), 4, Selection(1, 40))
+    view = show_histogram(SESSIONS["global"](), 4, Selection(1, 40))
     lanes = view.places().lanes
     (asked,) = click(view, lanes.x + (7 + 0.5) * lanes.width / 32, lanes.y + lanes.height / 2)
     assert asked == Selection(1, 32 + 7)
@@ -153,7 +159,7 @@ def test_a_click_on_a_lane_asks_for_its_thread():
 
 def test_pointing_at_a_bin_tells_its_count_its_span_and_who_adds():
     session = SESSIONS["global"]()
-    view = shown(session, 4, Selection(0, 3))
+    view = show_histogram(session, 4, Selection(0, 3))
     adding, field = view.bars()[0].adding, view.places().plots[0].field
     place = int(adding.bin[adding.own][0])
     text = view.hover_text(QPointF(field.x + (place + 0.5) * field.width / 20, field.y + field.height - 3))
@@ -177,15 +183,15 @@ def test_pointing_at_a_bin_tells_its_count_its_span_and_who_adds():
 )
 def test_a_racing_counter_tells_what_is_lost_and_why(schedule, value, lost, why):
     session = counter(schedule)
-    said = shown(session, session.end).accessibleDescription()
+    said = show_histogram(session, session.end).accessibleDescription()
     for words in (f"counter is {value}, expected 1,024", lost, why):
         assert words in said
-    assert "0 of 1,024 additions made, none lost" in shown(session, 0).accessibleDescription()
+    assert "0 of 1,024 additions made, none lost" in show_histogram(session, 0).accessibleDescription()
 
 
 def test_an_atomic_counter_loses_nothing():
     session = counter(name="count-atomic")
-    said = shown(session, session.end).accessibleDescription()
+    said = show_histogram(session, session.end).accessibleDescription()
     assert "none lost" in said
     assert "one act" in said
 
@@ -206,7 +212,7 @@ def test_the_spread_of_seeds_and_the_gpus_answer_are_told_and_drawn():
     assert seeds_text(Spread(problem="It ended.")) == "It ended."
     assert "too large" in seeds_text(Spread(wanted=0))
     assert measured_text(H200) == "NVIDIA H200: 1 in each of 100 recorded launches"
-    views = [shown(session, session.end, spread=spread) for spread in (None, part, whole)]
+    views = [show_histogram(session, session.end, spread=spread) for spread in (None, part, whole)]
     images = [picture(view) for view in views]
     assert images[0] != images[1] != images[2]
     assert "NVIDIA H200: 1 in each of 100 recorded launches" in views[2].accessibleDescription()
@@ -219,14 +225,14 @@ def test_a_small_view_with_large_text_is_drawn_without_harm(name):
     for size in ((200, 160), (320, 260), (1400, 180)):
         for theme in (LIGHT, Theme.named("dark", 1.6)):
             spread = Spread((5, 6, 1, 13), 4, (H200,))
-            assert not picture(shown(session, 3.5, size=size, theme=theme, spread=spread)).isNull()
+            assert not picture(show_histogram(session, 3.5, size=size, theme=theme, spread=spread)).isNull()
 
 
 def test_more_bins_than_pixels_are_drawn():
     session = matmul("histogram-global", count=900, num_blocks=2, threads=64, bins=4096)
-    view = shown(session, session.end, size=(400, 300))
+    view = show_histogram(session, session.end, size=(400, 300))
     assert view.bin_at(QPointF(395 - 8, 150))[1] > 4000
-    assert picture(view) != picture(shown(session, 1, size=(400, 300)))
+    assert picture(view) != picture(show_histogram(session, 1, size=(400, 300)))
 
 
 def test_atomics_are_counted_beside_the_other_counters():

@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 
-from panels import LIGHT, shown
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.counters.tiles import NAME, grid_of, mark_width
@@ -21,6 +20,7 @@ from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Op
+from views import LIGHT, show_panel
 
 VIEWS = (CountersView, SourceView, ThreadView, ExplainView)
 
@@ -39,30 +39,30 @@ def tiled():
 @pytest.mark.parametrize("kind", VIEWS)
 @pytest.mark.parametrize("theme", [LIGHT, Theme.named("dark", 1.6)])
 def test_a_moment_looks_the_same_from_wherever_it_is_reached(kind, theme, tiled):
-    again = shown(kind, tiled, 9, Selection(2, 40), theme=theme)
+    again = show_panel(kind, tiled, 9, Selection(2, 40), theme=theme)
     picture(again)
     for moment in (tiled.end, 200, 31):
         again.render_moment(moment, Selection(5, 9))
     again.render_moment(3, Selection(0, 1))
-    assert picture(again) == picture(shown(kind, tiled, 3, Selection(0, 1), theme=theme))
+    assert picture(again) == picture(show_panel(kind, tiled, 3, Selection(0, 1), theme=theme))
 
 
 @pytest.mark.parametrize("kind", VIEWS)
 def test_a_view_shows_the_session_that_was_loaded_last(kind, tiled):
-    view = shown(kind, matmul("matmul-naive-col-on-x", m=8, k=4, n=8, tile=8), 2)
+    view = show_panel(kind, matmul("matmul-naive-col-on-x", m=8, k=4, n=8, tile=8), 2)
     before = picture(view)
     view.load(tiled)
     view.render_moment(3, Selection())
-    assert picture(view) == picture(shown(kind, tiled, 3)) != before
+    assert picture(view) == picture(show_panel(kind, tiled, 3)) != before
     view.load(None)
-    assert picture(view) == picture(shown(kind, None, 3))
+    assert picture(view) == picture(show_panel(kind, None, 3))
 
 
 @pytest.mark.parametrize("kind", VIEWS)
 def test_a_changed_theme_leaves_nothing_of_the_one_before(kind, tiled):
-    view, dark = shown(kind, tiled, 40), Theme.named("dark", 1.4)
+    view, dark = show_panel(kind, tiled, 40), Theme.named("dark", 1.4)
     view.set_theme(dark)
-    assert picture(view) == picture(shown(kind, tiled, 40, theme=dark))
+    assert picture(view) == picture(show_panel(kind, tiled, 40, theme=dark))
 
 
 # Counters
@@ -73,7 +73,7 @@ def numbers(view, moment):
 
 
 def test_the_numbers_are_those_of_the_trace(tiled):
-    view, trace, requests = shown(CountersView, tiled), tiled.trace, tiled.requests
+    view, trace, requests = show_panel(CountersView, tiled), tiled.trace, tiled.requests
     glob = np.array([b.space == "global" for b in trace.buffers])
     for moment in (0, 1, 57, tiled.end):
         done = requests.moment <= moment
@@ -96,7 +96,7 @@ def test_the_numbers_are_those_of_the_trace(tiled):
 @pytest.mark.parametrize("width", [330, 420, 560, 800, 1300])
 def test_numbers_labels_and_marks_fit_their_tiles(tiled, width, scale):
     theme = Theme.named("light", scale)
-    view = shown(CountersView, tiled, size=(width, 60), theme=theme)
+    view = show_panel(CountersView, tiled, size=(width, 60), theme=theme)
     view.resize(width, view.heightForWidth(width))
     ranked = sorted(view.tiles, key=lambda t: t.rank)
     found, grid = view.shown(), grid_of(ranked, width, "exact", theme, STYLES["tall"])
@@ -114,12 +114,12 @@ def test_numbers_labels_and_marks_fit_their_tiles(tiled, width, scale):
 
 def test_a_part_of_a_launch_is_never_shown_as_a_total():
     part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
-    view = shown(CountersView, part)
+    view = show_panel(CountersView, part)
     assert view.mark == "part" and "1 of 12 blocks" in view.notice
     assert view.notice in view.accessibleDescription() and "part" in view.accessibleDescription()
-    assert view.heightForWidth(420) > shown(CountersView, matmul(m=20, k=12, n=28, tile=8)).heightForWidth(
-        420
-    )
+    assert view.heightForWidth(420) > show_panel(
+        CountersView, matmul(m=20, k=12, n=28, tile=8)
+    ).heightForWidth(420)
 
 
 def test_a_capped_trace_shows_the_counters_of_all(tiled):
@@ -127,7 +127,7 @@ def test_a_capped_trace_shows_the_counters_of_all(tiled):
     capped = dataclasses.replace(
         tiled.trace, accesses=10**9, totals=totals, notice="Only the first rows are kept."
     )
-    view = shown(CountersView, dataclasses.replace(tiled, trace=capped))
+    view = show_panel(CountersView, dataclasses.replace(tiled, trace=capped))
     assert view.mark == "exact" and view.notice == "Counters of the whole launch, at any moment."
     for moment in (0, 40):
         assert numbers(view, moment)["global sectors"] == "7,070"
@@ -151,7 +151,7 @@ def by_hand(session, block, thread):
 
 def test_the_rows_say_what_the_thread_is_and_does(tiled):
     block, thread = 5, 8 * 3 + 5  # (1, 1) of a grid of 4 x 3, (5, 3) of a block of 8 x 8
-    view, trace = shown(ThreadView, tiled, 0, Selection(block, thread)), tiled.trace
+    view, trace = show_panel(ThreadView, tiled, 0, Selection(block, thread)), tiled.trace
     assert told(view) | {"Now": ""} == {
         "Element": "C[11, 13]", "Warp, lane": "0, 29",
         "Phase": "0: load tile 0", "Now": "",
@@ -173,7 +173,7 @@ def test_the_rows_say_what_the_thread_is_and_does(tiled):
 
 def test_waiting_idle_lanes_and_missing_blocks_are_said(tmp_path):
     session = uneven(tmp_path)
-    view = shown(ThreadView, session, 2, Selection(0, 40))
+    view = show_panel(ThreadView, session, 2, Selection(0, 40))
     assert told(view)["Now"] == "waits at the barrier"
     end = int(session.requests.moment[session.requests.block == 0].max())
     view.render_moment(end, Selection(0, 4))
@@ -181,14 +181,14 @@ def test_waiting_idle_lanes_and_missing_blocks_are_said(tmp_path):
     assert told(view)["Element"] == "none: it stores nothing in global memory"
     part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
     assert (
-        told(shown(ThreadView, part, 3, Selection(1, 0)))["Now"]
+        told(show_panel(ThreadView, part, 3, Selection(1, 0)))["Now"]
         == "the trace holds no accesses of this block"
     )
 
 
 def test_the_list_holds_the_accesses_around_and_a_click_goes_there(tiled):
     accesses = by_hand(tiled, 0, 9)
-    view = shown(ThreadView, tiled, accesses[20][0], Selection(0, 9))
+    view = show_panel(ThreadView, tiled, accesses[20][0], Selection(0, 9))
     moments = [view.list.item(i).data(Qt.ItemDataRole.UserRole) for i in range(view.list.count())]
     assert moments == [moment for moment, _ in accesses[14:27]]
     assert [view.list.item(i).font().bold() for i in range(13)] == [i == 6 for i in range(13)]
@@ -203,7 +203,7 @@ def test_the_list_holds_the_accesses_around_and_a_click_goes_there(tiled):
 @pytest.mark.parametrize("scale", [1.0, 1.6])
 def test_the_values_of_a_thread_stand_below_one_another_and_its_boxes_are_as_large_as_fields(tiled, scale):
     theme = Theme.named("light", scale)
-    view = shown(ThreadView, tiled, 3, size=(380, 480), theme=theme)
+    view = show_panel(ThreadView, tiled, 3, size=(380, 480), theme=theme)
     picture(view)
     assert {label.x() for label in view.values.values()} == {view.pick_block.x()}
     assert view.swatch.geometry().right() < view.values["Now"].x()
@@ -213,7 +213,7 @@ def test_the_values_of_a_thread_stand_below_one_another_and_its_boxes_are_as_lar
 
 
 def test_the_boxes_ask_for_a_block_and_a_thread(tiled):
-    view = shown(ThreadView, tiled, 3, Selection(5, 29))
+    view = show_panel(ThreadView, tiled, 3, Selection(5, 29))
     assert [box.value() for box in view.pick_block.boxes] == [1, 1, 0]
     assert [box.value() for box in view.pick_thread.boxes] == [5, 3, 0]
     asked = heard(view.selection_asked)
@@ -231,7 +231,7 @@ def words(view):
 
 
 def test_a_phase_is_explained_with_what_it_costs(tiled):
-    view = shown(ExplainView, tiled, 1)
+    view = show_panel(ExplainView, tiled, 1)
     requests, scenario = tiled.requests, tiled.scenario
     first = (requests.block == 0) & (requests.phase == 0)
     sectors = int(requests.sectors[first].sum())
@@ -255,7 +255,7 @@ def test_a_phase_is_explained_with_what_it_costs(tiled):
 
 def test_other_kernels_are_explained_from_the_trace_alone(tmp_path):
     session = uneven(tmp_path)
-    view = shown(ExplainView, session, 1)
+    view = show_panel(ExplainView, session, 1)
     assert "<b>Phase 0</b>" in words(view)
     assert "32 threads of block 0 load 32 elements of a 5 times each" in words(view).replace(" A ", " a ")
     view.render_moment(session.end, Selection(2, 0))
@@ -264,7 +264,9 @@ def test_other_kernels_are_explained_from_the_trace_alone(tmp_path):
 
 def test_a_block_outside_the_trace_is_not_explained():
     part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
-    assert "The trace holds no accesses of this block." in words(shown(ExplainView, part, 3, Selection(6, 0)))
+    assert "The trace holds no accesses of this block." in words(
+        show_panel(ExplainView, part, 3, Selection(6, 0))
+    )
 
 
 def test_an_empty_launch_can_be_shown(tiled):
@@ -278,4 +280,4 @@ def test_an_empty_launch_can_be_shown(tiled):
     )
     session = build_session(tiled.launch, trace, tiled.scenario)
     for kind in VIEWS:
-        assert not picture(shown(kind, session, 0)).isNull()
+        assert not picture(show_panel(kind, session, 0)).isNull()

@@ -7,17 +7,17 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 
-from memory_views import SMALL, point, shown
 from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.views.memory.view import Zoom
+from views import SMALL, point, show_memory
 
 LEFT = Qt.MouseButton.LeftButton
 
 
 def test_the_pointer_tells_element_value_reads_and_writer():
     session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8, input="ones")
-    view = shown(session, session.end, Selection(4, 0))
+    view = show_memory(session, session.end, Selection(4, 0))
     lines = view.hover_text(point(view, "c", 9, 13)).splitlines()
     assert lines[:2] == ["C[9, 13] = 24", "read 0 times so far"]
     assert lines[2].startswith("last written by thread (5, 1) of block (1, 1), line ")
@@ -30,7 +30,7 @@ def test_the_pointer_tells_element_value_reads_and_writer():
 
 def test_the_writer_is_on_the_line_that_stores():
     session = matmul("matmul-tiled", m=8, k=8, n=8, tile=8)
-    view = shown(session, session.end)
+    view = show_memory(session, session.end)
     line = int(view.hover_text(point(view, "c", 0, 0)).rsplit(" ", 1)[1])
     assert session.launch.source.splitlines()[line - 1].strip() == "c[row, col] = total"
 
@@ -45,7 +45,7 @@ def asked(view, where):
 
 def test_a_click_asks_for_the_thread_that_wrote_or_read():
     session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8)
-    view = shown(session, 50, Selection(4, 0))
+    view = show_memory(session, 50, Selection(4, 0))
     assert asked(view, point(view, "c", 9, 13)) == [Selection(4, 13)]
     assert asked(view, point(view, "c", 0, 23)) == [Selection(2, 7)]
     assert asked(view, point(view, "a", 9, 13)) == [Selection(4, 13)]  # the selected block reads it too
@@ -66,7 +66,7 @@ def turn(view, where, delta):
 
 def test_the_wheel_zooms_around_the_pointer_and_a_double_click_fits():
     session = matmul("matmul-tiled", **SMALL)
-    view = shown(session, 40, Selection(5, 3))
+    view = show_memory(session, 40, Selection(5, 3))
     fitted, where = picture(view), point(view, "c", 9, 13)
     turn(view, where, 5 * 120)
     assert view.zoom.scale == pytest.approx(1.2**5)
@@ -79,7 +79,7 @@ def test_the_wheel_zooms_around_the_pointer_and_a_double_click_fits():
 
 def test_a_drag_moves_the_picture_and_selects_nothing():
     session = matmul("matmul-tiled", **SMALL)
-    view = shown(session, 40, zoom=Zoom(4, 0.5, 0.5))
+    view = show_memory(session, 40, zoom=Zoom(4, 0.5, 0.5))
     heard, before = [], point(view, "c", 9, 13)
     view.selection_asked.connect(heard.append)
     QTest.mousePress(view, LEFT, pos=QPoint(200, 200))
@@ -91,7 +91,7 @@ def test_a_drag_moves_the_picture_and_selects_nothing():
 
 
 def test_keys_zoom():
-    view = shown(matmul("matmul-tiled", **SMALL))
+    view = show_memory(matmul("matmul-tiled", **SMALL))
     QTest.keyClicks(view, "++")
     assert view.zoom.scale == pytest.approx(2.25)
     QTest.keyClicks(view, "-")
@@ -101,7 +101,7 @@ def test_keys_zoom():
 
 
 def test_zoom_stays_within_the_picture():
-    view = shown(matmul("matmul-tiled", **SMALL), zoom=Zoom(1e9, -3, 7))
+    view = show_memory(matmul("matmul-tiled", **SMALL), zoom=Zoom(1e9, -3, 7))
     scale, x, y = view.zoom
     assert scale < 100 and x == pytest.approx(0.5 / scale) and y == pytest.approx(1 - 0.5 / scale)
     view.zoom = Zoom(0.1, 0, 0)
@@ -109,7 +109,7 @@ def test_zoom_stays_within_the_picture():
 
 
 def test_without_a_session_nothing_is_told_or_asked():
-    view = shown(None)
+    view = show_memory(None)
     assert view.hover_text(QPointF(200, 200)) == ""
     assert asked(view, QPointF(200, 200)) == []
     turn(view, QPointF(200, 200), 120)

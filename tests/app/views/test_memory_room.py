@@ -8,7 +8,6 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 
-from memory_views import LOAD, moment_of, number, shown
 from sessions import matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.geometry import Box
@@ -21,6 +20,7 @@ from tilescope.app.views.memory.picture import Zoom
 from tilescope.app.views.memory.text import chip_spot
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Buffer
+from views import LOAD, moment_of, number, show_memory
 
 
 def buffer(shape, space="global", name="a"):
@@ -98,7 +98,7 @@ def inside(edge, sheet):
 
 def test_the_picture_at_two_pixels_a_pixel_is_the_same_only_sharper():
     session = matmul("matmul-tiled", m=40, k=40, n=40, tile=8)
-    view = shown(session, 60.0, Selection(3, 0))
+    view = show_memory(session, 60.0, Selection(3, 0))
     sharp = QImage(2 * view.size(), QImage.Format.Format_RGB32)
     sharp.setDevicePixelRatio(2)
     view.render(sharp)
@@ -114,7 +114,7 @@ def test_loads_on_their_way_are_translucent():
     moment = moment_of(session, LOAD, "a", 4)
     colour = on_panel("global load", dark).rgb()
     still, flying = (
-        pixels(picture(shown(session, moment + f, Selection(4, 21), theme=dark))) for f in (0.0, 0.5)
+        pixels(picture(show_memory(session, moment + f, Selection(4, 21), theme=dark))) for f in (0.0, 0.5)
     )
     assert not np.array_equal(still, flying)
     assert np.count_nonzero(flying == colour) == 0
@@ -124,7 +124,7 @@ def test_what_is_said_lies_above_loads_on_their_way():
     """The words are drawn last: with and without loads passing behind they have the same brightest pixels."""
     session, theme = matmul("matmul-naive-col-on-x", m=24, k=24, n=24, tile=8), Theme.named("light")
     moment, order = moment_of(session, LOAD, "b", 4), []
-    view = shown(session, moment + 0.5, Selection(4, 21), theme=theme)
+    view = show_memory(session, moment + 0.5, Selection(4, 21), theme=theme)
     paint = type(view._picture)
     with pytest.MonkeyPatch.context() as patch:
         for name in ("_paint_loads", "_paint_values"):
@@ -136,7 +136,7 @@ def test_what_is_said_lies_above_loads_on_their_way():
 
 def test_a_magnified_picture_shows_how_to_see_all_of_it_again():
     session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8)
-    view = shown(session, 20)
+    view = show_memory(session, 20)
     view.show()
     assert not view.fit.isVisible()
     view.zoom = Zoom(3.0, 0.6, 0.6)
@@ -156,7 +156,7 @@ def test_names_of_magnified_buffers_stand_beside_them_where_there_is_room():
 
 def test_a_launch_without_races_says_so_beside_one_that_has_some():
     session = matmul("matmul-tiled", m=16, k=16, n=16, tile=8).examined()
-    view = shown(session, session.end, colour_by="races", tops=((("races", "global"), 2048),))
+    view = show_memory(session, session.end, colour_by="races", tops=((("races", "global"), 2048),))
     rows = view._picture._legend(view._state())
     assert next(item.before for row in rows for _, item in row) == "no accesses in a race"
     assert view.hover_text(QPointF(-5, -5)) == ""

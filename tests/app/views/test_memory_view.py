@@ -9,7 +9,6 @@ from PySide6.QtGui import QColor, QImage
 
 from folders import IMAGES
 from launching import Array, Scalar, launch, trace
-from memory_views import LOAD, SMALL, STORE, moment_of, number, point, shown
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.memory.descriptions import value_texts
@@ -18,6 +17,7 @@ from tilescope.app.views.memory.layout.sheet import sheet_of
 from tilescope.app.views.memory.paint import arcs
 from tilescope.app.views.memory.picture import MemoryPicture, ViewState, Zoom
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
+from views import LOAD, SMALL, STORE, moment_of, number, point, show_memory
 
 
 def colour(view, name, *place):
@@ -28,11 +28,11 @@ def colour(view, name, *place):
 @pytest.mark.parametrize("moments", [(9, 3), (31.5, 12.25), (10**6, 0)])
 def test_a_moment_looks_the_same_wherever_one_comes_from(name, moments):
     session, selection = matmul(name, **SMALL), Selection(5, 9)
-    view = shown(session, moments[0], selection)
+    view = show_memory(session, moments[0], selection)
     before = picture(view)
     view.render_moment(moments[1], selection)
     after = picture(view)
-    assert after == picture(shown(session, moments[1], selection))
+    assert after == picture(show_memory(session, moments[1], selection))
     assert after != before
     view.render_moment(moments[0], selection)
     assert picture(view) == before
@@ -45,7 +45,7 @@ def test_every_size_is_drawn(shape, theme):
     for name in ("matmul-tiled", "matmul-naive-col-on-x"):
         session = matmul(name, **values)
         for size, scale in (((550, 450), 1.0), ((300, 200), 1.6), ((1200, 300), 1.0)):
-            view = shown(session, session.end, size=size, theme=Theme.named(theme, scale))
+            view = show_memory(session, session.end, size=size, theme=Theme.named(theme, scale))
             image = picture(view)
             last = tuple(n - 1 for n in (shape[0], shape[2]))
             centre = point(view, "c", *last)
@@ -55,7 +55,7 @@ def test_every_size_is_drawn(shape, theme):
 
 def test_a_block_of_a_large_product_is_drawn_as_a_part():
     session = matmul("matmul-tiled", (37,), m=256, k=256, n=256)
-    view = shown(session, session.end, Selection(37, 0))
+    view = show_memory(session, session.end, Selection(37, 0))
     assert colour(view, "c", 200, 10) != colour(view, "c", 40, 88)  # hatched, and written by block (5, 2)
     assert colour(view, "a", 40, 7) != colour(view, "a", 100, 7)  # read, and not read
 
@@ -64,7 +64,7 @@ def test_a_block_of_a_large_product_is_drawn_as_a_part():
 def test_read_unread_written_and_unwritten_cells_differ(theme):
     session = matmul("matmul-naive-col-on-x", **SMALL)
     done = int(session.requests.span_end[0].max())
-    view = shown(session, done, Selection(1, 0), theme=Theme.named(theme))
+    view = show_memory(session, done, Selection(1, 0), theme=Theme.named(theme))
     read, unread = colour(view, "a", 3, 20), colour(view, "a", 17, 20)
     assert unread == view.theme.colour("cell_unread")
     assert contrast(read, unread) > 1.4
@@ -84,7 +84,9 @@ def luminance(colour):
 
 def test_cells_are_coloured_by_what_is_chosen():
     session = matmul("matmul-tiled", **SMALL)
-    views = {choice: shown(session, session.end, colour_by=choice) for choice in ("auto", "value", "reads")}
+    views = {
+        choice: show_memory(session, session.end, colour_by=choice) for choice in ("auto", "value", "reads")
+    }
     assert colour(views["auto"], "a", 2, 2) == colour(views["reads"], "a", 2, 2)
     assert colour(views["auto"], "c", 2, 2) == colour(views["value"], "c", 2, 2)
     assert colour(views["reads"], "c", 2, 2) == views["reads"].theme.colour("cell_unread")  # C is never read
@@ -94,7 +96,7 @@ def test_cells_are_coloured_by_what_is_chosen():
 
 
 def test_two_panes_can_share_the_scale_of_reads():
-    naive, tiled = (shown(matmul(n, **SMALL), 10**6) for n in ("matmul-naive-col-on-x", "matmul-tiled"))
+    naive, tiled = (show_memory(matmul(n, **SMALL), 10**6) for n in ("matmul-naive-col-on-x", "matmul-tiled"))
     most = [view.own_tops(Selection())["reads", "global"] for view in (naive, tiled)]
     assert most == [28, 4]  # N; N / tile, rounded up
     alone = colour(tiled, "a", 2, 2)
@@ -109,7 +111,7 @@ def test_two_panes_can_share_the_scale_of_reads():
 def test_accesses_of_the_moment_are_marked_in_the_colour_of_their_kind(name, op, buffer):
     session = matmul(name, m=8, k=8, n=8, tile=8)
     moment = moment_of(session, op, buffer, 0)
-    view = shown(session, moment, theme=Theme.named("light", reduced_motion=True))
+    view = show_memory(session, moment, theme=Theme.named("light", reduced_motion=True))
     kind = f"{session.trace.buffers[number(session, buffer)].space} {('load', 'store')[op]}"
     assert has_colour(picture(view), KIND_COLOURS[kind])
     view.render_moment(0, Selection())
@@ -181,7 +183,8 @@ def test_loads_move_with_time_unless_motion_is_reduced():
     session = matmul("matmul-tiled", **SMALL)
     moment = moment_of(session, LOAD, "a", 5)
     views = [
-        shown(session, moment, Selection(5), theme=Theme.named("dark", 1.0, still)) for still in (False, True)
+        show_memory(session, moment, Selection(5), theme=Theme.named("dark", 1.0, still))
+        for still in (False, True)
     ]
     pictures = [
         [picture(v) for f in (0.25, 0.75) if v.render_moment(moment + f, Selection(5)) is None] for v in views
@@ -197,13 +200,13 @@ def test_large_cells_show_their_values():
     texts = value_texts(session, c, places[c].sheet, CellRect(0, 0, 4, 4), 6, session.end, Selection())
     expected = np.arange(16.0).reshape(4, 4) @ np.arange(16.0).reshape(4, 4)
     assert texts == [(r, k, f"{expected[r, k]:.4g}") for r in range(4) for k in range(4)]
-    from_far = shown(session, session.end, size=(160, 130))
-    assert picture(from_far) != picture(shown(session, 0, size=(160, 130)))
+    from_far = show_memory(session, session.end, size=(160, 130))
+    assert picture(from_far) != picture(show_memory(session, 0, size=(160, 130)))
 
 
 def test_a_kernel_without_roles_is_drawn_and_told(tmp_path):
     session = uneven(tmp_path)
-    view = shown(session, session.end, Selection(1, 3))
+    view = show_memory(session, session.end, Selection(1, 3))
     assert view.hover_text(point(view, "a", 65)) == "A[65] = 65\nread 5 times so far"
     boxes = [view.position_of(n, 0) for n in range(len(session.trace.buffers))]
     assert all(view.rect().contains(p.toPoint()) for p in boxes)
@@ -216,7 +219,7 @@ def test_buffers_of_any_type_are_drawn_and_a_launch_without_any(tmp_path, dtype)
     source = f"@cuda.jit\ndef kernel(a):\n    {f'a[0]{field} = 1' if dtype else 'pass'}\n"
     arguments = (Array((3,), dtype=dtype, fill="empty") if dtype else Scalar(1),)
     session = build_session(launch(tmp_path, source, arguments), trace(tmp_path, source, arguments), None)
-    view = shown(session, session.end)
+    view = show_memory(session, session.end)
     assert len(np.unique(pixels(picture(view)))) > 2
     texts = [view.hover_text(view.position_of(n, 0)) for n in range(len(session.trace.buffers))]
     assert any("written by thread 0 of block 0" in text for text in texts) == bool(dtype)
@@ -224,7 +227,7 @@ def test_buffers_of_any_type_are_drawn_and_a_launch_without_any(tmp_path, dtype)
 
 def test_it_describes_itself_for_screen_readers():
     session = matmul("matmul-tiled", **SMALL)
-    view = shown(session, moment_of(session, LOAD, "a", 0))
+    view = show_memory(session, moment_of(session, LOAD, "a", 0))
     assert view.accessibleName() == "Memory"
     assert (
         "Warp 0 of block (0, 0): reads 32 elements of A from global memory." in view.accessibleDescription()
@@ -238,8 +241,8 @@ def test_it_describes_itself_for_screen_readers():
 
 def test_without_a_session_it_says_so():
     session = matmul("matmul-tiled", **SMALL)
-    empty = picture(shown(None))
-    view = shown(session, 20)
+    empty = picture(show_memory(None))
+    view = show_memory(session, 20)
     view.load(None)
     assert picture(view) == empty
     assert len(np.unique(pixels(empty))) > 2  # words, not an empty page
@@ -249,10 +252,10 @@ def test_without_a_session_it_says_so():
 
 def test_a_new_theme_draws_what_a_view_of_that_theme_draws():
     session, dark = matmul("matmul-tiled", **SMALL), Theme.named("dark", 1.3)
-    view = shown(session, 33, Selection(2, 5))
+    view = show_memory(session, 33, Selection(2, 5))
     picture(view)
     view.set_theme(dark)
-    assert picture(view) == picture(shown(session, 33, Selection(2, 5), theme=dark))
+    assert picture(view) == picture(show_memory(session, 33, Selection(2, 5), theme=dark))
 
 
 # Scenario, theme, text scale, and a moment: so many after block 6 first reads this buffer.
@@ -269,7 +272,7 @@ def test_it_looks_as_approved(name, tmp_path):
     """Compare with a picture that a person approved; to approve another, copy the one that the failure names."""
     scenario, theme, scale, buffer, after = REFERENCES[name]
     session = matmul(scenario, m=32, k=32, n=32, tile=8, input="arange")
-    view = shown(
+    view = show_memory(
         session,
         moment_of(session, LOAD, buffer, 6) + after,
         Selection(6, 37),

@@ -7,13 +7,13 @@ import pytest
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 
-from panels import shown
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection
 from tilescope.app.views.source.editor import hanging, top_line
 from tilescope.app.views.source.highlight import python_tokens
 from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
+from views import show_panel
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def sites_of(session, line):
 
 def test_the_line_of_the_chosen_warp_is_marked_in_its_kinds_colour(tiled):
     requests = tiled.requests
-    view = shown(SourceView, tiled, 0)
+    view = show_panel(SourceView, tiled, 0)
     for moment, block in ((1, 0), (9, 0), (60, 1)):
         view.render_moment(moment + 0.5, Selection(block, 33))
         mine = (requests.block == block) & (requests.warp == 1) & (requests.moment == moment)
@@ -43,7 +43,7 @@ def test_the_line_of_the_chosen_warp_is_marked_in_its_kinds_colour(tiled):
 
 
 def test_the_page_begins_at_the_decorator_and_the_marked_line_is_in_sight(tiled):
-    view = shown(SourceView, tiled, 0, size=(420, 200))
+    view = show_panel(SourceView, tiled, 0, size=(420, 200))
     picture(view)  # lays it out
     lines = tiled.launch.source.splitlines()
     first = lines.index("def tiled(a, b, c):")
@@ -55,7 +55,7 @@ def test_the_page_begins_at_the_decorator_and_the_marked_line_is_in_sight(tiled)
 
 
 def test_a_page_that_the_user_scrolled_stays_until_the_line_is_in_sight(tiled):
-    view = shown(SourceView, tiled, 1, size=(420, 120))
+    view = show_panel(SourceView, tiled, 1, size=(420, 120))
     picture(view)
     bar = view.editor.verticalScrollBar()
     bar.triggerAction(bar.SliderAction.SliderToMinimum)
@@ -78,7 +78,7 @@ def test_the_page_moves_as_little_as_shows_the_line(first, line, page, top):
 @pytest.mark.parametrize("scale", [1.0, 1.6])
 @pytest.mark.parametrize("width", [300, 388, 620])
 def test_no_part_of_a_line_is_out_of_sight(tiled, width, scale):
-    view = shown(SourceView, tiled, 12, size=(width, 480), theme=Theme.named("light", scale))
+    view = show_panel(SourceView, tiled, 12, size=(width, 480), theme=Theme.named("light", scale))
     picture(view)
     editor, document = view.editor, view.editor.document()
     column = QFontMetricsF(editor.font()).horizontalAdvance(" ")
@@ -101,7 +101,7 @@ def test_a_line_goes_on_further_in_than_it_begins():
 
 
 def test_the_marked_line_has_a_ground_over_all_rows_that_it_takes(tiled):
-    view = shown(SourceView, tiled, 12, size=(330, 480))
+    view = show_panel(SourceView, tiled, 12, size=(330, 480))
     image, editor = picture(view.editor.viewport()), view.editor
     ((top, tall),) = [(top, tall) for line, top, tall in editor.lines_in_sight() if line == editor.line]
     assert tall >= 2 * editor.fontMetrics().lineSpacing()
@@ -112,14 +112,14 @@ def test_the_marked_line_has_a_ground_over_all_rows_that_it_takes(tiled):
 
 def test_a_waiting_warp_marks_its_barrier(tmp_path):
     session = uneven(tmp_path)
-    view = shown(SourceView, session, 2, Selection(0, 40))
+    view = show_panel(SourceView, session, 2, Selection(0, 40))
     assert (session.launch.source.splitlines()[view.editor.line - 1].strip(), view.editor.look) == (
         "cuda.syncthreads()", "waiting",
     )  # fmt: skip
 
 
 def test_the_source_can_be_selected_and_not_changed(tiled):
-    view = shown(SourceView, tiled)
+    view = show_panel(SourceView, tiled)
     editor = view.editor
     editor.selectAll()
     assert editor.textCursor().selectedText().replace("\u2029", "\n") == tiled.launch.source
@@ -141,7 +141,7 @@ def test_python_is_coloured_also_where_it_breaks_off():
 
 
 def test_counts_give_way_to_the_text_where_there_is_little_room(tiled):
-    views = [shown(SourceView, tiled, 12, size=(width, 300)) for width in (388, 230)]
+    views = [show_panel(SourceView, tiled, 12, size=(width, 300)) for width in (388, 230)]
     for view in views:
         picture(view)
     (numbers, counts, _), (few_numbers, few_counts, _) = (view.editor.columns() for view in views)

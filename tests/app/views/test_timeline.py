@@ -21,7 +21,7 @@ from tilescope.app.views.timeline.paint import band_label
 from tilescope.app.widgets.patterns import LOOKS, cell, swatch
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
-from timelines import LEFT, NO_KEYS, colours_of_cell, heard, rows_point, shown, turned
+from views import LEFT, NO_KEYS, colours_of_cell, heard, rows_point, show_timeline, turned
 
 
 @pytest.fixture(scope="module")
@@ -31,19 +31,19 @@ def tiled():
 
 @pytest.mark.parametrize("theme", [Theme.named("light"), Theme.named("dark", 1.6)])
 def test_a_moment_looks_the_same_from_wherever_it_is_reached(tiled, theme):
-    again = shown(tiled, 9, Selection(2, 40), theme=theme)
+    again = show_timeline(tiled, 9, Selection(2, 40), theme=theme)
     again.render_moment(3.4, Selection(0, 1))
-    assert picture(again) == picture(shown(tiled, 3.4, Selection(0, 1), theme=theme))
+    assert picture(again) == picture(show_timeline(tiled, 3.4, Selection(0, 1), theme=theme))
 
 
 def test_a_changed_theme_leaves_nothing_of_the_one_before(tiled):
-    view = shown(tiled)
+    view = show_timeline(tiled)
     view.set_theme(Theme.named("dark", 1.3))
-    assert picture(view) == picture(shown(tiled, theme=Theme.named("dark", 1.3)))
+    assert picture(view) == picture(show_timeline(tiled, theme=Theme.named("dark", 1.3)))
 
 
 def test_moving_the_playhead_repaints_all_that_changes(tiled):
-    view = shown(tiled, 0)
+    view = show_timeline(tiled, 0)
     view.show()
     for moment in (4.0, 4.5, 30.2, 5.9, tiled.end, 0):
         view.render_moment(moment, Selection())
@@ -72,7 +72,7 @@ def what_each_warp_does(session, block):
 
 def test_every_cell_has_the_colour_of_its_request_and_waiting_is_hatched(tmp_path):
     session = uneven(tmp_path)
-    view = shown(session, 0, Selection(1, 0), size=(1400, 90))
+    view = show_timeline(session, 0, Selection(1, 0), size=(1400, 90))
     image, expected = picture(view), what_each_warp_does(session, 1)
     first, last = block_activity(session, 1).span
     assert "waiting" in expected.values() and "atomic" in expected.values()
@@ -88,7 +88,7 @@ def test_every_cell_has_the_colour_of_its_request_and_waiting_is_hatched(tmp_pat
 
 def test_many_moments_in_a_pixel_keep_pure_colours():
     session = matmul(m=8, k=200, n=8, tile=8)
-    view = shown(session, 0, size=(360, 112))
+    view = show_timeline(session, 0, size=(360, 112))
     image, rows = picture(view), view.places.rows
     box = rows.toRect().adjusted(4, 0, 0, 0)
     places = itertools.product(range(box.left(), box.right()), range(box.top(), box.bottom()))
@@ -116,7 +116,7 @@ def test_a_swatch_is_sharp_on_a_fine_screen():
 
 
 def test_dragging_in_the_rows_scrubs(tiled):
-    view = shown(tiled)
+    view = show_timeline(tiled)
     asked = heard(view.moment_asked)
     QTest.mousePress(view, LEFT, NO_KEYS, rows_point(view, 10.5))
     QTest.mouseMove(view, rows_point(view, 20.5))
@@ -127,7 +127,7 @@ def test_dragging_in_the_rows_scrubs(tiled):
 
 
 def test_dragging_the_handle_scrubs_and_a_click_on_it_jumps_nowhere_else(tiled):
-    view = shown(tiled, 30)
+    view = show_timeline(tiled, 30)
     asked = heard(view.moment_asked)
     top = round(view.places.bands.center().y())
     QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(round(view.places.x(30)) + 2, top))
@@ -135,7 +135,7 @@ def test_dragging_the_handle_scrubs_and_a_click_on_it_jumps_nowhere_else(tiled):
 
 
 def test_a_click_on_a_band_jumps_to_its_first_access(tiled):
-    view = shown(tiled, 0)
+    view = show_timeline(tiled, 0)
     asked = heard(view.moment_asked)
     requests, bands = tiled.requests, view.places.bands
     for phase in (1, 2, 4):
@@ -146,7 +146,7 @@ def test_a_click_on_a_band_jumps_to_its_first_access(tiled):
 
 
 def test_a_click_on_the_strip_selects_the_block(tiled):
-    view = shown(tiled, 0, Selection(0, 5))
+    view = show_timeline(tiled, 0, Selection(0, 5))
     asked = heard(view.selection_asked)
     strip = view.places.strip
     for block in (4, 11, 0):
@@ -157,7 +157,7 @@ def test_a_click_on_the_strip_selects_the_block(tiled):
 
 
 def test_a_click_on_a_warps_name_selects_its_first_thread(tiled):
-    view = shown(tiled, 0, Selection(3, 5))
+    view = show_timeline(tiled, 0, Selection(3, 5))
     asked = heard(view.selection_asked)
     QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(20, rows_point(view, 1, warp=1).y()))
     assert asked == [Selection(3, 32)]
@@ -167,7 +167,7 @@ def test_a_click_on_a_warps_name_selects_its_first_thread(tiled):
 @pytest.mark.parametrize("scale", [1.0, 1.6])
 def test_labels_of_bands_stay_in_their_bands(tiled, width, scale):
     theme = Theme.named("light", scale)
-    view = shown(tiled, size=(width, round(112 * scale)), theme=theme)
+    view = show_timeline(tiled, size=(width, round(112 * scale)), theme=theme)
     block, metrics = block_activity(tiled, 0), QFontMetricsF(theme.font(10.5, bold=True))
     labels = []
     for phase in range(block.phases):
@@ -189,13 +189,13 @@ def test_a_kernel_without_barriers_says_so(tmp_path):
 def test_eight_and_thirty_two_warps_fit_in_the_same_room():
     for tile, least in ((16, 7.0), (32, 2.0)):
         session = matmul(m=tile, k=4, n=tile, tile=tile)
-        rows = shown(session).places.rows
+        rows = show_timeline(session).places.rows
         assert rows.height() <= 70 and rows.height() / session.trace.warps >= least
 
 
 def test_what_is_under_the_pointer_is_told_in_words(tmp_path):
     session = uneven(tmp_path)
-    view = shown(session, 0, size=(1200, 90))
+    view = show_timeline(session, 0, size=(1200, 90))
     requests = session.requests
     atomic = next(r for r in range(len(requests)) if REQUEST_KINDS[requests.kind[r]] == "atomic")
     words = view.text_at(QPointF(rows_point(view, requests.moment[atomic] + 0.5, int(requests.warp[atomic]))))
@@ -211,13 +211,15 @@ def test_what_is_under_the_pointer_is_told_in_words(tmp_path):
 
 def test_a_block_that_did_not_run_is_said_to_be_missing():
     part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
-    assert picture(shown(part, 3, Selection(6, 0))) != picture(shown(part, 3, Selection(5, 0)))
-    view = shown(part, 3, Selection(6, 0))
+    assert picture(show_timeline(part, 3, Selection(6, 0))) != picture(
+        show_timeline(part, 3, Selection(5, 0))
+    )
+    view = show_timeline(part, 3, Selection(6, 0))
     assert "not in the trace" in view.text_at(QPointF(rows_point(view, 3)))
 
 
 def test_an_empty_view_draws_and_ignores_the_pointer():
-    view = shown(None)
+    view = show_timeline(None)
     turned(view, QPoint(300, 50), 120)
     QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(300, 50))
     assert picture(view).pixelColor(300, 50) == QColor(Theme.named("light").palette.panel)

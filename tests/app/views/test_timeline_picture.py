@@ -14,7 +14,7 @@ from tilescope.app.model.session import Selection
 from tilescope.app.views.timeline.paint import name_lines
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
-from timelines import colours_of_cell, rows_point, shown
+from views import colours_of_cell, rows_point, show_timeline
 from windows import opened
 
 
@@ -26,7 +26,7 @@ def tiled():
 @pytest.mark.parametrize("theme", [Theme.named("light"), Theme.named("dark")])
 def test_the_present_moment_keeps_the_colours_of_its_kinds(theme):
     session = matmul("count-atomic")
-    view = shown(session, 1.0, theme=theme)
+    view = show_timeline(session, 1.0, theme=theme)
     colours = colours_of_cell(picture(view), view, 1, 0)
     assert max(set(colours), key=colours.count) == KIND_COLOURS["atomic"]
     view.render_moment(0, Selection())
@@ -40,7 +40,7 @@ def test_the_present_moment_keeps_the_colours_of_its_kinds(theme):
 @pytest.mark.parametrize(("height", "lines"), [(112, False), (160, True)])
 def test_rows_and_marks_of_32_warps_stay_readable(height, lines):
     session = matmul("transpose-tile")
-    view = shown(session, 0, Selection(0, 40), size=(1570, height))
+    view = show_timeline(session, 0, Selection(0, 40), size=(1570, height))
     image, at = picture(view), view.places
     requests = session.requests
     shared = next(r for r in range(len(requests)) if REQUEST_KINDS[requests.kind[r]] == "shared load")
@@ -59,7 +59,7 @@ def test_rows_and_marks_of_32_warps_stay_readable(height, lines):
 )
 def test_names_take_the_lines_that_there_are(tiled, title):
     view, theme = (
-        shown(dataclasses.replace(tiled, title=title), selection=Selection(0, 40)),
+        show_timeline(dataclasses.replace(tiled, title=title), selection=Selection(0, 40)),
         Theme.named("light"),
     )
     found = name_lines(view._data, 5, 90, theme)
@@ -72,13 +72,13 @@ def test_names_take_the_lines_that_there_are(tiled, title):
 
 def test_names_are_broken_at_their_commas(tiled):
     title = "Tiled, shared memory, tile 16"
-    view = shown(dataclasses.replace(tiled, title=title), selection=Selection(0, 40))
+    view = show_timeline(dataclasses.replace(tiled, title=title), selection=Selection(0, 40))
     found = [text for text, _ in name_lines(view._data, 5, 100, Theme.named("light"))]
     assert found == ["Tiled", "shared memory", "tile 16", "warp 1 of 2"]
 
 
 def test_the_mark_at_a_row_is_explained(tiled):
-    view = shown(tiled, selection=Selection(0, 40))
+    view = show_timeline(tiled, selection=Selection(0, 40))
     places = [QPointF(20, rows_point(view, 1, warp).y()) for warp in (0, 1)]
     assert view.text_at(places[0]) == "warp 0: click to select"
     assert view.text_at(places[1]) == "warp 1: selected, \u25b8 marks its row"
@@ -88,7 +88,7 @@ def test_the_mark_at_a_row_is_explained(tiled):
 
 
 def test_a_wide_timeline_gives_its_names_more_room(tiled):
-    wide, narrow = shown(tiled, size=(1570, 112)), shown(tiled, size=(900, 112))
+    wide, narrow = show_timeline(tiled, size=(1570, 112)), show_timeline(tiled, size=(900, 112))
     assert wide.places.rows.left() > narrow.places.rows.left() + 30
 
 

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from sessions import matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.activity import block_activity
-from timelines import LEFT, NO_KEYS, heard, rows_point, shown, turned
+from views import LEFT, NO_KEYS, heard, rows_point, show_timeline, turned
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def tiled():
 
 
 def test_the_wheel_zooms_around_the_pointer(tiled):
-    view = shown(tiled)
+    view = show_timeline(tiled)
     told, point = heard(view.x_range_changed), rows_point(view, 12)
     before, under = view.x_range(), view.places.moment(point.x())
     turned(view, point, 240)
@@ -29,7 +29,7 @@ def test_the_wheel_zooms_around_the_pointer(tiled):
 
 
 def test_zooming_ends_at_four_moments_and_at_the_launch(tiled):
-    view = shown(tiled)
+    view = show_timeline(tiled)
     for _ in range(40):
         turned(view, rows_point(view, 12), 120)
     first, last = view.x_range()
@@ -41,7 +41,7 @@ def test_zooming_ends_at_four_moments_and_at_the_launch(tiled):
 
 
 def test_shift_and_the_wheel_pan_and_so_does_the_axis(tiled):
-    view = shown(tiled)
+    view = show_timeline(tiled)
     whole = view.x_range()
     view.set_x_range(12, 32)
     start = view.x_range()
@@ -59,7 +59,7 @@ def test_shift_and_the_wheel_pan_and_so_does_the_axis(tiled):
 
 
 def test_a_range_that_is_set_tells_nobody_and_moves_along_with_the_block(tiled):
-    view = shown(tiled)
+    view = show_timeline(tiled)
     told = heard(view.x_range_changed)
     view.set_x_range(5, 15)
     assert view.x_range() == pytest.approx((5, 15)) and told == []
@@ -70,7 +70,7 @@ def test_a_range_that_is_set_tells_nobody_and_moves_along_with_the_block(tiled):
 
 
 def test_a_zoomed_range_turns_its_page_when_the_playhead_leaves_it(tiled):
-    view = shown(tiled, 9)
+    view = show_timeline(tiled, 9)
     view.set_x_range(5, 15)
     told = heard(view.x_range_changed)
     view.render_moment(16, Selection())
@@ -81,7 +81,7 @@ def test_a_zoomed_range_turns_its_page_when_the_playhead_leaves_it(tiled):
 
 @pytest.mark.parametrize("moments", [(5, 15, 60), (5, 40, 200)])
 def test_a_zoomed_range_never_leaves_the_block_for_what_is_empty(tiled, moments):
-    view = shown(tiled, 9)
+    view = show_timeline(tiled, 9)
     begin, finish = view.x_range()
     first, last, later = moments
     view.set_x_range(first, last)
@@ -93,7 +93,7 @@ def test_a_zoomed_range_never_leaves_the_block_for_what_is_empty(tiled, moments)
 
 def test_a_range_zoomed_in_a_long_block_is_full_in_a_short_one():
     session = matmul("transpose-tile")
-    view = shown(session, 1, Selection(0, 0))
+    view = show_timeline(session, 1, Selection(0, 0))
     finish = view.x_range()[1]
     view.set_x_range(finish - 4, finish)
     for block in range(4):
@@ -104,7 +104,7 @@ def test_a_range_zoomed_in_a_long_block_is_full_in_a_short_one():
 
 @pytest.mark.parametrize("block", [0, 5, 11])
 def test_the_whole_block_is_in_sight_at_first(tiled, block):
-    view = shown(tiled, 0, Selection(block, 0))
+    view = show_timeline(tiled, 0, Selection(block, 0))
     moments = tiled.requests.moment[tiled.requests.block == block]
     first, last = view.x_range()
     assert first <= moments.min() - 1 and moments.max() + 1 <= last

@@ -10,7 +10,7 @@ from sessions import matmul, picture
 from tilescope.app.model.session import Selection
 from tilescope.app.views.warp.scene import WarpScene
 from tilescope.app.widgets.theme import Theme
-from warp_views import LIGHT, request_of, shown
+from views import LIGHT, request_of, show_warp
 
 
 def scene_of(view):
@@ -24,7 +24,7 @@ def scene_of(view):
 def test_four_of_32_bytes_are_the_left_eighth_of_their_sector(theme):
     session = matmul("transpose-naive")
     request = request_of(session, "global store", "out")
-    view = shown(session, int(session.requests.moment[request]), Selection(0, 9), (390, 420), theme)
+    view = show_warp(session, int(session.requests.moment[request]), Selection(0, 9), (390, 420), theme)
     layout, image = view.picture.layout_now(), picture(view.picture)
     assert len(layout.targets) == 32
     for piece, box in zip(view._shown.touched, layout.slices, strict=True):
@@ -41,14 +41,14 @@ def test_four_of_32_bytes_are_the_left_eighth_of_their_sector(theme):
 
 def test_what_lies_behind_in_a_sector_is_drawn_behind_the_same_share_of_it():
     session = matmul("transpose-naive")
-    view = shown(session, 1, Selection(0, 0), (390, 420))
+    view = show_warp(session, 1, Selection(0, 0), (390, 420))
     for piece, box in zip(view._shown.touched, view.picture.layout_now().slices, strict=True):
         sector = view.picture.layout_now().targets[piece.target]
         assert box.x - sector.x == pytest.approx(sector.width * (piece.first % 32) / 32)
 
 
 def test_the_column_of_used_bytes_is_written_in_a_crowded_picture_too():
-    view = shown(matmul("transpose-naive"), 2, Selection(0, 9), (390, 420))
+    view = show_warp(matmul("transpose-naive"), 2, Selection(0, 9), (390, 420))
     scene = scene_of(view)
     heights = sorted(scene.layout.targets[n].middle for n in scene.noted)
     assert scene.layout.note[1] and len(heights) >= 10
@@ -59,7 +59,9 @@ def test_the_column_of_used_bytes_is_written_in_a_crowded_picture_too():
 def test_where_there_is_little_room_sectors_keep_theirs_and_addresses_go():
     session = matmul("transpose-naive")
     moment = int(session.requests.moment[request_of(session, "global store", "out")])
-    narrow, wide = (shown(session, moment, size=(width, 400)).picture.layout_now() for width in (310, 390))
+    narrow, wide = (
+        show_warp(session, moment, size=(width, 400)).picture.layout_now() for width in (310, 390)
+    )
     for layout in (narrow, wide):
         assert min(box.width for box in layout.targets.values()) >= LIGHT.px(96)
     assert narrow.address[1] == 0 < wide.address[1]

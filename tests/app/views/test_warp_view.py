@@ -21,7 +21,7 @@ from tilescope.app.views.warp.lanes_text import figures, lane_text, sentence, ta
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Op
 from traces import programs, trace_of
-from warp_views import LIGHT, request_of, shown
+from views import LIGHT, request_of, show_warp
 
 SMALL = {"m": 32, "k": 32, "n": 32}
 
@@ -153,7 +153,7 @@ def test_a_moment_looks_the_same_from_wherever_it_is_reached(choice, theme):
     session = matmul("matmul-naive-row-on-x", **SMALL)
     views = []
     for moments in ((9, 3), (3,), (session.end, 0, 3)):
-        view = shown(session, moments[0], Selection(1, 40), theme=theme)
+        view = show_warp(session, moments[0], Selection(1, 40), theme=theme)
         view.choice = choice
         for moment in moments[1:]:
             view.render_moment(moment, Selection(0, 40))
@@ -164,21 +164,21 @@ def test_a_moment_looks_the_same_from_wherever_it_is_reached(choice, theme):
 
 def test_a_view_shows_the_session_and_theme_that_came_last():
     one, other = matmul("matmul-naive-row-on-x", **SMALL), matmul("transpose-tile")
-    view = shown(one)
+    view = show_warp(one)
     before = picture(view)
     view.load(other)
     dark = Theme.named("dark", 1.4)
     view.set_theme(dark)
     view.render_moment(3, Selection())
     view.render_moment(1, Selection())
-    assert picture(view) == picture(shown(other, theme=dark)) != before
+    assert picture(view) == picture(show_warp(other, theme=dark)) != before
     view.load(None)
-    assert picture(view) == picture(shown(None, theme=dark))
+    assert picture(view) == picture(show_warp(None, theme=dark))
 
 
 def test_between_requests_the_last_one_stays_and_that_is_said(tmp_path):
     session = uneven(tmp_path)
-    view = shown(session, 2, Selection(0, 40))  # its warp makes no request before the barrier
+    view = show_warp(session, 2, Selection(0, 40))  # its warp makes no request before the barrier
     assert (view.title.text(), view.state.text()) == ("No request yet", "It waits at the barrier.")
     last = int(session.requests.moment[session.requests.block == 0].max())
     view.render_moment(last + 1, Selection(0, 3))
@@ -194,10 +194,10 @@ def test_idle_lanes_and_lanes_without_a_thread_are_told_apart():
     requests = session.requests
     partly = int(np.flatnonzero(requests.lanes == 8)[0])
     selection = Selection(int(requests.block[partly]), int(requests.warp[partly]) * 32 + 1)
-    view = shown(session, int(requests.moment[partly]), selection)
+    view = show_warp(session, int(requests.moment[partly]), selection)
     assert sentence(figures(view._shown)).startswith("8 lanes") and view._shown.row[1] == -1
     assert view.description.text() == f"Lane 1, thread {selection.thread}, is idle: it makes no access here."
-    three = shown(matmul("barrier-three-threads"))
+    three = show_warp(matmul("barrier-three-threads"))
     assert three._shown.present.sum() == 3
     assert lane_text(three._shown, 3) == "Lane 3 has no thread: a block has 3 threads."
 
@@ -219,7 +219,7 @@ def move(widget, spot):
 def test_a_click_on_a_lane_asks_for_its_thread():
     session = matmul("matmul-naive-row-on-x", **SMALL)
     start = int(session.requests.moment[session.requests.block == 3].min())
-    view = shown(session, start, Selection(3, 70))
+    view = show_warp(session, start, Selection(3, 70))
     asked, layout = heard(view.selection_asked), view.picture.layout_now()
     for spot in (
         middle(layout.chips[9]),
@@ -232,14 +232,14 @@ def test_a_click_on_a_lane_asks_for_its_thread():
 
 
 def test_a_lane_without_a_thread_cannot_be_chosen():
-    view = shown(matmul("barrier-three-threads"))
+    view = show_warp(matmul("barrier-three-threads"))
     asked = heard(view.selection_asked)
     QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=middle(view.picture.layout_now().chips[3]))
     assert asked == []
 
 
 def test_the_keys_go_from_lane_to_lane():
-    view = shown(matmul("matmul-naive-row-on-x", **SMALL), 1, Selection(0, 31))
+    view = show_warp(matmul("matmul-naive-row-on-x", **SMALL), 1, Selection(0, 31))
     asked = heard(view.selection_asked)
     QTest.keyClick(view.picture, Qt.Key.Key_Down)
     QTest.keyClick(view.picture, Qt.Key.Key_Up)
@@ -247,7 +247,7 @@ def test_the_keys_go_from_lane_to_lane():
 
 
 def test_what_the_pointer_is_on_is_stressed_and_told():
-    view = shown(matmul("matmul-naive-row-on-x", **SMALL))
+    view = show_warp(matmul("matmul-naive-row-on-x", **SMALL))
     before, words, layout = picture(view), view.description.text(), view.picture.layout_now()
     move(view.picture, middle(layout.chips[9]))
     assert view.description.text().startswith("Lane 9, thread (9, 0), reads A[9, 0]")
@@ -269,7 +269,7 @@ def test_the_worst_request_of_the_line_is_found_and_gone_to():
     worst = max(costs, key=lambda r: (costs[r], -r))
     here = next(r for r in on_line if costs[r] < costs[worst])
     place = Selection(int(requests.block[here]), int(requests.warp[here]) * 32)
-    view = shown(session, int(requests.moment[here]), place)
+    view = show_warp(session, int(requests.moment[here]), place)
     moments, selections = heard(view.moment_asked), heard(view.selection_asked)
     now, later = view.buttons.buttons()
     QTest.mouseClick(later, Qt.MouseButton.LeftButton)
@@ -293,7 +293,7 @@ def test_everything_has_its_place_at_any_width(width, scale):
         kinds = {"a": "global load", "c": "global store", "cells": "shared load"}
         request = request_of(session, kinds[buffer], buffer)
         theme = Theme.named("light", scale)
-        view = shown(session, int(session.requests.moment[request]), size=(width, 700), theme=theme)
+        view = show_warp(session, int(session.requests.moment[request]), size=(width, 700), theme=theme)
         layout = view.picture.layout_now()
         assert view.picture.width() <= width
         columns = [(0, layout.chips[0].width), layout.element, layout.address]

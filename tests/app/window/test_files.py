@@ -11,19 +11,7 @@ from PySide6.QtGui import QDropEvent
 from tilescope.app.window.open_save import usable_paths
 from tilescope.tracer.model.launch import decode, encode
 from tilescope.tracer.storage.trace_file import save
-from windows import SMALL, opened, reset, settle, until
-
-
-@pytest.fixture(scope="module")
-def shared():
-    with opened() as made:
-        yield made
-
-
-@pytest.fixture
-def window(shared):
-    reset(shared)
-    return shared
+from windows import SMALL, opened, settle, until
 
 
 def test_a_trace_is_saved_and_opened_again(window, tmp_path):

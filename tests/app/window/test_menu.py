@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtWidgets import QLabel, QMenu, QWidgetAction
 
 from tilescope.app.window.actions import DARK, OWN, SYSTEM, WORK_ITEM
-from windows import opened, reset
-
-
-@pytest.fixture(scope="module")
-def shared():
-    with opened() as made:
-        yield made
-
-
-@pytest.fixture
-def window(shared):
-    reset(shared)
-    return shared
 
 
 def opened_menu(window, title: str) -> QMenu:

@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from windows import PAIR, SMALL, opened, press, reset, settle
-
-
-@pytest.fixture(scope="module")
-def shared():
-    with opened() as made:
-        yield made
-
-
-@pytest.fixture
-def window(shared):
-    reset(shared)
-    return shared
+from windows import PAIR, SMALL, opened, press, settle
 
 
 def places(window) -> list[object]:

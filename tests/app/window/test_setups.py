@@ -7,19 +7,7 @@ from PySide6.QtTest import QTest
 
 from tilescope.app.model.bookmark import Setup
 from tilescope.kernels.scenarios.catalogue import scenarios
-from windows import SMALL, enter, field, opened, press, reset, settle, until
-
-
-@pytest.fixture(scope="module")
-def shared():
-    with opened() as made:
-        yield made
-
-
-@pytest.fixture
-def window(shared):
-    reset(shared)
-    return shared
+from windows import SMALL, enter, field, opened, press, settle, until
 
 
 def test_a_typed_size_is_run_after_the_typing_and_the_old_picture_stays():

@@ -16,20 +16,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdi
 from folders import TESTS
 from tilescope.app.model.session import Selection
 from tilescope.app.window.actions import keys
-from windows import PAIR, field, opened, press, reset, until
-
-
-@pytest.fixture(scope="module")
-def shared():
-    with opened() as made:
-        yield made
-
-
-@pytest.fixture
-def window(shared):
-    reset(shared)
-    return shared
-
+from windows import PAIR, field, opened, press, until
 
 # Time
 

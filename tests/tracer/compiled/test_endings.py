@@ -13,7 +13,7 @@ import pytest
 
 from engines import nothing
 from launching import Array, Schedule, contents, launch
-from processes import ended
+from programs import ended
 from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine as compiled

@@ -8,7 +8,7 @@ os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported
 
 import pytest
 
-from pitfalls import ERRORS, KERNELS, PITFALLS
+from finding_kernels import ERRORS, KERNELS, PITFALLS
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.plan import launch_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from finding_texts import text
+from finding_kernels import text
 from launching import Array, Scalar, launch, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of

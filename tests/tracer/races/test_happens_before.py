@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from finding_kernels import EVERY, kernel, raced, races
 from launching import Array, contents
-from races import EVERY, kernel, raced, races
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 

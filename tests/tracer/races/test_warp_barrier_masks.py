@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from races import EVERY, kernel, raced, races
+from finding_kernels import EVERY, kernel, raced, races
 from tilescope.tracer.races.detect import races_of
 from tilescope.tracer.races.missed_barriers import missed_barriers_of
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from launching import Array, Scalar, launch
-from processes import ended
+from programs import ended
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of

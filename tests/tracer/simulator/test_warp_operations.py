@@ -11,7 +11,7 @@ from launching import Array, contents, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.storage.trace_file import load, save
-from trace_files import rewritten
+from traces import rewritten
 
 pytestmark = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 OUT = (Array((64,), "int64"),)

@@ -30,7 +30,7 @@ from tilescope.tracer.storage import npz, trace_file
 from tilescope.tracer.storage.npz import read
 from tilescope.tracer.storage.trace_file import FORMAT, VERSION, TraceFileError, load, save
 from tilescope.tracer.storage.validation import ACCESS_COLUMNS, BARRIER_COLUMNS
-from trace_files import rewritten
+from traces import rewritten
 
 KERNEL = """
 @cuda.jit

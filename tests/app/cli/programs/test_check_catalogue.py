@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pitfalls import ERRORS, KERNELS, PITFALLS
+from finding_kernels import ERRORS, KERNELS, PITFALLS
 from programs import tilescope
 from tilescope.kernels.scenarios.catalogue import Scenario
 from tilescope.tracer.model.launch import Array, encode

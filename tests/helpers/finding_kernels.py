@@ -1,14 +1,30 @@
-"""Races of kernels from a text, under every schedule."""
+"""Kernels for tests of findings: from a text, with the races of their traces, and those of the catalogue."""
 
 from __future__ import annotations
 
 import pytest
 
-from launching import trace
+from launching import trace  # sets the environment, before numba is imported
+from tilescope.kernels.scenarios.catalogue import groups
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
+from tilescope.tracer.model.plan import launch_of
 
 EVERY = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
+PITFALLS = "Pitfalls"
+# The errors that the pitfalls are about.
+ERRORS = {"matmul-tiled-early-return": {"unwritten"}, "count-racing": {"race"}}
+KERNELS = [
+    (group, scenario) for group, scenarios in groups().items() for scenario in scenarios
+    if "@cuda.jit" in launch_of(scenario, {}).source
+]  # fmt: skip
+
+
+def text(body, count):
+    names = "".join(f"arg{i}, " for i in range(count))
+    return f"@cuda.jit\ndef kernel({names}):\n    t, i = cuda.threadIdx.x, cuda.grid(1)\n" + "".join(
+        f"    {line}\n" for line in body.splitlines()
+    )
 
 
 def kernel(folder, body, *arguments, block=32, grid=4, schedule="lockstep", **options):
