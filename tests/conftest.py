@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import textwrap
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,45 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 HOME = tempfile.mkdtemp(prefix="tilescope-tests-")
 os.environ["TILESCOPE_HOME"] = HOME
 
+# Of two processes of tests each has its folder; what kernels were compiled to is shared, as by windows of one user.
+COMPILED = Path(os.environ.setdefault("TILESCOPE_TESTS_COMPILED", HOME)) / "cache" / "compiled"
+COMPILED.mkdir(parents=True, exist_ok=True)
+if not (mine := Path(HOME) / "cache" / "compiled").exists():
+    mine.parent.mkdir()
+    with suppress(OSError):  # where links are for administrators alone
+        mine.symlink_to(COMPILED, target_is_directory=True)
+
 # Fewer random kernels than hypothesis makes by itself; script/test chooses it with --hypothesis-profile.
 settings.register_profile("few", max_examples=20)
 
-# Folders of tests that run kernels: what numba-cuda, or its absence, could change.
-ENGINE = ("tracer", "kernels", "app/cli/programs")
+# Folders of tests whose subject depends on which numba.cuda there is: numba-cuda's, or numba's own simulator.
+ENGINE = (
+    "tracer/simulator",
+    "tracer/recording",
+    "tracer/compiled",
+    "tracer/run",
+    "tracer/findings",
+    "kernels",
+    "app/cli/programs",
+)
+# Files that take longest, which go first: a process that began one of them last would leave the other idle.
+LONGEST = (
+    "tracer/compiled/test_random_kernels.py",
+    "tracer/compiled/test_same_traces.py",
+    "kernels/test_matrix_products.py",
+    "app/cli/programs/test_engines.py",
+    "app/window/test_large_launches.py",
+    "app/cli/checks/test_endings.py",
+    "tracer/model/test_user_code.py",
+    "app/cli/checks/test_endless_launches.py",
+    "app/cli/checks/test_partial_launches.py",
+    "app/cli/checks/test_waste.py",
+    "tracer/compiled/test_less_common.py",
+    "app/cli/test_main.py",
+    "tracer/storage/test_trace_file.py",
+    "app/window/test_toolbar.py",
+    "tracer/findings/test_against_compute_sanitizer.py",
+)
 HERE = Path(__file__).resolve().parent
 
 
@@ -31,7 +66,9 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the folders of ENGINE as `engine`."""
+    """Mark the tests of the folders of ENGINE as `engine`, and put the files of LONGEST first."""
+    turn = {HERE / name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: turn.get(item.path, len(LONGEST)))
     for item in items:
         if any(item.path.is_relative_to(HERE / folder) for folder in ENGINE):
             item.add_marker("engine")

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QApplication
 from tilescope.app.views.common import cell_colours
 from tilescope.app.views.memory.paint import colour_table
 from tilescope.app.widgets.theme import Theme
-from windows import opened
 
 THEMES = [Theme.named("light"), Theme.named("dark")]
 
@@ -45,14 +44,13 @@ def test_unread_cells_are_told_from_the_panel_and_from_cells_read_once(theme, me
 
 
 @pytest.mark.parametrize("scale", [0.8, 1.6, 2.0])
-def test_every_text_follows_the_text_size(scale):
-    with opened() as window:
-        parts = [window.central.transport.play, *(pane.heading.verdict for pane in window.central.panes)]
-        before = [part.fontInfo().pixelSize() for part in parts]
-        window.look.scale_text(scale)
-        QApplication.processEvents()
-        theme = window.theme
-        assert [part.fontInfo().pixelSize() for part in parts] == [theme.px(13)] * 3
-        window.look.scale_text(1.0)
-        QApplication.processEvents()
-        assert [part.fontInfo().pixelSize() for part in parts] == before
+def test_every_text_follows_the_text_size(window, scale):
+    parts = [window.central.transport.play, *(pane.heading.verdict for pane in window.central.panes)]
+    before = [part.fontInfo().pixelSize() for part in parts]
+    window.look.scale_text(scale)
+    QApplication.processEvents()
+    theme = window.theme
+    assert [part.fontInfo().pixelSize() for part in parts] == [theme.px(13)] * 3
+    window.look.scale_text(1.0)
+    QApplication.processEvents()
+    assert [part.fontInfo().pixelSize() for part in parts] == before

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from windows import PAIR, SMALL, enter, field, opened, press, settle, until
+from windows import SMALL, enter, field, opened, press, settle, until
 
 VECTORS = ("vector-increment:count=300", "vector-multiply:count=600,num_blocks=3")
 
@@ -108,10 +108,9 @@ def test_two_panes_of_one_kernel_are_told_apart_in_their_titles_and_timelines(ot
         assert [timeline.apart for timeline in window.central.timelines] == said
 
 
-def test_panes_that_do_not_differ_say_nothing_more():
-    with opened(PAIR) as window:
-        assert [pane.heading.apart.isVisible() for pane in window.central.panes] == [False, False]
-        assert notes(window) == {}
+def test_panes_that_do_not_differ_say_nothing_more(window):
+    assert [pane.heading.apart.isVisible() for pane in window.central.panes] == [False, False]
+    assert notes(window) == {}
 
 
 def test_typing_goes_on_while_a_picture_comes():
@@ -124,14 +123,13 @@ def test_typing_goes_on_while_a_picture_comes():
         settle(window)
 
 
-def test_escape_puts_back_what_was_typed_in_vain():
-    with opened() as window:
-        enter(window, "m", "99999")
-        until(lambda: window.notice.message_type == "error")
-        press(window, "Escape")
-        assert field(window, "m").text() == "16"
-        assert not field(window, "m").property("invalid")
-        assert window.notice.isHidden()
+def test_escape_puts_back_what_was_typed_in_vain(window):
+    enter(window, "m", "99999")
+    until(lambda: window.notice.message_type == "error")
+    press(window, "Escape")
+    assert field(window, "m").text() == "16"
+    assert not field(window, "m").property("invalid")
+    assert window.notice.isHidden()
 
 
 def test_a_file_that_cannot_be_opened_leaves_the_bar_as_the_picture_is(tmp_path):
@@ -159,15 +157,14 @@ def test_what_was_told_goes_with_the_launch_that_it_is_of():
         settle(window)
 
 
-def test_the_tab_key_goes_through_the_bar_from_left_to_right():
-    with opened() as window:
-        window.toolbar.scenario_combos[0].setFocus()
-        places = []
-        for _ in range(9):
-            widget = QApplication.focusWidget()
-            places.append(widget.mapTo(window, widget.rect().center()).x())
-            QTest.keyClick(widget, Qt.Key.Key_Tab)
-        assert places == sorted(places)
+def test_the_tab_key_goes_through_the_bar_from_left_to_right(window):
+    window.toolbar.scenario_combos[0].setFocus()
+    places = []
+    for _ in range(9):
+        widget = QApplication.focusWidget()
+        places.append(widget.mapTo(window, widget.rect().center()).x())
+        QTest.keyClick(widget, Qt.Key.Key_Tab)
+    assert places == sorted(places)
 
 
 def test_the_bar_is_one_row_while_it_can_be():
