@@ -26,6 +26,13 @@ HELPING = "from numba import cuda\nfrom deeper import power\n@cuda.jit(device=Tr
 DEEPER = "def power(x):\n    return x\n"
 
 
+@pytest.fixture(scope="module")
+def worker():
+    made = Worker()
+    yield made
+    made.close()
+
+
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "kernels.py").write_text(KERNEL)
@@ -54,26 +61,18 @@ def test_what_is_beside_a_file_is_found_through_its_imports(folder):
 @pytest.mark.parametrize(
     ("name", "old", "new"), [("helping.py", "* 10", "* 11"), ("helping.py", "x *", "(x + 1) *")]
 )
-def test_a_change_beside_the_file_is_seen_by_a_warm_worker(folder, engine, name, old, new):
-    worker = Worker()
-    try:
-        first = worker.run(msgspec.structs.replace(planned(folder), engine=engine))
-        path = folder / name
-        path.write_text(path.read_text().replace(old, new))
-        second = worker.run(msgspec.structs.replace(planned(folder), engine=engine))
-    finally:
-        worker.close()
+def test_a_change_beside_the_file_is_seen_by_a_warm_worker(worker, folder, engine, name, old, new):
+    first = worker.run(msgspec.structs.replace(planned(folder), engine=engine))
+    path = folder / name
+    path.write_text(path.read_text().replace(old, new))
+    second = worker.run(msgspec.structs.replace(planned(folder), engine=engine))
     assert contents(first, "out").tolist() == [20]
     assert contents(second, "out").tolist() == [22 if new == "* 11" else 30]
 
 
-def test_a_change_beside_the_file_is_another_trace_for_the_cache(folder, tmp_path):
+def test_a_change_beside_the_file_is_another_trace_for_the_cache(worker, folder, tmp_path):
     made = planned(folder)
-    worker = Worker()
-    try:
-        trace = worker.run(made)
-    finally:
-        worker.close()
+    trace = worker.run(made)
     cache = TraceCache(tmp_path / "cache")
     cache.put(made, trace)
     assert cache.get(planned(folder)) is not None
@@ -81,13 +80,9 @@ def test_a_change_beside_the_file_is_another_trace_for_the_cache(folder, tmp_pat
     assert cache.get(planned(folder)) is None
 
 
-def test_two_folders_each_have_their_own(folder, tmp_path_factory):
+def test_two_folders_each_have_their_own(worker, folder, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
     for path in folder.glob("*.py"):
         (other / path.name).write_text(path.read_text().replace("* 10", "* 7"))
-    worker = Worker()
-    try:
-        results = [contents(worker.run(planned(f)), "out").tolist() for f in (folder, other, folder)]
-    finally:
-        worker.close()
+    results = [contents(worker.run(planned(f)), "out").tolist() for f in (folder, other, folder)]
     assert results == [[20], [14], [20]]
