@@ -45,7 +45,18 @@ class ProgramToRun:
         """Run it and return its exit status."""
         package = not self.is_module and is_package(self.name)
         chosen = run_package if package else run_module if self.is_module else run_script
-        return chosen(self.name, self.arguments)
+        return _flushed(chosen(self.name, self.arguments))
+
+
+def _flushed(status: int) -> int:
+    """Write out what a program left unwritten, as python does when it ends; return the status, 120 where that fails."""
+    try:
+        if sys.stdout is not None and not sys.stdout.closed:
+            sys.stdout.flush()
+    except OSError:  # nobody reads it, or the disk is full: nothing more may be written, not even at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 120
+    return status
 
 
 def _module_exists(name: str) -> bool:
