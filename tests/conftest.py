@@ -14,6 +14,9 @@ from hypothesis import settings
 # Set before any test imports Qt. A test that wants a real screen starts its own and says so.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+# Programs print through a buffer, as they do for most users, whatever this machine has set.
+os.environ.pop("PYTHONUNBUFFERED", None)
+
 # Neither the user's settings nor traces that another version left in the cache may take part.
 HOME = tempfile.mkdtemp(prefix="tilescope-tests-")
 os.environ["TILESCOPE_HOME"] = HOME
