@@ -1,1 +1,1 @@
-"""Numba kernels as they stand on a slide, and programs beside them; their dotted names are in saved traces."""
+"""Numba kernels as they stand on a slide, by names that saved traces know; what describes them is in scenarios."""

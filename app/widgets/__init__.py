@@ -1,1 +1,1 @@
-"""Colours, icons and controls that know no session."""
+"""Colours, icons and controls for any window of ours; nothing here knows a session."""

@@ -1,1 +1,1 @@
-"""The compiled engine: a kernel rewritten to a Numba CPU generator that records its accesses."""
+"""The engine that compiles kernels for the CPU; here is only what its four rooms share."""

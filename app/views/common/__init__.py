@@ -1,1 +1,1 @@
-"""What several views share. A view never imports another's room; what two need comes here."""
+"""What several views share; what one alone needs stays in its room, which no other imports."""

@@ -1,1 +1,1 @@
-"""The histogram view: bins being counted, and the counter of a single cell."""
+"""The histogram view: bins being counted, and the counter of a single cell; what is counted is found in tracer."""

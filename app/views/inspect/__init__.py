@@ -1,1 +1,1 @@
-"""The tabs beside the pictures that explain: findings, a thread, the lesson."""
+"""The tabs that explain in words: findings, a thread, the lesson; pictures of memory are other views'."""

@@ -1,1 +1,1 @@
-"""The memory view: buffers as cells, what a moment reads and writes in them."""
+"""The memory view: buffers as cells, and what a moment reads and writes; where they stand is for layout."""

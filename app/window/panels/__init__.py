@@ -1,1 +1,1 @@
-"""What stands in the window's middle and foot: panes, the right column, the transport."""
+"""What stands below the bar: panes, right column, transport; what the panes show is decided in control."""

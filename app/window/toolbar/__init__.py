@@ -1,1 +1,1 @@
-"""The bar at the top: scenarios, parameters, options."""
+"""The bar at the top, with its fields and options; what an edit means is decided in model."""

@@ -1,1 +1,1 @@
-"""A launch by the compiled engine: compile, hand in memory, run block by block, collect the rows."""
+"""A launch by the compiled engine, from compiling to collected rows; what the rows mean is for rows."""

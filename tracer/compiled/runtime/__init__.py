@@ -1,1 +1,1 @@
-"""What rewritten kernels call: Numba types and intrinsics for arrays, atomics and barriers."""
+"""What rewritten kernels call, Numba types and intrinsics; how they are rewritten is for rewrite."""

@@ -1,1 +1,1 @@
-"""Findings about launches that are right but slow, one file a kind."""
+"""Findings about launches that are right but slow, one file a kind; what is wrong is one folder up."""
