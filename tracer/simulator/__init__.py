@@ -1,1 +1,1 @@
-"""The engine that runs kernels in Numba's CUDA simulator, with our threads and arrays; what it records is for recording."""
+"""The engine of Numba's CUDA simulator, with our threads and arrays; what it records is for recording."""
