@@ -107,7 +107,7 @@ def _json(figure: Figure, page: Page) -> bytes:
 
 
 def _svg(figure: Figure, page: Page) -> bytes:
-    """Return a figure as SVG. pyqtgraph's own exporter is no help: it fails on Qt 6.11."""
+    """Return a figure as SVG, with its text as text."""
     from PySide6.QtCore import QBuffer, QIODevice, QRect, QRectF, QSize
     from PySide6.QtGui import QPainter
     from PySide6.QtSvg import QSvgGenerator
