@@ -1,0 +1,23 @@
+"""The attacks that take under a minute, each as a user would start it: nothing lost, nothing hung, nobody let in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+QUICK = {  # script: how many tries
+    "trace_files.py": ("150",),
+}
+
+
+@pytest.mark.parametrize("script", QUICK)
+def test_an_attack_fails(script, tmp_path):
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    words = [sys.executable, str(HERE / script), *QUICK[script]]
+    done = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
