@@ -188,7 +188,7 @@ def compared(c, i, d, u, w, q, out):
     out[5] = q[1] > w[0]
     out[6] = w[0] >= q[1]
     out[7] = w[4] > q[0]
-    out[8] = -1 < w[1]
+    out[8] = w[1] > -1
     out[9] = u[0] > i[4]
     out[10] = (u[1] - u[2]) > 0
     out[11] = (d[1] - d[0]) < 0
@@ -445,7 +445,7 @@ def unified(f, i, d, out):
         y = 1
     out[1] = y * y
     z = 1
-    for k in range(2):
+    for _ in range(2):
         z = z * f[2]
     out[2] = z
     w = f[2] if i[3] else 0.5
@@ -474,16 +474,16 @@ def unified(f, i, d, out):
 @kernel("exact", np.int64, 6, i64, u32, u64)
 def generators(q, u, w, out):
     state = q[3]
-    for k in range(20):
+    for _ in range(20):
         state = state * 6364136223846793005 + 1442695040888963407
     out[0] = state
     out[1] = (state >> 33) & 0x7FFFFFFF
     s = u[0]
-    for k in range(20):
+    for _ in range(20):
         s = uint32(s * uint32(1664525) + uint32(1013904223))
     out[2] = s
     x = w[2]
-    for k in range(20):
+    for _ in range(20):
         x ^= x << uint64(13)
         x ^= x >> uint64(7)
         x ^= x << uint64(17)
@@ -752,7 +752,7 @@ def main():
         try:
             function[1, 1](*arguments, out)
             text = " ".join(shown(mark, value) for value in out.tolist())
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # whatever a kernel raises is its line
             text = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"
         print(f"{mark} {name}: {text}", flush=True)
 
