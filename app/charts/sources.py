@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...tracer.measure.measurement import Measurement, MeasurementError, Row, load, recorded
-from ..model.folders import data_folder
+from ...tracer.storage.folders import data_folder
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from ...tracer.model.launch import Limits
 from ...tracer.model.plan import launch_of, parse_spec
 from ...tracer.run.time_estimate import TimeEstimate, duration_text, left_text
 from ...tracer.run.worker_client import TakesLong, Worker
+from ...tracer.storage.folders import cache_folder
 from ...tracer.storage.trace_cache import TraceCache
 from ..model.first_bookmark import DEFAULT_PAIR
-from ..model.folders import cache_folder
 from ..model.session import Session, build_session, session_of_file
 from ..views.common.wording import (
     EXACT,

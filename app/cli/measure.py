@@ -10,7 +10,7 @@ from pathlib import Path
 from ...tracer.measure.cases import cases_of
 from ...tracer.measure.client import MeasureClient
 from ...tracer.measure.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
-from ..model.folders import data_folder
+from ...tracer.storage.folders import data_folder
 from .arguments import Parser, UsageError
 from .text_table import aligned
 

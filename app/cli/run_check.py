@@ -157,7 +157,7 @@ class LaunchSaver:
             from ...tracer.storage.trace_file import save
 
             path = self.folder / f"{self.count:03}-{trace.kernel}.npz"
-            save(trace, path)
+            save(trace, path, durable=False)  # of hundreds of launches; it can be recorded again
             self.saved.append(path)
         if self.lines is not None:
             self._add_line(self.lines, trace, seconds)

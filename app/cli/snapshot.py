@@ -90,9 +90,9 @@ def _window(worker: Worker, mark: Bookmark, start: StartMoment, size: Size) -> M
     """Return a window that shows a bookmark, with its traces there; raises PictureError where there is none."""
     from PySide6.QtCore import QEventLoop, Qt
 
+    from ...tracer.storage.folders import cache_folder
     from ...tracer.storage.trace_cache import TraceCache
     from ..control.session_jobs import SessionJobs
-    from ..model.folders import cache_folder
     from ..window.main_window import MainWindow
     from ..window.start import application
 

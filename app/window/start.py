@@ -52,9 +52,9 @@ def _run_event_loop(worker: Worker, specs: Sequence[str], program: str, interrup
     """
     from PySide6.QtCore import QTimer
 
+    from ...tracer.storage import folders
     from ...tracer.storage.trace_cache import TraceCache
     from ..control.session_jobs import SessionJobs
-    from ..model import folders
     from ..model.first_bookmark import first_bookmark
     from .main_window import MainWindow
 

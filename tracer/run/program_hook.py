@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -98,6 +99,9 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     from .program_launch import ProgramLaunch
 
     numba_patch.install()
+    # The modules of numba hold a hundred thousand objects that never become garbage: to look through them again and
+    # again, the last time at exit, takes a third of the time of a short program.
+    gc.freeze()
     kernel_class = numba_patch.kernel_class()
     launch_call = kernel_class.__call__
     one_at_a_time = threading.Lock()  # the simulator has one launch under way, whoever launches

@@ -6,15 +6,21 @@ import math
 import time
 from dataclasses import replace
 from types import CodeType
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as replace_launch
 
+from ..compiled.not_compilable import NotCompilable
 from ..model.launch import Launch
-from ..model.trace import Op, Trace
+from ..model.trace import Trace
 from ..recording.run_record import RunRecord
 from ..simulator.execution import Enough, Watch
 from ..simulator.numba_patch import KernelCall, Perform, new_record, restart, trace_of_simulated_run
 from .engine import is_too_large_to_rerun, reason_to_rerun, with_sequential_notice
+from .long_kernels import is_long, note_long
+
+if TYPE_CHECKING:  # numba is imported where compiling pays
+    from ..compiled.driver.engine import Prepared
 
 # The simulator makes so many accesses, or runs so many seconds, in about the time that it takes to compile a kernel.
 ENOUGH = 65_536
@@ -35,6 +41,7 @@ class ProgramLaunch:
         self.last: Trace | None = None
         self._record: RunRecord | None = None
         self._why, self._settled = "", False
+        self._ready: Prepared | None = None
 
     def simulate(self, call: KernelCall) -> None:
         """Run a call by the simulator."""
@@ -44,8 +51,11 @@ class ProgramLaunch:
 
     def compile(self, call: KernelCall) -> None:
         """Run a call compiled, or else by the simulator."""
+        self._compile(call, None)
+
+    def _compile(self, call: KernelCall, ready: Prepared | None) -> None:
         record = new_record()
-        self._why = self._compiled(record, call)
+        self._why = self._compiled(record, call, ready)
         if self._why:
             record.undo()
             self.simulate(call)
@@ -53,13 +63,16 @@ class ProgramLaunch:
     def choose(self, call: KernelCall) -> None:
         """Run a call by the simulator, unless it makes many accesses and can be compiled."""
         code = call.kernel.__code__
+        if is_long(code, call.arguments):
+            self.compile(call)
+            return
         execution = restart(self._watch(call, _made.get(code, 0)))
         record = execution.record
         try:
             execution.execute(*call)
         except Enough:
             record.undo()
-            self.compile(call)
+            self._compile(call, self._ready)
         else:
             self._settled = True
             self._why = self._why or f"not compiled: fewer than {ENOUGH:,} accesses"
@@ -102,8 +115,11 @@ class ProgramLaunch:
             ):
                 return
             self._settled = True
-            self._why = refusal(record.launch, record.names, call)
-            if not self._why:
+            try:
+                self._ready = prepared_call(record.launch, record.names, call)
+            except NotCompilable as why:
+                self._why = f"not compiled: {why}"
+            else:
                 raise Enough
 
         return watch
@@ -112,14 +128,13 @@ class ProgramLaunch:
         self.raised, self._record = record.raised, record
         self.trace = replace(trace, made_by=f"{trace.made_by}; {self._why}") if self._why else trace
 
-    def _compiled(self, record: RunRecord, call: KernelCall) -> str:
+    def _compiled(self, record: RunRecord, call: KernelCall, ready: Prepared | None) -> str:
         """Run a call compiled; return why the simulator is to run it after all, or nothing."""
         from ..compiled.driver import engine
-        from ..compiled.not_compilable import NotCompilable
 
         record.grid, record.dim = call.grid, call.block
         try:
-            engine.execute(record, call.kernel, call.arguments, debug=call.debug)
+            engine.execute(record, call.kernel, call.arguments, debug=call.debug, ready=ready)
         except NotCompilable as why:
             return f"not compiled: {why}"
         trace = engine.trace_of_compiled_run(record, _file(record))
@@ -128,6 +143,8 @@ class ProgramLaunch:
             trace, reason = with_sequential_notice(trace), ""
         if not reason:
             self._finish(record, trace)
+            if record.recorder.accesses >= ENOUGH:
+                note_long(call.kernel.__code__, call.arguments)
         return reason
 
 
@@ -135,16 +152,9 @@ def _file(record: RunRecord) -> str:
     return record.launch.kernel.rpartition(":")[0]
 
 
-def refusal(launch: Launch, names: tuple[str, ...], call: KernelCall) -> str:
-    """Return why it is no use to run a call compiled, or nothing."""
+def prepared_call(launch: Launch, names: tuple[str, ...], call: KernelCall) -> Prepared:
+    """Return a call ready to be run compiled; raises NotCompilable where that is no use."""
     from ..compiled.driver.engine import prepared
-    from ..compiled.not_compilable import NotCompilable
 
-    try:
-        program, _, _ = prepared(launch, names, call.kernel, call.arguments, debug=call.debug)
-    except NotCompilable as why:
-        return f"not compiled: {why}"
-    atomics = any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in program.site_kinds)
-    if atomics and launch.schedule.kind == "lockstep":
-        return "not compiled: the values of its atomics depend on the order"
-    return ""
+    ordered = launch.schedule.kind != "lockstep"
+    return prepared(launch, names, call.kernel, call.arguments, debug=call.debug, ordered=ordered)

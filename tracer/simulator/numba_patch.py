@@ -211,6 +211,7 @@ def _module(name: str) -> Any:
     return module
 
 
+@functools.cache  # metadata is read from files
 def _versions() -> str:
     found = []
     for name in ("numba", "numba-cuda"):

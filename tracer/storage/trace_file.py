@@ -89,15 +89,15 @@ _OWN_FIELDS = ("format", "version", "packed", "outside")
 _TRACE_FIELDS = [f.name for f in dataclasses.fields(_Meta) if f.name not in _OWN_FIELDS]
 
 
-def save(trace: Trace, path: str | Path, compress: bool = True) -> None:
+def save(trace: Trace, path: str | Path, compress: bool = True, durable: bool | None = None) -> None:
     """Write the trace to `path`, whole or not at all; raises TraceFileError.
 
-    Without `compress` the file takes up to 24 bytes an access, is written and read faster, and is not
-    forced onto the disk: right for handing a trace to another process.
+    Without `compress` the file takes up to 24 bytes an access and is written and read faster: right for handing a
+    trace to another process. durable: forced onto the disk, which takes milliseconds; by default if compressed.
     """
     path = Path(path)
     try:
-        with atomic_file(path, durable=compress) as file:
+        with atomic_file(path, compress if durable is None else durable) as file:
             npz.write(file, _members(trace, compress), compress)
     except OSError as error:
         raise TraceFileError(f"Can't save {path}: {_why_not_saved(path, error)}.") from error

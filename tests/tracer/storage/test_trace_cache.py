@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from launching import Array, launch, trace
-from tilescope.app.model import folders
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import KernelError, Trace
+from tilescope.tracer.storage import folders
 from tilescope.tracer.storage import trace_cache as caching
 from tilescope.tracer.storage.trace_cache import TraceCache
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import os
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -15,9 +15,9 @@ from typing import Any
 import numba
 from numba.core import types
 from numba.core.errors import NumbaError
-from numba.misc.appdirs import AppDirs
 
 from ...storage.atomic_write import write_atomically
+from ...storage.folders import cache_folder
 from ..cached import engine_files
 from ..not_compilable import NotCompilable, sentence
 from ..rewrite.program import GeneratorProgram, digest
@@ -82,8 +82,11 @@ def _own_source() -> str:
 
 
 def _compile(program: GeneratorProgram, arguments: Arguments, sweep: str, name: str, text: str) -> Any:
-    """Return the compiled sweep, or NotCompilable: to find out takes as long as to compile."""
+    """Return the compiled sweep, or NotCompilable: to find out takes as long as to compile, so that is kept too."""
     path = _written(name, text)
+    refusal = path.with_suffix(".refused")
+    with suppress(OSError):
+        return NotCompilable(refusal.read_text(encoding="utf-8"))
     module = ModuleType(f"_tilescope_compiled_{name}")
     module.__dict__.update(SUPPORT | _memory(program) | arguments.readers | program.values)
     sys.modules[module.__name__] = module  # numba looks for the module of what it reads from its cache
@@ -99,7 +102,10 @@ def _compile(program: GeneratorProgram, arguments: Arguments, sweep: str, name: 
         try:
             made.compile((types.int64, types.int64))
         except (NumbaError, NotImplementedError) as error:
-            return NotCompilable(sentence(error, program.functions))
+            said = sentence(error, program.functions)
+            with suppress(OSError):
+                write_atomically(refusal, said.encode(), durable=False)
+            return NotCompilable(said)
     return made
 
 
@@ -116,7 +122,7 @@ def _memory(program: GeneratorProgram) -> dict[str, Any]:
 
 def _written(name: str, text: str) -> Path:
     """Write a program where numba's cache can name it; where nothing can be written, it is compiled every time."""
-    folder = cache_folder()
+    folder = cache_folder() / "compiled"
     path = folder / f"{name}.py"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -132,11 +138,5 @@ def _trim(folder: Path) -> None:
     """Remove the kernels that were compiled longest ago, and what numba keeps of them."""
     programs = sorted(folder.glob("*.py"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
     for old in programs[KEPT - 1 :]:
-        for path in [old, *(folder / "__pycache__").glob(f"{old.stem}.*")]:
+        for path in [*folder.glob(f"{old.stem}.*"), *(folder / "__pycache__").glob(f"{old.stem}.*")]:
             path.unlink(missing_ok=True)
-
-
-def cache_folder() -> Path:
-    """Return the folder of compiled kernels."""
-    home = os.environ.get("TILESCOPE_HOME")
-    return (Path(home) / "cache" if home else Path(AppDirs("tilescope", False).user_cache_dir)) / "compiled"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...model.array_types import Columns
 from ...model.launch import Array, Launch
-from ...model.trace import KernelError, Trace, unravel
+from ...model.trace import KernelError, Op, Trace, unravel
 from ...recording.finish import finish
 from ...recording.kernel_loader import arrays_of, content_of, load_kernel, set_constants
 from ...recording.partial_totals import totals_of_columns
@@ -58,10 +58,27 @@ def trace_of_compiled_run(record: RunRecord, file: str) -> Trace:
     return trace
 
 
+class Prepared(NamedTuple):
+    """A call of a kernel, ready to be run compiled."""
+
+    program: GeneratorProgram
+    arguments: Arguments
+    sweep: Any  # the compiled function, see `compile.compiled`
+
+
 def prepared(
-    launch: Launch, names: Sequence[str], function: FunctionType, given: Sequence[Any], *, debug: bool = False
-) -> tuple[GeneratorProgram, Arguments, Any]:
-    """Return a kernel rewritten, its arguments, and its compiled code; raises NotCompilable."""
+    launch: Launch,
+    names: Sequence[str],
+    function: FunctionType,
+    given: Sequence[Any],
+    *,
+    debug: bool = False,
+    ordered: bool = True,
+) -> Prepared:
+    """Return a kernel rewritten, its arguments, and its compiled code; raises NotCompilable.
+
+    Without `ordered`, a kernel whose atomics depend on the order of threads is refused before it is compiled.
+    """
     if launch.schedule.kind == "random":
         raise NotCompilable("The random schedule switches threads at every access.")
     if debug:
@@ -70,7 +87,9 @@ def prepared(
         program, arguments = rewritten(function), Arguments()
         for name, value in zip(names, given, strict=True):
             arguments.add(name, value)
-        return program, arguments, compiled(program, arguments)
+        if not ordered and any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in program.site_kinds):
+            raise NotCompilable("the values of its atomics depend on the order")
+        return Prepared(program, arguments, compiled(program, arguments))
     except NotCompilable:
         raise
     except Exception as error:  # whatever fails in numba or here, the simulator does not need it
@@ -78,13 +97,19 @@ def prepared(
 
 
 def execute(
-    record: RunRecord, function: FunctionType, given: Sequence[Any], *, debug: bool = False
+    record: RunRecord,
+    function: FunctionType,
+    given: Sequence[Any],
+    *,
+    debug: bool = False,
+    ready: Prepared | None = None,
 ) -> RowRecorder:
     """Run a kernel's chosen blocks on these arguments; what went wrong ends up in `error` or `notice`.
 
-    Returns what has recorded them. Raises NotCompilable, before or after some of the blocks have run.
+    ready: the call, where it has been prepared. Returns what has recorded them. Raises NotCompilable, before or after
+    some of the blocks have run.
     """
-    program, arguments, sweep = prepared(record.launch, record.names, function, given, debug=debug)
+    program, arguments, sweep = ready or prepared(record.launch, record.names, function, given, debug=debug)
     state = np.zeros(len(Word), np.int64)
     threads = record.dim[0] * record.dim[1] * record.dim[2]
     count = record.grid[0] * record.grid[1] * record.grid[2]

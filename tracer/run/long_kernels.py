@@ -1,0 +1,55 @@
+"""Which kernels were worth compiling: those go to compiled code at once, also in later runs of their program."""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from ... import __version__
+from ..storage.folders import cache_folder
+
+KEPT = 1000  # kernels
+_noted: set[tuple[CodeType, str]] = set()  # in this process
+
+
+def is_long(code: CodeType, arguments: Iterable[Any]) -> bool:
+    """Return whether a kernel was compiled before with arguments of these types, and made many accesses.
+
+    No more than a hint, kept in files without content: what was compiled may have been removed since.
+    """
+    types = _types(arguments)
+    return (code, types) in _noted or _kept(code, types)
+
+
+def note_long(code: CodeType, arguments: Iterable[Any]) -> None:
+    """Remember that a kernel was worth compiling for arguments of these types."""
+    types = _types(arguments)
+    if (code, types) in _noted:
+        return
+    _noted.add((code, types))
+    with suppress(OSError):  # nothing can be written: the next run finds out anew
+        path = _path(code, types)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for old in sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime_ns)[: -KEPT + 1]:
+            old.unlink(missing_ok=True)
+        path.touch()
+
+
+@lru_cache
+def _kept(code: CodeType, types: str) -> bool:
+    return _path(code, types).exists()
+
+
+def _path(code: CodeType, types: str) -> Path:
+    known = marshal.dumps(code) + f"{types} {__version__}".encode()
+    return cache_folder() / "long-kernels" / hashlib.sha256(known).hexdigest()[:40]
+
+
+def _types(arguments: Iterable[Any]) -> str:
+    return " ".join(f"{getattr(a, 'dtype', type(a).__name__)}{getattr(a, 'ndim', '')}" for a in arguments)
