@@ -16,8 +16,8 @@ from ..model.trace import Trace
 from ..recording.run_record import RunRecord
 from ..simulator.execution import Enough, Watch
 from ..simulator.numba_patch import KernelCall, Perform, new_record, restart, trace_of_simulated_run
+from .compiled_kernels import note_compiled, was_compiled
 from .engine import is_too_large_to_rerun, reason_to_rerun, with_sequential_notice
-from .long_kernels import is_long, note_long
 
 if TYPE_CHECKING:  # numba is imported where compiling pays
     from ..compiled.driver.engine import Prepared
@@ -63,7 +63,7 @@ class ProgramLaunch:
     def choose(self, call: KernelCall) -> None:
         """Run a call by the simulator, unless it makes many accesses and can be compiled."""
         code = call.kernel.__code__
-        if is_long(code, call.arguments):
+        if was_compiled(code, call.arguments):
             self.compile(call)
             return
         execution = restart(self._watch(call, _made.get(code, 0)))
@@ -143,8 +143,7 @@ class ProgramLaunch:
             trace, reason = with_sequential_notice(trace), ""
         if not reason:
             self._finish(record, trace)
-            if record.recorder.accesses >= ENOUGH:
-                note_long(call.kernel.__code__, call.arguments)
+            note_compiled(call.kernel.__code__, call.arguments)
         return reason
 
 

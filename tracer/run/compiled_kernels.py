@@ -1,9 +1,8 @@
-"""Which kernels were worth compiling: those go to compiled code at once, also in later runs of their program."""
+"""Which kernels were compiled before: they are run compiled from the start, also when their program runs again."""
 
 from __future__ import annotations
 
 import hashlib
-import marshal
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import lru_cache
@@ -18,8 +17,8 @@ KEPT = 1000  # kernels
 _noted: set[tuple[CodeType, str]] = set()  # in this process
 
 
-def is_long(code: CodeType, arguments: Iterable[Any]) -> bool:
-    """Return whether a kernel was compiled before with arguments of these types, and made many accesses.
+def was_compiled(code: CodeType, arguments: Iterable[Any]) -> bool:
+    """Return whether a kernel was compiled before, for arguments of these types, and its trace was kept.
 
     No more than a hint, kept in files without content: what was compiled may have been removed since.
     """
@@ -27,8 +26,8 @@ def is_long(code: CodeType, arguments: Iterable[Any]) -> bool:
     return (code, types) in _noted or _kept(code, types)
 
 
-def note_long(code: CodeType, arguments: Iterable[Any]) -> None:
-    """Remember that a kernel was worth compiling for arguments of these types."""
+def note_compiled(code: CodeType, arguments: Iterable[Any]) -> None:
+    """Remember that a kernel was compiled for arguments of these types, and that its trace was kept."""
     types = _types(arguments)
     if (code, types) in _noted:
         return
@@ -47,8 +46,10 @@ def _kept(code: CodeType, types: str) -> bool:
 
 
 def _path(code: CodeType, types: str) -> Path:
-    known = marshal.dumps(code) + f"{types} {__version__}".encode()
-    return cache_folder() / "long-kernels" / hashlib.sha256(known).hexdigest()[:40]
+    place = f"{code.co_filename}:{code.co_firstlineno} {code.co_names} {types} {__version__}"
+    return (
+        cache_folder() / "compiled-kernels" / hashlib.sha256(code.co_code + place.encode()).hexdigest()[:40]
+    )
 
 
 def _types(arguments: Iterable[Any]) -> str:
