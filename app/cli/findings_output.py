@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from ...tracer.analysis.requests import Requests
     from ...tracer.model.finding import Finding
-    from ...tracer.model.launch import Launch
     from ...tracer.model.trace import Trace
-    from ...tracer.type_inference.client import Operation
+    from ...tracer.type_inference.client import Operation, Refusal
+    from ...tracer.type_inference.live_kernel import LaunchedKernels
 
 FindingData = dict[str, Any]  # a finding as plain data
 Moments = dict[tuple[str, int], int]  # when each (file, line) makes its first request
@@ -76,33 +76,53 @@ def in_order(findings: list[FindingData]) -> list[FindingData]:
     return sorted(findings, key=lambda f: sort_key(f["severity"], f["kind"], f["moment"]))
 
 
-class Float64Findings:
-    """The float64 arithmetic of a program's kernels, asked for once, at its end, so that nothing holds it up."""
+class CompilerFindings:
+    """What Numba's compiler makes of a program's kernels: asked as they are launched, waited for at the end."""
 
     def __init__(self) -> None:
-        self._asked: list[tuple[int, Launch, Moments]] = []
+        from ...tracer.type_inference.client import TypeInference
+        from ..model.folders import cache_folder
+
+        self._inference = TypeInference(cache_folder() / "compiler")
+        self._kernels: LaunchedKernels | None = None
+        self._key = ""  # of the question about the launch under way
+        self._launches: list[tuple[int, str, str, Moments]] = []
+
+    def ask(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
+        """Ask about a launch that begins."""
+        from ...tracer.type_inference.live_kernel import LaunchedKernels
+
+        self._kernels = self._kernels or LaunchedKernels()
+        self._key = self._inference.ask(self._kernels.question(kernel, arguments))
 
     def note(self, number: int, trace: Trace, requests: Requests) -> None:
-        """Keep what must be known of a launch."""
-        from ...tracer.model.launch import decode
-        from ...tracer.type_inference.client import may_have_operations, types_only
-
-        launch = decode(trace.launch)
-        if may_have_operations(launch) and _caller(trace) is None:
-            self._asked.append((number, types_only(launch), _moments(trace, requests)))
+        """Keep what must be known of the launch that was asked about last, unless its kernel is a library's."""
+        if _caller(trace) is None:
+            self._launches.append((number, self._key, trace.kernel, _moments(trace, requests)))
 
     def findings(self) -> dict[int, list[FindingData]]:
-        """Return the findings of each launch that has some, by its number; takes a second if any could have."""
-        from ...tracer.type_inference.client import TypeInference
+        """Return the findings of each launch that has some, by its number; waits for what is not answered yet."""
+        known = self._inference.answers()
+        found: dict[int, list[FindingData]] = {}
+        for number, key, kernel, moments in self._launches:
+            answer = known.get(key)
+            told = answer and [*_refusal_data(answer.refusal, kernel), *_float64_data(answer.operations, moments)]
+            if told:
+                found[number] = told
+        return found
 
-        questions = list({launch.key(): launch for _, launch, _ in self._asked}.values())
-        answers = TypeInference().operations_of(questions)
-        known = dict(zip((q.key() for q in questions), answers, strict=True))
-        return {
-            number: _float64_data(known[launch.key()], moments)
-            for number, launch, moments in self._asked
-            if known[launch.key()]
+
+def _refusal_data(refusal: Refusal | None, kernel: str) -> list[FindingData]:
+    from ...tracer.findings.not_compiled import KIND, SEVERITY, refusal_message
+
+    if refusal is None:
+        return []
+    return [
+        {
+            "kind": KIND, "severity": SEVERITY, "file": refusal.file, "line": refusal.line, "count": 1,
+            "message": refusal_message(kernel, refusal), "remedy": refusal.remedy, "moment": 0, "threads": [],
         }
+    ]  # fmt: skip
 
 
 def _moments(trace: Trace, requests: Requests) -> Moments:
@@ -142,13 +162,13 @@ class FindingCollector:
         self._kernels: list[str] = []
         self._also: list[int] = []  # blocks of the launch to come that were examined by themselves
         self._last: list[FindingData] = []  # what was found there
-        self._float64 = Float64Findings()
+        self.compiler = CompilerFindings()
 
     def take(self, trace: Trace, seconds: float) -> None:
         from ...tracer.analysis.requests import requests_of
 
         requests = requests_of(trace)
-        self._float64.note(len(self._kernels), trace, requests)
+        self.compiler.note(len(self._kernels), trace, requests)
         self._kernels.append(trace.kernel)
         self._add(summary(0, trace, seconds, requests, self._also)["findings"], trace.kernel)
         known = {_mistake_of(finding) for finding in self._found.values()}
@@ -176,7 +196,7 @@ class FindingCollector:
 
     def findings(self) -> list[FindingData]:
         """Return everything, worst first, once the program has ended."""
-        for number, found in self._float64.findings().items():
+        for number, found in self.compiler.findings().items():
             self._add(found, self._kernels[number])
         return in_order(list(self._found.values()))
 

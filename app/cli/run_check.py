@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from .arguments import Parser, UsageError, block_numbers, positive_number
 from .check_verdict import ForkedLaunches, Verdict, reporting_at_os_exit
-from .findings_output import FindingCollector, Float64Findings, in_order, summary
+from .findings_output import CompilerFindings, FindingCollector, in_order, summary
 from .run_as_main import ProgramToRun
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ def execute_run(chosen: Namespace) -> int:
     program: ProgramToRun = chosen.program
     program.find()
     saver = LaunchSaver(None if chosen.quiet else Path(chosen.out), chosen.json)
-    forked = _record(_options(chosen), saver.save_launch)
+    options_of_run = replace(_options(chosen), launched=saver.compiler.ask if chosen.json else None)
+    forked = _record(options_of_run, saver.save_launch)
     own = os.getpid()
     try:
         return program.run()
@@ -122,7 +123,13 @@ def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None])
         else:
             forked.launched()
 
-    record_launches(options, take)
+    ask = options.launched
+
+    def launched(kernel: Any, arguments: tuple[Any, ...]) -> None:
+        if ask and os.getpid() == own:
+            ask(kernel, arguments)
+
+    record_launches(replace(options, launched=launched), take)
     return forked
 
 
@@ -140,7 +147,7 @@ class LaunchSaver:
         self.folder = folder
         self.saved: list[Path] = []
         self.count = 0
-        self._float64 = Float64Findings()
+        self.compiler = CompilerFindings()
         try:
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -167,7 +174,7 @@ class LaunchSaver:
         from ...tracer.analysis.requests import requests_of
 
         requests = requests_of(trace)
-        self._float64.note(self.count, trace, requests)
+        self.compiler.note(self.count, trace, requests)
         with lines.open("a", encoding="utf-8") as file:
             file.write(json.dumps(summary(self.count, trace, seconds, requests)) + "\n")
 
@@ -175,7 +182,7 @@ class LaunchSaver:
         """Add to the lines what is asked for once the program has ended."""
         from ...tracer.storage.atomic_write import write_atomically
 
-        late = self._float64.findings()
+        late = self.compiler.findings()
         if late:
             launches = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
             for number, found in late.items():
@@ -206,7 +213,9 @@ def execute_check(chosen: Namespace) -> int:
     program.find()
     collector, own = FindingCollector(), os.getpid()
     # A GPU goes on after an access outside an array, so later launches are checked too.
-    options_of_check = replace(_options(chosen), raise_outside=False, take_last=collector.take_last)
+    options_of_check = replace(
+        _options(chosen), raise_outside=False, take_last=collector.take_last, launched=collector.compiler.ask
+    )
     forked = _record(options_of_check, collector.take)
     with _output_to_stderr() as output:
         verdict = Verdict(collector, forked, program.name, chosen.format, output)

@@ -1,4 +1,4 @@
-"""What Numba's type inference says of the kernels on stage: asked aside, in a process of its own, and added later."""
+"""What Numba's compiler makes of the kernels on stage: asked aside, in a process of its own, and added later."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
-from ...tracer.model.launch import Launch
-from ...tracer.type_inference.client import Operation, TypeInference, may_have_operations, types_only
+from ...tracer.model.launch import is_python_program
+from ...tracer.type_inference.client import Answer, SourceQuestion, TypeInference, can_be_asked, source_question
+from ..model.folders import cache_folder
 from ..model.session import Session
 from .session_jobs import CLOSING_TIMEOUT, FunctionRunnable
 
-Operations = tuple[Operation, ...]
+ANSWERS = "compiler"  # the folder of answers that are kept, among what can be made again
 DELAY = 2000  # milliseconds of peace after a session was loaded: the first frames come first
 
 
 class TypeInferenceJob(QObject):
-    """Adds the float64 arithmetic of kernels to their sessions.
+    """Adds to sessions what Numba's compiler refuses of their kernels, and what it computes in float64.
 
     found: a session has findings that it had not before.
     """
@@ -26,9 +27,9 @@ class TypeInferenceJob(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._inference = TypeInference()
-        self._known: dict[str, Operations] = {}
-        self._questions: dict[str, Launch] = {}  # those that are not asked yet
+        self._inference = TypeInference(cache_folder() / ANSWERS)
+        self._known: dict[str, Answer] = {}
+        self._questions: dict[str, SourceQuestion] = {}  # those that are not asked yet
         self._waiting: dict[str, list[Session]] = {}
         self.soon = QTimer(self, singleShot=True, interval=DELAY)
         self.soon.timeout.connect(self._start)
@@ -38,9 +39,9 @@ class TypeInferenceJob(QObject):
 
     def ask(self, session: Session) -> None:
         """Find out about a session's kernel; of types that were asked about before it is known at once."""
-        if not may_have_operations(session.launch):
+        if is_python_program(session.launch) or not can_be_asked(session.launch):
             return
-        question = types_only(session.launch)
+        question = source_question(session.launch)
         key = question.key()
         if key in self._known:
             self._add_to(session, self._known[key])
@@ -65,17 +66,17 @@ class TypeInferenceJob(QObject):
         questions, self._questions = self._questions, {}
         self._pool.start(FunctionRunnable(partial(self._infer, questions)))
 
-    def _infer(self, questions: dict[str, Launch]) -> None:
+    def _infer(self, questions: dict[str, SourceQuestion]) -> None:
         """In the thread: wait for the answers."""
-        answers = self._inference.operations_of(list(questions.values()))
-        for key, operations in zip(questions, answers, strict=True):
-            self._answered.emit(key, operations)
+        answers = self._inference.answers_to(list(questions.values()))
+        for key, answer in zip(questions, answers, strict=True):
+            self._answered.emit(key, answer)
 
-    def _take(self, key: str, operations: Operations) -> None:
-        self._known[key] = operations
+    def _take(self, key: str, answer: Answer) -> None:
+        self._known[key] = answer
         for session in self._waiting.pop(key, []):
-            self._add_to(session, operations)
+            self._add_to(session, answer)
 
-    def _add_to(self, session: Session, operations: Operations) -> None:
-        if session.add_operations(operations):
+    def _add_to(self, session: Session, answer: Answer) -> None:
+        if session.add_answer(answer):
             self.found.emit(session)

@@ -18,11 +18,12 @@ from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launc
 from ...tracer.analysis.requests import Requests, requests_of
 from ...tracer.findings.all_findings import findings_of
 from ...tracer.findings.float64 import float64_findings
+from ...tracer.findings.not_compiled import refusal_findings
 from ...tracer.model.finding import Finding, sort_key
 from ...tracer.model.launch import Launch, decode, is_python_program
 from ...tracer.model.trace import Trace
 from ...tracer.storage.trace_file import TraceFileError, load
-from ...tracer.type_inference.client import Operation
+from ...tracer.type_inference.client import Answer
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,12 @@ class Session:
         wanted = column.dtype.type(block)  # of another type, NumPy would convert the whole column
         return np.arange(np.searchsorted(column, wanted), np.searchsorted(column, wanted, "right"))
 
-    def add_operations(self, operations: tuple[Operation, ...]) -> bool:
-        """Take in what type inference found of the kernel; return whether there are more findings now."""
-        late = float64_findings(self.trace, self.requests, operations)
+    def add_answer(self, answer: Answer) -> bool:
+        """Take in what Numba's compiler makes of the kernel; return whether there are more findings now."""
+        late = [
+            *float64_findings(self.trace, self.requests, answer.operations),
+            *refusal_findings(self.trace, answer.refusal),
+        ]
         if not late or any(finding.kind == late[0].kind for finding in self.findings):
             return False
         found = sorted([*self.findings, *late], key=lambda f: sort_key(f.severity, f.kind, f.moment))

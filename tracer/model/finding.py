@@ -15,6 +15,7 @@ FINDING_KINDS = (
     "bounds",
     "unwritten",
     "launch",
+    "compile",
     "uncoalesced",
     "bank conflict",
     "idle lanes",

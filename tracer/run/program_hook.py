@@ -41,6 +41,7 @@ class RecordingOptions:
     take_last: Callable[[Trace], None] | None = (
         None  # gets, before its launch, the trace of a last block not kept
     )
+    launched: Callable[[Any, tuple[Any, ...]], None] | None = None  # gets each kernel and its arguments before
 
 
 NUMBERS = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|complex(64|128)")
@@ -114,6 +115,8 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
             return launch(kernel, arguments)
 
     def launch(kernel: Any, arguments: tuple[Any, ...]) -> Any:
+        if options.launched:
+            options.launched(kernel, arguments)
         made = _launch_of(kernel, arguments, options)
         start = time.perf_counter()
         names = tuple(inspect.signature(kernel.fn).parameters)

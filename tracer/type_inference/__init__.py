@@ -1,1 +1,1 @@
-"""The process that asks Numba's compiler for types, and its client. What the answer means is for findings."""
+"""The process that asks Numba's compiler what it makes of kernels, and its client. What it means is for findings."""

@@ -1,91 +1,128 @@
-"""Type inference as seen from the process that shows its answers: which launches to ask about, and what comes back.
+"""Numba's compiler as seen from the process that shows its answers: what to ask, and what comes back.
 
-Inference needs Numba's compiler and no GPU, but not its simulator: it runs in a process of its own (see `process`).
+Asking needs no GPU, but not Numba's simulator: it happens in a process of its own (see `process`).
 """
 
 from __future__ import annotations
 
+import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from ..model.launch import Array, Launch, Scalar
 from ..processes.json_process import JsonProcess, StartError, module_command
+from .answer_cache import AnswerCache
+from .question import NOTHING, Answer, Operation, Question, Refusal, SourceQuestion
 
 COMMAND = module_command("tilescope.tracer.type_inference.process")
+Asked = Question | SourceQuestion
+
+__all__ = ["Answer", "Operation", "Refusal", "TypeInference", "can_be_asked", "source_question"]
 
 
-class Operation(msgspec.Struct, frozen=True, order=True):
-    """An operation computed in float64."""
-
-    file: str
-    line: int  # from 1
-    name: str  # "add", "sqrt"
-    causes: tuple[tuple[str, str], ...]  # each thing that made it so, with what helps
-
-
-def may_have_operations(launch: Launch) -> bool:
-    """Return whether a launch's arguments leave the question open: float arrays, none of them of float64."""
+def can_be_asked(launch: Launch) -> bool:
+    """Return whether all arguments of a launch are known, so that its source text may say what Numba makes of it."""
     try:
         types = [np.dtype(a.dtype) for a in launch.arguments if a.dtype]
     except (TypeError, ValueError):  # records, whose text NumPy does not read
         return False
-    if any(t.kind == "O" for t in types):
-        return False  # an argument that is not known
-    arrays = [np.dtype(a.dtype) for a in launch.arguments if isinstance(a, Array)]
-    floats = [t for t in arrays if t.kind in "fc"]
-    return bool(floats) and all(t.itemsize < (16 if t.kind == "c" else 8) for t in floats)
+    return bool(launch.source) and not any(t.hasobject for t in types)
 
 
-def types_only(launch: Launch) -> Launch:
-    """Return the launch of one thread that has the same answer: only types matter, not sizes."""
+def source_question(launch: Launch) -> SourceQuestion:
+    """Return the question about a launch of which only the source text is known: sizes don't matter to it."""
     arguments = tuple(
         Array((1,) * len(a.shape), a.dtype) if isinstance(a, Array) else Scalar(type(a.value)(0), a.dtype)
         for a in launch.arguments
     )
-    return Launch(launch.kernel, launch.source, arguments, (1, 1, 1), (1, 1, 1), launch.constants)
+    return SourceQuestion(
+        Launch(launch.kernel, launch.source, arguments, (1, 1, 1), (1, 1, 1), launch.constants)
+    )
 
 
 class TypeInference:
-    """Asks Numba's type inference, in a process for each question."""
+    """Asks Numba's compiler, in a process that starts with the first question to which no answer is kept.
 
-    def __init__(self, seconds: float = 60.0) -> None:
-        self._seconds = seconds
+    `ask` returns at once, and the answers are waited for where they are taken: what launches goes on meanwhile.
+    folder: where answers are kept for other runs, None for nowhere. seconds: until the process is ended, counted
+    from when somebody waits.
+    """
+
+    def __init__(self, folder: Path | None = None, seconds: float = 60.0) -> None:
+        self._cache, self._seconds = AnswerCache(folder), seconds
+        self._answers: dict[str, Answer] = {}
+        self._waiting: queue.SimpleQueue[Asked | None] = queue.SimpleQueue()
+        self._asked: set[str] = set()
+        self._thread: threading.Thread | None = None
         self._process: JsonProcess | None = None
         self._closed = False
 
-    def operations_of(self, launches: Sequence[Launch]) -> list[tuple[Operation, ...]]:
-        """Return the float64 operations of each launch's kernel whose float arrays are all narrower.
+    def ask(self, question: Asked) -> str:
+        """Ask, unless that was done before; return the key by which the answer is found."""
+        key = question.key()
+        if key in self._asked or self._closed:
+            return key
+        self._asked.add(key)
+        if isinstance(question, Question) and question.missing():
+            return key
+        kept = self._cache.get(key)
+        if kept is not None:
+            self._answers[key] = kept
+            return key
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._talk, name="type inference", daemon=True)
+            self._thread.start()
+        self._waiting.put(question)
+        return key
 
-        Takes a second. None where the kernel can't be compiled, or not in time.
-        """
-        nothing: list[tuple[Operation, ...]] = [()] * len(launches)
-        asked = [launch for launch in launches if may_have_operations(launch)]
-        if not asked or self._closed:
-            return nothing
-        try:
-            answers = iter(self._ask(asked))
-            return [next(answers) if may_have_operations(launch) else () for launch in launches]
-        except (StartError, msgspec.MsgspecError, ValueError, StopIteration):
-            return nothing
+    def answers(self) -> dict[str, Answer]:
+        """Wait for the answers to all questions, and return those that came, by their keys."""
+        if self._thread is not None:
+            self._waiting.put(None)
+            self._thread.join(0 if self._closed else self._seconds)
+            if self._thread.is_alive() and self._process is not None:
+                self._process.kill()
+                self._thread.join()
+            self._thread, self._waiting = None, queue.SimpleQueue()
+        return dict(self._answers)
 
-    def _ask(self, launches: list[Launch]) -> list[tuple[Operation, ...]]:
-        """Return the answer; raises ValueError where there is none."""
-        with JsonProcess("type inference", COMMAND) as self._process:
-            limit = threading.Timer(0 if self._closed else self._seconds, self._process.kill)
-            limit.start()
-            try:
-                self._process.send(launches)
-                self._process.end_input()
-                (answer,) = self._process.lines()
-            finally:
-                limit.cancel()
-        return msgspec.json.decode(answer, type=list[tuple[Operation, ...]])
+    def answers_to(self, questions: Sequence[Asked]) -> list[Answer]:
+        """Ask some questions and return their answers, `NOTHING` where none came."""
+        keys = [self.ask(question) for question in questions]
+        found = self.answers()
+        return [found.get(key, NOTHING) for key in keys]
 
     def close(self) -> None:
         """End what is asked, from another thread; nothing is asked any more."""
         self._closed = True
         if self._process is not None:
             self._process.kill()
+
+    def _talk(self) -> None:
+        """In the thread: ask one question after the other, until there is none; a process that died gets a successor."""
+        question = self._waiting.get()
+        while question is not None and not self._closed:
+            try:
+                with JsonProcess("type inference", COMMAND) as self._process:
+                    lines = self._process.lines()
+                    while question is not None and self._answered(question, self._process, lines):
+                        question = self._waiting.get()
+            except (StartError, msgspec.MsgspecError, ValueError):
+                return
+            if question is not None:  # the one that ended the process
+                question = self._waiting.get()
+
+    def _answered(self, question: Asked, process: JsonProcess, lines: Iterator[bytes]) -> bool:
+        """Ask a question; return whether an answer came."""
+        process.send(question)
+        line = next(lines, None)
+        if line is None:
+            return False
+        answer, key = msgspec.json.decode(line, type=Answer), question.key()
+        self._answers[key] = answer
+        self._cache.put(key, answer)
+        return True

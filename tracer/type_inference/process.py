@@ -1,8 +1,11 @@
-"""What Numba's type inference says of kernels; run as a process: launches in, their float64 operations out.
+"""What Numba's compiler makes of kernels, run as a process: questions in, answers out, a line of JSON each.
 
-`python -m tilescope.tracer.type_inference.process` reads launches as JSON and writes a line of JSON, a list of
-Operation for each. Needs Numba's real CUDA target, so the simulator must be off; needs neither GPU nor CUDA toolkit.
-Of a kernel's file only the functions are taken (see isolated_kernel): nothing of a user's is run.
+`python -m tilescope.tracer.type_inference.process` needs Numba's real CUDA target, so the simulator must be off, and
+neither GPU nor CUDA toolkit. A kernel goes through all of Numba's own compiler: its bytecode is read, typed and
+lowered to LLVM's IR, as are the device functions that it calls. What comes after needs NVIDIA's libraries and is not
+done: libNVVM's code for a GPU (registers, the size of shared memory) and linking. Numba's own CUDA target, without
+numba-cuda, asks libNVVM for its data layout before it lowers; without the library it stops there, and only what
+typing refuses is told. Of a kernel's file only functions are taken (see `rebuilt_kernel`): nothing of a user's is run.
 """
 
 from __future__ import annotations
@@ -10,69 +13,86 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator
-from types import SimpleNamespace
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from ..model.launch import Array, Launch, Scalar
 from ..processes.json_streams import private_streams, sender
-from .client import Operation
 from .float64_origins import CONSTANT_KINDS, float64_causes, is_double, operands, operator_name
-from .isolated_kernel import isolated_kernel
+from .question import NOTHING, Answer, Operation, Question, SourceQuestion
+from .rebuilt_kernel import NotRebuilt, rebuilt_kernel
+from .refusals import refusal_of
+from .source_kernel import question_of_source
 
 ROUNDED_AT_ONCE = ("add", "sub", "mul", "truediv")
 SINGLE_TYPES = ("float32", "float16")
-UNKNOWN_CAUSE = (("float64 values in it", "convert them with float32()"),)
-CAPABILITY = (7, 5)  # types don't depend on it
+UNKNOWN_CAUSE = (("float64 values in it", ""),)
+CAPABILITY = (9, 0)  # of a GPU that has all that Numba knows
+DEVICE_OPTIONS = ("inline", "fastmath", "forceinline")
 
 
 def main() -> None:
-    """Answer for some launches."""
+    """Answer each question as it comes."""
     os.environ.pop("NUMBA_ENABLE_CUDASIM", None)  # numba looks only once, when it is imported
+    os.environ["NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING"] = "1"
+    os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"
     warnings.simplefilter("ignore")
     source, target = private_streams()
-    launches = msgspec.json.decode(source.read(), type=list[Launch])
-    sender(target)([_answer(launch) for launch in launches])
+    say = sender(target)
+    for line in source:
+        say(_answer_to(msgspec.json.decode(line, type=Question | SourceQuestion)))
 
 
-def _answer(launch: Launch) -> list[Operation]:
-    """Return a launch's operations, none where Numba can't compile it."""
+def _answer_to(question: Question | SourceQuestion) -> Answer:
     try:
-        return float64_operations(launch)
-    except Exception:  # noqa: BLE001  # whatever Numba makes of a user's kernel: there is nothing to tell then
-        return []
+        return answer(question)
+    except Exception:  # noqa: BLE001  # an error or an expression of Numba's that is not known here
+        return NOTHING
 
 
-def float64_operations(launch: Launch) -> list[Operation]:
-    """Return the operations of the kernel and its device functions that are computed in float64.
+def answer(question: Question | SourceQuestion) -> Answer:
+    """Return what Numba makes of a kernel; nothing where it can't be asked."""
+    try:
+        if isinstance(question, SourceQuestion):
+            question = question_of_source(question.launch)
+        kernel, arguments, codes = rebuilt_kernel(question, _device)
+    except Exception:  # noqa: BLE001  # a text or a value that is none
+        return NOTHING
+    return _compiled(kernel, arguments, codes)
 
-    None where some array holds float64, or the source names that type: it is meant then. Raises what Numba raises.
-    """
+
+def _compiled(kernel: Any, arguments: tuple[Any, ...], codes: list[CodeType]) -> Answer:
     from numba import typeof
 
-    types = tuple(typeof(_example(argument)) for argument in launch.arguments)
-    functions = list(_inferred(isolated_kernel(launch), types))
-    if not _narrow([t for function in functions for t in function.typemap.values()]):
-        return []
-    return [operation for function in functions for operation in _operations(function)]
+    try:
+        types = tuple(map(typeof, arguments))
+    except Exception:  # noqa: BLE001  # an argument that Numba does not know: how it is passed is not known either
+        return NOTHING
+    try:
+        functions = list(_inferred(kernel, types))
+    except Exception as error:  # noqa: BLE001  # what Numba raises of a kernel is the answer
+        return Answer(refusal=refusal_of(error, codes))
+    return Answer(tuple(_told(functions)))
 
 
-def _example(argument: Array | Scalar) -> Any:
-    """Return a value of the type that an argument has."""
-    if isinstance(argument, Array):
-        return np.empty((1,) * len(argument.shape), argument.dtype)
-    return np.dtype(argument.dtype).type(argument.value) if argument.dtype else argument.value
+def _device(function: Any, role: str, options: dict[str, bool | str]) -> Any:
+    from numba import cuda
+
+    chosen = {name: value for name, value in options.items() if name in DEVICE_OPTIONS}
+    return cuda.jit(device=role == "device", **chosen)(function)
 
 
 def _inferred(function: Any, arguments: tuple[Any, ...]) -> Iterator[Any]:
     """Return the type annotations of a function and of the device functions that it calls, each once."""
+    from numba import types
     from numba.cuda import compiler, dispatcher
 
     device = SimpleNamespace(compute_capability=CAPABILITY)
     dispatcher.get_current_device = lambda: device  # where there is none: asked for by device functions
-    waiting = [compiler.compile_cuda(function, None, arguments, cc=CAPABILITY).type_annotation]
+    compiled = compiler.compile_cuda(function, types.void, arguments, cc=CAPABILITY)
+    waiting = [compiled.type_annotation]
     seen: set[int] = set()
     while waiting:
         annotation = waiting.pop()
@@ -80,6 +100,16 @@ def _inferred(function: Any, arguments: tuple[Any, ...]) -> Iterator[Any]:
             seen.add(id(annotation))
             yield annotation
             waiting += _callees(annotation)
+
+
+def _told(functions: list[Any]) -> Iterator[Operation]:
+    """Yield the operations of a kernel and its device functions that are computed in float64.
+
+    None where some array holds float64, or the source names that type: it is meant then.
+    """
+    if _narrow([t for function in functions for t in function.typemap.values()]):
+        for function in functions:
+            yield from _operations(function)
 
 
 def _callees(annotation: Any) -> list[Any]:

@@ -1,0 +1,422 @@
+"""A kernel of the program under way as a question: its code, and what the names in it stand for now.
+
+Looks at the function objects themselves, so that names in closures, in other modules and of classes are right. What
+it can't describe is `Missing`, and then nothing is asked. Runs where Numba's simulator does, and imports nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+import inspect
+import linecache
+import marshal
+import sys
+import textwrap
+from collections.abc import Callable, Container, Iterable
+from enum import Enum, EnumMeta, IntEnum
+from functools import lru_cache
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Literal
+
+import numpy as np
+
+from .question import (
+    ArrayLike,
+    DType,
+    Enumeration,
+    ErrorClass,
+    Function,
+    FunctionNumber,
+    Library,
+    Missing,
+    NumPyScalar,
+    Opaque,
+    Plain,
+    Question,
+    Sequence,
+    TypeObject,
+    UserModule,
+    Value,
+)
+
+MARSHAL_VERSION = 2  # without references, which would make equal values differ
+LIBRARIES = ("cmath", "math", "numba", "numpy", "operator")
+TYPE_MODULES = ("numba.core.types", "numba.cuda.types")
+PLAIN = (bool, int, float, complex, str, bytes, type(None))
+MOST = 256  # elements of a list, set or dict that are looked at, and functions of a kernel
+DEEPEST = 20  # values in values
+FAILURES = (AttributeError, KeyError, OSError, RuntimeError, SyntaxError, TypeError, ValueError)
+GLOBAL_OPS = ("LOAD_GLOBAL", "LOAD_NAME")
+ATTRIBUTE_OPS = ("LOAD_ATTR", "LOAD_METHOD")
+JIT_OPTIONS = ("inline", "fastmath", "forceinline")  # of a decorator, which matter to the compiler
+
+
+def question_of_call(kernel: Any, arguments: Iterable[Any]) -> Question:
+    """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
+    try:
+        describer = _Describer()
+        number = describer.function(kernel.fn, "kernel", kernel)
+        assert number == FunctionNumber(0)
+        passed = tuple(map(describer.argument, arguments))
+        if getattr(kernel, "extensions", None):
+            passed = (Missing("arguments pass through extensions"),)
+        return Question(tuple(describer.functions), passed)
+    except FAILURES as error:  # objects of the program's may answer as they like
+        return Question((), (Missing(f"{type(error).__name__}: {error}"),))
+
+
+class LaunchedKernels:
+    """The questions about a program's launches: a kernel is described once for each types of its arguments.
+
+    That is when a GPU's program would compile it, and freeze what its names stand for.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], Question] = {}
+
+    def question(self, kernel: Any, arguments: Iterable[Any]) -> Question:
+        """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
+        try:
+            key = kernel.fn, *map(_Describer().argument, arguments)
+            if key not in self._known:
+                self._known[key] = question_of_call(kernel, arguments)
+            return self._known[key]
+        except FAILURES as error:  # a kernel or an argument of a kind of its own
+            return Question((), (Missing(f"{type(error).__name__}: {error}"),))
+
+
+class _Describer:
+    """Describes values; functions are numbered, since they may call themselves and each other."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, FunctionNumber] = {}
+        self._made: list[Function | None] = []
+        self._depth = 0
+
+    @property
+    def functions(self) -> list[Function]:
+        return [function for function in self._made if function is not None]
+
+    def function(
+        self, function: Any, role: Literal["kernel", "device", "plain"], decorated: Any = None
+    ) -> Value:
+        """Return the number of a function, which is described where it was not before."""
+        if not isinstance(function, FunctionType):
+            return Missing("a kernel that is no function")
+        if id(function) in self._numbers:
+            return self._numbers[id(function)]
+        if len(self._made) >= MOST:
+            return Missing("too many functions")
+        decorators = _decorators(function) if role != "plain" else ""
+        if decorators:
+            return Missing(decorators)
+        number = self._numbers[id(function)] = FunctionNumber(len(self._made))
+        self._made.append(None)
+        code = function.__code__
+        self._made[number.number] = Function(
+            role, function.__name__, _marshalled(code),
+            {} if role == "plain" else self._names(function),
+            () if role == "plain" else tuple(map(self.value, function.__defaults__ or ())),
+            _options(decorated),
+        )  # fmt: skip
+        return number
+
+    def _names(self, function: FunctionType) -> dict[str, Value]:
+        found: dict[str, Any] = {}
+        attributes = names_in(function.__code__, ATTRIBUTE_OPS)
+        for name in sorted(names_in(function.__code__, GLOBAL_OPS)):
+            if name in function.__globals__:
+                found[name] = function.__globals__[name]
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            found[name] = cell.cell_contents  # ValueError where it is empty: nothing is asked then
+        return {name: self.value(value, attributes) for name, value in found.items()}
+
+    def argument(self, value: Any) -> Value:
+        """Return an argument, of which only the type counts: equal types make equal questions."""
+        if isinstance(value, bool):
+            return _plain(False)
+        if isinstance(value, str | bytes):
+            return Missing("text as an argument")
+        if type(value) is int:
+            return _plain(0 if -(1 << 63) <= value < 1 << 63 else 1 << 63)
+        if type(value) in (float, complex):
+            return _plain(type(value)())
+        if isinstance(value, np.generic) and value.dtype.kind in "biufc":
+            return self.value(value.dtype.type(0))
+        if isinstance(value, tuple):
+            items = tuple(map(self.argument, value))
+            return Sequence(items, *_name_and_fields(value))
+        described = self.value(value)
+        return Missing("an argument that is no value") if isinstance(described, Opaque) else described
+
+    def value(self, value: Any, attributes: Container[str] = ()) -> Value:
+        """Return what a name stands for; attributes: those that the code around it may ask of it."""
+        self._depth += 1
+        try:
+            if self._depth > DEEPEST:
+                return Missing("a value that is nested deeply")
+            if isinstance(value, ModuleType):
+                return self._module(value, attributes)
+            for describe in (
+                self._number, self._array, self._tuple, self._container, self._enumeration, _type_object, self._callable,
+                _library_object, _class,
+            ):  # fmt: skip
+                found = describe(value)
+                if found is not None:
+                    return found
+            return _opaque(value)
+        finally:
+            self._depth -= 1
+
+    @staticmethod
+    def _number(value: Any) -> Value | None:
+        if type(value) in PLAIN:
+            return _plain(value)
+        if isinstance(value, np.generic):
+            if value.dtype.kind in "OUSmM":
+                return Missing(f"a value of {value.dtype}")
+            return NumPyScalar(dtype_of(value.dtype), value.tobytes())
+        return None
+
+    @staticmethod
+    def _array(value: Any) -> Value | None:
+        ary = _array_in(value)
+        if ary is None:
+            return None
+        if ary.dtype.hasobject or not ary.dtype.isnative or ary.dtype.kind in "USV" and not ary.dtype.names:
+            return Missing(f"an array of {ary.dtype}")
+        contiguous: Literal["C", "F", "A"] = (
+            "C" if ary.flags.c_contiguous else "F" if ary.flags.f_contiguous else "A"
+        )
+        readonly = not ary.flags.writeable and ary is value  # on a device all can be written
+        if not ary.flags.aligned:
+            return Missing("an array that is not aligned")
+        return ArrayLike(dtype_of(ary.dtype), ary.ndim, contiguous, readonly)
+
+    def _tuple(self, value: Any) -> Value | None:
+        if not isinstance(value, tuple):
+            return None
+        if len(value) > MOST:
+            return Missing("a long tuple")
+        if type(value) is not tuple and not _name_and_fields(value)[1]:
+            return Missing("a tuple of a class of its own")
+        return Sequence(tuple(map(self.value, value)), *_name_and_fields(value))
+
+    @staticmethod
+    def _container(value: Any) -> Value | None:
+        if type(value) not in (list, set, frozenset, dict):
+            return None
+        some = [*value.items()] if isinstance(value, dict) else [*value]
+        inner = [one for pair in some for one in pair] if isinstance(value, dict) else some
+        if len(some) <= MOST and all(type(one) in PLAIN for one in inner):
+            return _plain(value)
+        return Opaque("builtins", "dict") if isinstance(value, dict) else Missing(f"a {type(value).__name__}")
+
+    def _enumeration(self, value: Any) -> Value | None:
+        kind = value if isinstance(value, EnumMeta) else type(value)
+        if not isinstance(kind, EnumMeta):
+            return None
+        members = {name: self.value(member.value) for name, member in kind.__members__.items()}
+        if len(members) > MOST or not {*kind.__mro__} <= {kind, IntEnum, Enum, int, object, *IntEnum.__mro__}:
+            return Missing("an enumeration of a kind of its own")
+        return Enumeration(
+            kind.__name__,
+            issubclass(kind, int),
+            members,
+            value.name if isinstance(value, Enum) else "",
+        )
+
+    def _callable(self, value: Any) -> Value | None:
+        """Return a function, decorated or not, that is no library's."""
+        if isinstance(value, type) or not callable(value):
+            return None
+        library = _library_object(value)
+        if library is not None:
+            return library
+        if _is_registered(value):
+            return Missing("a function that the program taught Numba")
+        if hasattr(value, "fn") and hasattr(value, "_device"):  # of the simulator
+            return self.function(value.fn, "device" if value._device else "kernel", value)
+        if hasattr(value, "py_func"):
+            if not hasattr(value, "targetoptions"):
+                return Missing("a function compiled in another way")
+            return self.function(value.py_func, "device", value)
+        return self.function(value, "plain") if isinstance(value, FunctionType) else None
+
+    def _module(self, value: ModuleType, attributes: Container[str]) -> Value:
+        if value is sys.modules.get("numba.cuda"):
+            return Library("numba.cuda")
+        name = value.__name__
+        if name.partition(".")[0] in LIBRARIES and sys.modules.get(name) is value:
+            return Library(name)
+        names = {name: self.value(one, attributes) for name, one in vars(value).items() if name in attributes}
+        return UserModule(name, names)
+
+
+def _marshalled(code: CodeType) -> bytes:
+    return marshal.dumps(code, MARSHAL_VERSION)
+
+
+def _plain(value: Any) -> Plain:
+    return Plain(marshal.dumps(value, MARSHAL_VERSION))
+
+
+def _name_and_fields(value: tuple[Any, ...]) -> tuple[str, tuple[str, ...]]:
+    fields = getattr(value, "_fields", ())
+    return (type(value).__name__, tuple(fields)) if fields else ("", ())
+
+
+def dtype_of(dtype: np.dtype[Any]) -> DType:
+    """Return a dtype as plain data."""
+    if dtype.subdtype is not None:
+        inner = dtype_of(dtype.subdtype[0])
+        return DType(inner.text, inner.names, inner.formats, inner.offsets, inner.size, inner.aligned, dtype.shape)
+    if dtype.names is None or dtype.fields is None:
+        return DType(dtype.str)
+    fields = [dtype.fields[name] for name in dtype.names]
+    return DType(
+        "", dtype.names, tuple(dtype_of(f[0]) for f in fields), tuple(f[1] for f in fields), dtype.itemsize,
+        dtype.isalignedstruct,
+    )  # fmt: skip
+
+
+def _array_in(value: Any) -> Any:
+    """Return the NumPy array of an array, or of a device array of the simulator's."""
+    inner = getattr(value, "_ary", None) if type(value).__name__ == "FakeCUDAArray" else value
+    return inner if isinstance(inner, np.ndarray) else None
+
+
+def names_in(code: CodeType, operations: Container[str]) -> set[str]:
+    """Return the names that these operations of a code, and of those in it, look up."""
+    found = {str(i.argval) for i in dis.get_instructions(code) if i.opname in operations}
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return found.union(*(names_in(nested, operations) for nested in inner))
+
+
+def _options(decorated: Any) -> dict[str, bool | str]:
+    chosen = getattr(decorated, "targetoptions", None) or {}
+    options = {name: chosen[name] for name in JIT_OPTIONS if isinstance(chosen.get(name), bool | str)}
+    if getattr(decorated, "_fastmath", False) is True:
+        options["fastmath"] = True
+    return options
+
+
+def _decorators(function: FunctionType) -> str:
+    """Return why a function is more than its code: a signature in its decorator, which makes other types; else ""."""
+    return _decorators_of(function.__code__)
+
+
+@lru_cache(maxsize=1024)
+def _decorators_of(code: CodeType) -> str:
+    node = _definition(code)
+    if node is None:
+        return "a function whose text can't be had"
+    for decorator in getattr(node, "decorator_list", []):
+        if isinstance(decorator, ast.Call) and (
+            decorator.args or {k.arg for k in decorator.keywords} & {"signature", "argtypes", "link", None}
+        ):
+            return "a signature in a decorator"
+    return ""
+
+
+def _definition(code: CodeType) -> ast.AST | None:
+    """Return the definition of a function in its file's text, as far as its decorators go; None where there is none."""
+    lines = linecache.getlines(code.co_filename)
+    if not lines or code.co_firstlineno > len(lines):
+        return None
+    if code.co_name == "<lambda>":
+        return ast.Lambda()
+    try:
+        block = inspect.getblock(lines[code.co_firstlineno - 1 :])
+        tree = ast.parse(textwrap.dedent("".join(block)))
+    except (SyntaxError, IndentationError, IndexError, ValueError):
+        return None
+    found = tree.body[0] if tree.body else None
+    return found if isinstance(found, ast.FunctionDef) and found.name == code.co_name else None
+
+
+def _library_object(value: Any) -> Value | None:
+    """Return the name of what is a library's: math.sin, cuda.grid, a type of numbers."""
+    module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
+    if isinstance(value, np.ufunc):
+        module = "numpy"
+    if isinstance(value, ModuleType) or not isinstance(name, str):
+        return _of_cuda(value)
+    if getattr(builtins, name, None) is value:
+        return Library("builtins", name)
+    for place in (module, str(module).lstrip("_"), "numpy", "math"):
+        if str(place).partition(".")[0] in LIBRARIES and _named(place, name, value):
+            return Library(str(place), name)
+    return _of_cuda(value)
+
+
+def _named(module: Any, name: str, value: Any) -> bool:
+    found = vars(sys.modules.get(str(module), ModuleType(""))).get(name)
+    return found is value
+
+
+def _of_cuda(value: Any) -> Value | None:
+    """Return what stands in the simulator for something of numba.cuda's."""
+    cuda = sys.modules.get("numba.cuda")
+    if isinstance(value, ModuleType) or value is None:
+        return None
+    for name, one in vars(cuda).items() if cuda else ():
+        if one is value and not name.startswith("_"):
+            return Library("numba.cuda", name)
+    return None
+
+
+def _type_object(value: Any) -> Value | None:
+    """Return a type of numba's, or a dtype of NumPy's."""
+    if isinstance(value, np.dtype):
+        return Missing(f"the type {value}") if value.hasobject else TypeObject("numpy dtype", dtype=dtype_of(value))
+    modules = [sys.modules[name] for name in TYPE_MODULES if name in sys.modules]
+    if not isinstance(value, tuple(module.Type for module in modules)):
+        return None
+    for module in modules:
+        for name, one in vars(module).items():
+            if one is value and not name.startswith("_"):
+                return TypeObject("numba", name)
+    dtype = getattr(value, "dtype", None)
+    if type(value).__name__ == "Record" and isinstance(dtype, np.dtype):
+        return TypeObject("numba", "", dtype_of(dtype))
+    return Missing(f"a type, {value}")
+
+
+def _class(value: Any) -> Value | None:
+    if not isinstance(value, type):
+        return None
+    if issubclass(value, BaseException):
+        return ErrorClass(value.__name__)
+    return Missing(f"a class, {value.__name__}")
+
+
+def _opaque(value: Any) -> Value:
+    """Return something without a type of Numba's: what it says of others, it says of this."""
+    for module in ("numba.core.typing.typeof", "numba.cuda.typing.typeof"):
+        typeof: Callable[..., Any] | None = getattr(sys.modules.get(module), "typeof_impl", None)
+        purpose = getattr(sys.modules.get(module), "Purpose", None)
+        context = getattr(sys.modules.get(module), "_TypeofContext", None)
+        if typeof is None or purpose is None or context is None:
+            continue
+        try:
+            known = typeof(value, context(purpose.constant)) is not None
+        except Exception:  # noqa: BLE001  # whatever an object of the program's raises
+            known = True
+        if known:
+            return Missing(f"a value of {type(value).__name__}")
+    if _is_registered(value) or type(value).__module__.partition(".")[0] in ("numba", "numpy", "cupy", "torch"):
+        return Missing(f"a value of {type(value).__name__}")
+    return Opaque(type(value).__module__, type(value).__qualname__)
+
+
+def _is_registered(value: Any) -> bool:
+    """Return whether a program told Numba what to make of this: by `overload`, `register_jitable` and their like."""
+    for name in ("numba.core.typing.templates", "numba.cuda.typing.templates"):
+        registry = getattr(sys.modules.get(name), "builtin_registry", None)
+        if any(known is value for known, *_ in getattr(registry, "globals", ())):
+            return True
+    cuda = sys.modules.get("numba.cuda.cudadecl")
+    return any(known is value for known, *_ in getattr(getattr(cuda, "registry", None), "globals", ()))

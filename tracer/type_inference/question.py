@@ -1,0 +1,209 @@
+"""A kernel as plain data, to be asked about: the code of its functions, and what the names in these stand for.
+
+Everything is a number, a text, a name in a table of ours, or made of these; what a function does is never part of it
+but as code that is compiled and not run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal
+
+import msgspec
+
+from ..model.launch import Launch
+
+
+class Plain(msgspec.Struct, frozen=True, tag="plain"):
+    """A number, a text, None, or a list, tuple, set or dict of such, as `marshal` writes them."""
+
+    data: bytes
+
+
+class DType(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A NumPy dtype: text for a simple one; for a record its names, formats and offsets."""
+
+    text: str = ""  # "<f4"
+    names: tuple[str, ...] = ()  # of the fields of a record
+    formats: tuple[DType, ...] = ()  # of these
+    offsets: tuple[int, ...] = ()  # bytes
+    size: int = 0  # bytes of a record
+    aligned: bool = False  # as in `numpy.dtype(align=True)`
+    shape: tuple[int, ...] = ()  # of a field that is an array
+
+
+class NumPyScalar(msgspec.Struct, frozen=True, tag="scalar"):
+    """A number of NumPy's, or a record."""
+
+    dtype: DType
+    data: bytes
+
+
+class ArrayLike(msgspec.Struct, frozen=True, tag="array"):
+    """An array of which only the type counts."""
+
+    dtype: DType
+    ndim: int
+    layout: Literal["C", "F", "A"]  # A: neither
+    readonly: bool = False
+
+
+class Sequence(msgspec.Struct, frozen=True, tag="tuple"):
+    """A tuple; with fields, a named one."""
+
+    items: tuple[Value, ...]
+    name: str = ""
+    fields: tuple[str, ...] = ()
+
+
+class TypeObject(msgspec.Struct, frozen=True, tag="type"):
+    """A type that a kernel names: of numba ("float32", or of a record), or a dtype of NumPy."""
+
+    origin: Literal["numba", "numpy dtype"]
+    name: str = ""  # in numba's types
+    dtype: DType | None = None  # of a record or of NumPy's
+
+
+class Library(msgspec.Struct, frozen=True, tag="library"):
+    """A module of a library, or what it calls so: numpy, ("math", "sin")."""
+
+    module: str
+    name: str = ""
+
+
+class UserModule(msgspec.Struct, frozen=True, tag="module"):
+    """A module of the user's, of which these are used."""
+
+    name: str
+    names: dict[str, Value]
+
+
+class Enumeration(msgspec.Struct, frozen=True, tag="enum"):
+    """A class of the standard library's `enum`, or with `member` that of it."""
+
+    name: str
+    whole: bool  # an IntEnum
+    members: dict[str, Value]
+    member: str = ""
+
+
+class ErrorClass(msgspec.Struct, frozen=True, tag="error"):
+    """An exception class of the user's."""
+
+    name: str
+
+
+class Opaque(msgspec.Struct, frozen=True, tag="opaque"):
+    """Something that Numba has no type for: only the name of its class counts."""
+
+    module: str
+    name: str
+
+
+class FunctionNumber(msgspec.Struct, frozen=True, tag="function"):
+    """One of the question's functions."""
+
+    number: int
+
+
+class Missing(msgspec.Struct, frozen=True, tag="missing"):
+    """Something that can't be described: where it is used, nothing is asked."""
+
+    why: str
+
+
+Value = (
+    Plain
+    | NumPyScalar
+    | ArrayLike
+    | Sequence
+    | TypeObject
+    | Library
+    | UserModule
+    | Enumeration
+    | ErrorClass
+    | Opaque
+    | FunctionNumber
+    | Missing
+)
+
+
+class Function(msgspec.Struct, frozen=True):
+    """A function as code, which is compiled and never run."""
+
+    role: Literal["kernel", "device", "plain"]  # plain: without a decorator, so that Numba can't call it
+    name: str
+    code: bytes  # as `marshal` writes it
+    names: dict[str, Value]  # what its globals and the variables around it hold, as far as it uses them
+    defaults: tuple[Value, ...] = ()  # of its last parameters
+    options: dict[str, bool | str] = {}  # of its decorator: inline, fastmath
+
+
+class Question(msgspec.Struct, frozen=True, tag="live"):
+    """A kernel, the first of these functions, and the arguments that it was launched with, of which types count."""
+
+    functions: tuple[Function, ...]
+    arguments: tuple[Value, ...]
+
+    def key(self) -> str:
+        """Return a name for this question: equal ones have equal keys (64 hexadecimal digits)."""
+        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
+
+    def missing(self) -> str:
+        """Return why this question can't be answered, "" where it can."""
+        values = [*self.arguments]
+        for function in self.functions:
+            values += [*function.names.values(), *function.defaults]
+        return next(filter(None, map(_missing, values)), "")
+
+
+class SourceQuestion(msgspec.Struct, frozen=True, tag="source"):
+    """A kernel that only the source text of a launch says anything of."""
+
+    launch: Launch
+
+    def key(self) -> str:
+        """Return a name for this question: equal ones have equal keys (64 hexadecimal digits)."""
+        return self.launch.key()
+
+
+def _missing(value: Value) -> str:
+    inner: tuple[Value, ...] = ()
+    if isinstance(value, Missing):
+        return value.why
+    if isinstance(value, Sequence):
+        inner = value.items
+    elif isinstance(value, UserModule):
+        inner = tuple(value.names.values())
+    elif isinstance(value, Enumeration):
+        inner = tuple(value.members.values())
+    return next(filter(None, map(_missing, inner)), "")
+
+
+class Operation(msgspec.Struct, frozen=True, order=True):
+    """An operation computed in float64."""
+
+    file: str
+    line: int  # from 1
+    name: str  # "add", "sqrt"
+    causes: tuple[tuple[str, str], ...]  # each thing that made it so, with the number to convert, "" for other help
+    loop: int = 0  # the line of the loop that it is told of, where no array holds floats; else 0
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why Numba does not compile a kernel for a GPU."""
+
+    file: str
+    line: int  # from 1
+    reason: str  # a sentence without its full stop
+    remedy: str = ""  # what helps, "" where that is not known
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What Numba's compiler makes of a kernel."""
+
+    operations: tuple[Operation, ...] = ()  # that are float64, where the kernel compiles
+    refusal: Refusal | None = None  # None where it compiles, or where it is not known
+
+
+NOTHING = Answer()

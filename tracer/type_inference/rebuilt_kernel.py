@@ -1,0 +1,214 @@
+"""A question's kernel as a function that Numba compiles: code in a dictionary of names that was made here.
+
+None of the code is run. Numba itself runs texts that it makes of a nested function's defaults and of the constants
+that it uses (`convert_code_obj_to_function` in its `ir_utils`): where such could hold text of the file's, there is no
+kernel. Of the libraries, what a question names is taken from a module's dictionary.
+"""
+
+from __future__ import annotations
+
+import dis
+import importlib
+import marshal
+import sys
+from collections import namedtuple
+from collections.abc import Callable
+from enum import Enum, IntEnum
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from .question import (
+    ArrayLike,
+    DType,
+    Enumeration,
+    ErrorClass,
+    Function,
+    FunctionNumber,
+    Library,
+    NumPyScalar,
+    Opaque,
+    Plain,
+    Question,
+    Sequence,
+    TypeObject,
+    UserModule,
+    Value,
+)
+
+LIBRARIES = ("builtins", "cmath", "math", "numba", "numpy", "operator")
+TYPE_MODULES = ("numba.core.types", "numba.cuda.types")
+Device = Callable[..., Any]  # from a function and options to a device function
+
+
+class NotRebuilt(Exception):
+    """Something of a question that can't be had here; the text says what."""
+
+
+def rebuilt_kernel(question: Question, device: Device) -> tuple[FunctionType, tuple[Any, ...], list[CodeType]]:
+    """Return (kernel, arguments, the code of all functions); device: makes a device function of a function.
+
+    Raises NotRebuilt where something of it is missing, or Numba would run text of it.
+    """
+    if question.missing():
+        raise NotRebuilt(question.missing())
+    maker = _Maker(question.functions, device)
+    kernel = maker.plain(0)
+    arguments = tuple(map(maker.value, question.arguments))
+    codes = [maker.plain(number).__code__ for number in range(len(question.functions))]
+    return kernel, arguments, codes
+
+
+class _Maker:
+    def __init__(self, functions: tuple[Function, ...], device: Device) -> None:
+        self._functions, self._device = functions, device
+        self._plain: dict[int, FunctionType] = {}
+        self._decorated: dict[int, Any] = {}
+
+    def plain(self, number: int) -> FunctionType:
+        """Return a function, in a dictionary of its own, which is filled when it is first asked for."""
+        if number in self._plain:
+            return self._plain[number]
+        described = self._functions[number]
+        code = marshal.loads(described.code)
+        if described.role != "plain" and _gives_text(code, described):
+            raise NotRebuilt("a nested function and text")
+        names: dict[str, Any] = {"__name__": "kernels", "__builtins__": __builtins__}
+        cells = tuple(CellType() for _ in code.co_freevars)
+        function = self._plain[number] = FunctionType(code, names, described.name, None, cells)
+        function.__defaults__ = tuple(map(self.value, described.defaults)) or None
+        values = {name: self.value(value) for name, value in described.names.items()}
+        for name, cell in zip(code.co_freevars, cells, strict=True):
+            cell.cell_contents = values.pop(name)
+        names.update(values)
+        return function
+
+    def _function(self, number: int) -> Any:
+        """Return what a function is to those who call it."""
+        described, function = self._functions[number], self.plain(number)
+        if described.role == "plain":
+            return function
+        if number not in self._decorated:
+            self._decorated[number] = self._device(function, described.role, described.options)
+        return self._decorated[number]
+
+    def value(self, value: Value) -> Any:
+        if isinstance(value, Plain):
+            return marshal.loads(value.data)
+        if isinstance(value, FunctionNumber):
+            return self._function(value.number)
+        if isinstance(value, Sequence):
+            return self._tuple(value)
+        if isinstance(value, UserModule):
+            module = ModuleType(value.name)
+            vars(module).update({name: self.value(one) for name, one in value.names.items()})
+            return module
+        if isinstance(value, Enumeration):
+            kind = IntEnum if value.whole else Enum
+            made: Any = kind(value.name, {n: self.value(v) for n, v in value.members.items()})
+            return made[value.member] if value.member else made
+        return _simple(value)
+
+    def _tuple(self, value: Sequence) -> Any:
+        items = map(self.value, value.items)
+        if not value.fields:
+            return tuple(items)
+        return namedtuple(value.name, value.fields)(*items)  # type: ignore[misc]  # fields known at run time
+
+
+def _simple(value: Value) -> Any:
+    """Return what is made of nothing else."""
+    if isinstance(value, NumPyScalar):
+        return np.frombuffer(value.data, dtype_from(value.dtype))[0]
+    if isinstance(value, ArrayLike):
+        return _array(value)
+    if isinstance(value, TypeObject):
+        return _type(value)
+    if isinstance(value, Library):
+        return _library(value)
+    if isinstance(value, ErrorClass):
+        return type(value.name, (Exception,), {})
+    if isinstance(value, Opaque):
+        return type(value.name.rpartition(".")[2], (), {"__module__": value.module})()
+    raise NotRebuilt(f"{value}")
+
+
+def dtype_from(dtype: DType) -> np.dtype[Any]:
+    """Return a dtype described by `dtype_of`."""
+    if dtype.names:
+        made = np.dtype(
+            {
+                "names": list(dtype.names),
+                "formats": [dtype_from(f) for f in dtype.formats],
+                "offsets": list(dtype.offsets),
+                "itemsize": dtype.size,
+            },
+            align=dtype.aligned,
+        )
+    else:
+        made = np.dtype(dtype.text)
+    return np.dtype((made, dtype.shape)) if dtype.shape else made
+
+
+def _array(value: ArrayLike) -> Any:
+    dtype = dtype_from(value.dtype)
+    if value.layout == "A":
+        made = np.zeros((4,) * value.ndim, dtype)[(slice(None, None, 2),) * value.ndim]
+    else:
+        made = np.zeros((2,) * value.ndim, dtype, order=value.layout)
+    made.flags.writeable = not value.readonly
+    return made
+
+
+def _type(value: TypeObject) -> Any:
+    from numba import from_dtype
+
+    if value.origin == "numpy dtype" and value.dtype:
+        return np.dtype(dtype_from(value.dtype))
+    if value.dtype:
+        return from_dtype(dtype_from(value.dtype))
+    modules = [sys.modules[name] for name in TYPE_MODULES if name in sys.modules]
+    for module in modules:
+        found = vars(module).get(value.name)
+        if isinstance(found, module.Type):
+            return found
+    raise NotRebuilt(f"the type {value.name}")
+
+
+def _library(value: Library) -> Any:
+    """Return a library's module, or what it holds."""
+    if value.module.partition(".")[0] not in LIBRARIES:
+        raise NotRebuilt(f"the module {value.module}")
+    try:
+        module = importlib.import_module(value.module)
+    except ImportError as error:
+        raise NotRebuilt(f"the module {value.module}") from error
+    if not value.name:
+        return module
+    if value.name not in vars(module):
+        raise NotRebuilt(f"{value.module}.{value.name}")
+    return vars(module)[value.name]
+
+
+def _gives_text(code: CodeType, described: Function) -> bool:
+    """Return whether Numba might run text of a code: of a nested function's defaults, or what it captures."""
+    if not any(isinstance(constant, CodeType) for constant in code.co_consts):
+        return False
+    return any(map(_is_text, _loaded(code))) or any(
+        isinstance(v, Sequence) or (isinstance(v, Plain) and _is_text(marshal.loads(v.data)))
+        for v in described.names.values()
+    )
+
+
+def _loaded(code: CodeType) -> list[Any]:
+    """Return the constants that a code and those in it load."""
+    found = [i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_CONST"]
+    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return [*found, *(one for nested in inner for one in _loaded(nested))]
+
+
+def _is_text(value: Any) -> bool:
+    if isinstance(value, tuple | list | set | frozenset):
+        return any(map(_is_text, value))
+    return isinstance(value, str | bytes) and not (isinstance(value, str) and value.isidentifier())
