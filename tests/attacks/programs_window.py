@@ -53,7 +53,6 @@ def drive(path: str, endless: bool) -> None:
     from PySide6.QtCore import QTimer
     from PySide6.QtTest import QTest
 
-    from tilescope.app import files
     from tilescope.app.control.session_jobs import SessionJobs
     from tilescope.app.window.main_window import MainWindow
     from tilescope.app.window.start import application
@@ -63,15 +62,15 @@ def drive(path: str, endless: bool) -> None:
     sys.excepthook = lambda kind, error, trace: raised.append(f"{kind.__name__}: {error}")
     application()
     window = MainWindow(SessionJobs(Worker(), None), None)
-    window.frame.types.close()
+    window.central.types.close()
     window.resize(1280, 800)
     window.show()
     told, beats, peak = [], [time.monotonic()], [0.0]
     gaps = [0.0]
     for notice in (window.notice,):
-        error, tell = notice.error, notice.tell
+        error, inform = notice.error, notice.inform
         notice.error = lambda text: (told.append(f"ERROR {text}"), error(text))[1]
-        notice.tell = lambda text: (told.append(text), tell(text))[1]
+        notice.inform = lambda text: (told.append(text), inform(text))[1]
 
     def beat() -> None:
         now = time.monotonic()
@@ -84,8 +83,8 @@ def drive(path: str, endless: bool) -> None:
     timer.start()
     begun = time.monotonic()
     before = common.rss(os.getpid())
-    files.run_program(window, path)
-    program = window.program
+    window.files.run_program(path)
+    program = window.files.program
     program.failed.connect(lambda text: told.append(f"ERROR {text}"))
     program.noted.connect(lambda text: told.append(f"ERROR {text}"))
     program.recorded.connect(lambda traces: told.append(f"recorded {len(traces)}"))

@@ -37,7 +37,7 @@ def drive(kills: int) -> None:
     application()
     worker = Worker()
     window = MainWindow(SessionJobs(worker, None), None)
-    window.frame.types.close()
+    window.central.types.close()
     window.show()
     window.stage.problem.connect(problems.append)
     done = {

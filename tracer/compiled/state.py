@@ -90,6 +90,7 @@ class Word(IntEnum):
     UNIFORM = auto()  # 1 where the threads to run are all that still run, and none of them waits elsewhere
     BLOCK = auto()  # linear number of the block
     PHASE = auto()
+    BLOCKS_END = auto()  # number of the block before which compiled code stops going on to the next by itself
     SWEEPS = auto()  # sweeps begun since the rows were emptied
     BLOCKS = auto()  # address, per sweep: its block
     PHASES = auto()  # address, per sweep: its phase

@@ -27,8 +27,7 @@ def finish(record: RunRecord, file: str, made_by: str) -> Trace:
         record.notice = _missing_rows(rows, recorder)
     arrivals = [recorder.barriers(), recorder.barriers(warp=True)]  # before the sites: theirs are among them
     outside = recorder.outside()
-    blocks = sorted(record.launch.blocks or range(record.grid[0] * record.grid[1] * record.grid[2]))
-    made = trace_of(record, columns, np.array(blocks, np.int64))
+    made = trace_of(record, columns, np.sort(np.array(record.chosen_blocks(), np.int64)))
     if recorder.capped:
         arrivals = [_of_blocks(barriers, made.recorded) for barriers in arrivals]
     return replace(

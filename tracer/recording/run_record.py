@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -51,6 +51,11 @@ class RunRecord:
 
     def __post_init__(self) -> None:
         self.grid, self.dim = self.launch.grid, self.launch.block
+
+    def chosen_blocks(self) -> Sequence[int]:
+        """Return the numbers of the blocks that run, in their order."""
+        chosen = self.launch.blocks
+        return range(self.grid[0] * self.grid[1] * self.grid[2]) if chosen is None else chosen
 
     def add_totals(self, found: Mapping[str, int]) -> None:
         """Add the counters of accesses that are not kept to those before."""

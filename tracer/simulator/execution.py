@@ -168,14 +168,12 @@ class Execution:
         # Where there are too many or too few arguments, the kernel says so itself.
         names = (*record.names, *(f"argument {n}" for n in range(len(record.names), len(arguments))))
         given = tuple(self.argument(v, n) for v, n in zip(arguments, names, strict=False))
-        blocks = record.launch.blocks
-        chosen = list(range(grid[0] * grid[1] * grid[2])) if blocks is None else list(blocks)
         collecting = gc.isenabled()
         gc.disable()  # the log holds many small tuples, none of them in a cycle
         try:
             zero: Any = "raise" if debug else "ignore"
             with np.errstate(divide=zero, over="ignore", under="ignore", invalid="ignore"), integer_casts():
-                self.scheduler.run(kernel, given, grid, dim, chosen, record.report)
+                self.scheduler.run(kernel, given, grid, dim, record.chosen_blocks(), record.report)
         except Enough:
             raise
         except TooLarge:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextvars
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import greenlet
@@ -57,7 +57,7 @@ class Scheduler:
 
     def run(
         self, kernel: Callable[..., Any], arguments: tuple[Any, ...], grid: Dim3, dim: Dim3,
-        blocks: list[int], report: Callable[[int, int], None],
+        blocks: Sequence[int], report: Callable[[int, int], None],
     ) -> None:  # fmt: skip
         """Run these blocks to their end; raises ThreadRaised when a thread raises."""
         self.hub = Hub()
@@ -67,17 +67,17 @@ class Scheduler:
         self._count = dim[0] * dim[1] * dim[2]
         self._indices = [Index3(*unravel(n, dim)) for n in range(self._count)]
         self.slots = slots = resident_blocks(self.schedule, self.resident, self._count)
-        waiting = list(reversed(blocks))
         live = self._live = []
-        done = 0
-        while waiting or live:
+        begun = done = 0
+        while begun < len(blocks) or live:
             # Who waits for the grid makes room: all its blocks have to come.
-            while waiting and sum(not _waits_for_grid(b) for b in live) < slots:
-                live.append(self._start(waiting.pop()))
+            while begun < len(blocks) and sum(not _waits_for_grid(b) for b in live) < slots:
+                live.append(self._start(blocks[begun]))
+                begun += 1
             self._sweep(live)
-            if self.interleaved and self._never_ends(len(waiting)):
+            if self.interleaved and self._never_ends(len(blocks) - begun):
                 self.slots = slots = 2 * slots
-            if not waiting and all(_waits_for_grid(b) or not b.running for b in live):
+            if begun == len(blocks) and all(_waits_for_grid(b) or not b.running for b in live):
                 self._release_grid(live)
             for block in [b for b in live if not b.running]:
                 live.remove(block)

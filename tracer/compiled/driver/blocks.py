@@ -48,21 +48,34 @@ class BlockRunner:
         self._frames = np.zeros(frame * self._count, np.uint8)
         state[Word.FRAME], state[Word.FRAMES] = frame, self._frames.ctypes.data
 
-    def run(self, block: int) -> None:
-        """Run one block to its end."""
-        self._state[Word.BX : Word.BZ + 1] = unravel(block, self._grid)
+    def run(self, block: int, end: int) -> int:
+        """Run a block to its end, and those that follow before `end` as far as compiled code goes on by itself.
+
+        Returns the number of the block that comes next.
+        """
+        state = self._state
+        state[Word.BX : Word.BZ + 1] = unravel(block, self._grid)
+        state[Word.BLOCKS_END] = block + 1 if self._memory.needs_refresh else end
         self._memory.refresh()
+        self._recorder.begin_block(block)
         self._reason[:] = StopReason.DONE
         self._phase, mode = 0, BEGIN
-        turns, running = np.arange(self._count), np.ones(self._count, bool)
-        self._at_barrier = np.empty(0, np.int64)
-        warp_barriers = BlockWarpBarriers(
-            self._tables, block, self._recorder.site, self._recorder.mask_faults.check
-        )
+        turns, running, warp_barriers = self._all_threads(block)
         while len(turns):
             self._go(block, turns, mode, uniform=len(turns) == running.sum() and not warp_barriers)
             mode = RESUME
+            if block != state[Word.BLOCK]:
+                block = int(state[Word.BLOCK])
+                turns, running, warp_barriers = self._all_threads(block)
             turns = self._next(turns, running, warp_barriers)
+        return block + 1
+
+    def _all_threads(self, block: int) -> tuple[Ints, NDArray[np.bool_], BlockWarpBarriers]:
+        """Return the threads of a block that begins, which of them run, and the warps that wait: none."""
+        self._at_barrier = np.empty(0, np.int64)
+        check = self._recorder.mask_faults.check
+        waiting = BlockWarpBarriers(self._tables, block, self._recorder.site, check)
+        return np.arange(self._count), np.ones(self._count, bool), waiting
 
     def _next(self, turns: Ints, running: NDArray[np.bool_], warp_barriers: BlockWarpBarriers) -> Ints:
         """Return the threads that go on after these have stopped, in their order."""

@@ -31,14 +31,13 @@ def _ts_sweep(_ts_state, mode):
     generator = {kernel}({arguments})
     if mode == 0:
         return _ts_size(generator)
-    going = True
-    while going:
+    while mode:
         for i in range(_ts_count(_ts_state)):
             _ts_turn(_ts_state, i)
             if mode == 1:
                 _ts_keep(_ts_state, {kernel}({arguments}))
             _ts_resume(_ts_state, generator)
-        going, mode = _ts_goes_on(_ts_state), 2
+        mode = _ts_goes_on(_ts_state)
     return 0
 """
 KEPT = 300  # compiled kernels

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -31,6 +32,8 @@ from .compile import compiled
 from .memory import LaunchMemory
 from .row_recorder import RowRecorder
 from .signals import signals_deferred
+
+BATCH_TIME = 0.02  # seconds of compiled code from one report of progress to the next, where blocks are short
 
 
 def run_compiled(launch: Launch, report: Callable[[int, int], None]) -> Trace:
@@ -142,17 +145,38 @@ def _count(record: RunRecord, threads: int, columns: Columns) -> None:
 def _run_blocks(
     record: RunRecord, blocks: BlockRunner, recorder: RowRecorder, state: NDArray[np.int64]
 ) -> None:
-    count = record.grid[0] * record.grid[1] * record.grid[2]
-    chosen = list(range(count)) if record.launch.blocks is None else list(record.launch.blocks)
+    chosen, done = record.chosen_blocks(), 0
     try:
         with signals_deferred(recorder.stop):
-            for done, block in enumerate(chosen, 1):
-                blocks.run(block)
-                recorder.finish_block(block)
-                record.report(done, len(chosen))
+            for first, end in _consecutive(chosen):
+                for block in _in_batches(blocks, first, end):
+                    recorder.finish_block(block - 1)
+                    record.report(done + block - first, len(chosen))
+                done += end - first
         recorder.raise_failure()
     except Exception as error:  # noqa: BLE001  # whatever a kernel raises is shown to its author
         _end(record, recorder.failure or error, state)
+
+
+def _consecutive(chosen: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first, and the one after the last, of each run of consecutive blocks in a rising sequence."""
+    if isinstance(chosen, range):
+        yield chosen.start, chosen.stop
+        return
+    numbers = np.array(chosen, np.int64)
+    breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
+    for part in np.split(numbers, breaks):
+        yield int(part[0]), int(part[-1]) + 1
+
+
+def _in_batches(blocks: BlockRunner, block: int, end: int) -> Iterator[int]:
+    """Run the blocks before `end` from this one on; yield the next one about once in a BATCH_TIME."""
+    size = 1
+    while block < end:
+        start = time.perf_counter()
+        block = blocks.run(block, min(end, block + size))
+        size = 2 * size if time.perf_counter() - start < BATCH_TIME else max(1, size // 2)
+        yield block
 
 
 def _end(record: RunRecord, error: BaseException, state: NDArray[np.int64]) -> None:

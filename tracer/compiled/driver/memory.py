@@ -60,6 +60,11 @@ class LaunchMemory:
         fresh = poisoned(max(1, copies * int(np.prod(array.shape))), array.dtype)
         return fresh.copy(), fresh
 
+    @property
+    def needs_refresh(self) -> bool:
+        """Whether a block finds memory that the one before may have changed."""
+        return any(fresh is not None for _, fresh in self._pairs)
+
     def refresh(self) -> None:
         """Make shared and local memory what a block finds."""
         for live, fresh in self._pairs:

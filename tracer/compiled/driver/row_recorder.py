@@ -37,6 +37,7 @@ _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1
 COUNTED = 1 << 17  # rows that are counted at once without being kept: few enough for a processor's cache
 _WORDS = ctypes.POINTER(ctypes.c_int64)
 END = 1 << 62  # beyond every context
+IDLE_PHASES = 4096  # phases without an access after which a block may never end
 
 
 class RowRecorder(Recorder):
@@ -65,6 +66,9 @@ class RowRecorder(Recorder):
         self._blocks, self._phases = np.zeros(MAX_SWEEPS, np.int64), np.zeros(MAX_SWEEPS, np.int64)
         self._log = np.zeros((MAX_ARRIVALS, ARRIVAL_WORDS), np.int64)
         self._arrived, self._arrived_warp = BarrierLog(memory // 8), BarrierLog(memory // 8)
+        self._begun = 0  # the first block that has begun and is not known to be finished
+        self._idle_since = (0, 0, 0)  # block, accesses made and phase when threads last did more than wait
+        self._serving = False  # whether Python runs here and may be interrupted
         self._same_reads = 0  # rows since a thread last did anything but make the same few loads
         self._resumes = False  # whether threads ever ran on in a phase in which others had run since
         self._store = GrowingColumns(memory // 2)  # the rest is for what is made of the columns
@@ -129,6 +133,7 @@ class RowRecorder(Recorder):
 
     def _take_arrivals(self) -> None:
         """Take what compiled code noted of barriers; of blocks that are not kept, nothing is."""
+        self._refuse_idle_barriers()
         context, site, step = self._log[: self.state[Word.ARRIVED]].T.copy()
         if self.streaming is None:
             sweep, thread = np.divmod(context, self.threads)
@@ -147,17 +152,21 @@ class RowRecorder(Recorder):
     def _on_call(self, call: int) -> int:
         """Serve compiled code, which stops where this returns 1; nothing may be raised through it."""
         try:
+            self._serving = True
             if call == DriverCall.OUT_OF_BOUNDS:
                 self._record_out_of_bounds()
             elif call == DriverCall.FULL:
                 self._empty(self._under_way())
+            self._serving = False
         except BaseException as error:  # noqa: BLE001  # raised again by whoever runs compiled code
-            self.failure = error
+            self._serving, self.failure = False, error
         return int(self.failure is not None)
 
     def stop(self, failure: BaseException) -> None:
-        """Stop compiled code at its next call, and what drives it at its next sweep."""
+        """Stop compiled code at its next call, what drives it at its next sweep, and at once what is counted."""
         self.failure = failure
+        if self._serving:
+            raise failure
 
     def raise_failure(self) -> None:
         """Raise what is to stop the launch, if anything is."""
@@ -182,6 +191,7 @@ class RowRecorder(Recorder):
     def _empty(self, complete: int) -> None:
         """Turn the rows into columns or count them; then only those of contexts before `complete`."""
         self._take_arrivals()
+        self._finish_before(int(self.state[Word.BLOCK]))
         rows, taken = self.rows[: self._count()], self._count()
         self._refuse_busy_waits(rows)
         if self.streaming is not None:
@@ -194,6 +204,8 @@ class RowRecorder(Recorder):
         self._start_over(taken)
         if len(rows) and self.streaming is None:
             self._mind_the_limit()
+            if self.capped:
+                self.state[Word.BLOCKS_END] = 0  # the driver has its turn at the end of this block
 
     def _keep(self, columns: Columns) -> None:
         if self.capped:
@@ -225,6 +237,15 @@ class RowRecorder(Recorder):
         if self._same_reads > SAME_READS:
             raise NotCompilable("a thread may wait for another, and compiled threads run one after the other")
 
+    def _refuse_idle_barriers(self) -> None:
+        """Raise NotCompilable where a block passes barrier after barrier without an access; the simulator sees why."""
+        block, made, phase = self._idle_since
+        now = int(self.state[Word.BLOCK]), self.accesses + self._count(), int(self.state[Word.PHASE])
+        if now[:2] != (block, made):
+            self._idle_since = now
+        elif now[2] - phase > IDLE_PHASES:
+            raise NotCompilable("its threads pass one barrier after the other and access nothing")
+
     def _complete(self, rows: Columns) -> NDArray[np.bool_]:
         """Return which rows are of phases that are over, or of warps that are through with one."""
         here = (rows["block"] == self.state[Word.BLOCK]) & (rows["phase"] == self.state[Word.PHASE])
@@ -252,17 +273,27 @@ class RowRecorder(Recorder):
         self.state[Word.SWEEP] = 0
         self.state[Word.CONTEXT] %= self.threads
 
+    def begin_block(self, block: int) -> None:
+        """Note that a block begins, and with it perhaps those that follow."""
+        self._begun = block
+
+    def _finish_before(self, block: int) -> None:
+        """Note that the blocks that began have made all their accesses, up to this one."""
+        self.finished.extend(range(self._begun, block))
+        self._begun = max(self._begun, block)
+
     def finish_block(self, block: int) -> None:
-        """Note that a block has made all its accesses."""
-        self.finished.append(block)
+        """Note that a block has made all its accesses, and those that began before it."""
+        self._finish_before(block + 1)
         if self.capped and self.streaming is None:
             self.flush()
             self._count_finished()
             self._keep_no_more()
 
     def end(self) -> None:
-        """Take in what is left; from here on compiled code can't write rows."""
-        self.close()
+        """Take in what is left, unless nobody wants it; from here on compiled code can't write rows."""
+        if self.failure is None or isinstance(self.failure, Exception):
+            self.close()
         del self._callback
 
     def release(self) -> None:

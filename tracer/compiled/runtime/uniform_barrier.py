@@ -1,4 +1,4 @@
-"""The usual barrier: where all threads of a block that still run have come to it, compiled code goes on by itself."""
+"""The usual barrier, and the end of a block: where all threads have come to it, compiled code goes on by itself."""
 
 from __future__ import annotations
 
@@ -43,23 +43,29 @@ _ARRIVED, _ARRIVALS, _BLOCKS, _PHASES = (
     int(Word.PHASES),
 )
 _DX, _DY, _DZ = int(Word.DX), int(Word.DY), int(Word.DZ)
-_BARRIER = int(StopReason.BARRIER)
+_BX, _BY, _BZ, _GX, _GY = int(Word.BX), int(Word.BY), int(Word.BZ), int(Word.GX), int(Word.GY)
+_BLOCKS_END = int(Word.BLOCKS_END)
+_DONE, _BARRIER = int(StopReason.DONE), int(StopReason.BARRIER)
+STOP, BEGIN, RESUME = 0, 1, 2  # what comes next: the driver's turn, threads from their start on, or from where they are
 
 
-def _goes_on(state: Any) -> Any:
-    """Begin the next phase of a block and return True where nothing else is to be decided and noted.
+def _begin_sweep_of(state: Any, number: Any, phase: Any) -> None:
+    """Begin a sweep over the threads of the block under way in a phase."""
+    poke(state, _PHASE, phase)
+    poke(peek(state, _BLOCKS), number, peek(state, _BLOCK))
+    poke(peek(state, _PHASES), number, phase)
+    poke(state, _SWEEPS, number + 1)
+    poke(state, _SWEEP, number * peek(state, _DX) * peek(state, _DY) * peek(state, _DZ))
 
-    That is: every thread that still runs waits at a barrier without a vote, and there is room to note that.
-    """
-    count, order, reasons = peek(state, _COUNT), peek(state, _ORDER), peek(state, _REASON)
-    if peek(state, _UNIFORM) == 0:
-        return False
-    for i in range(count):
-        if peek(reasons, peek(order, i)) != _BARRIER:
-            return False
-    number, arrived = peek(state, _SWEEPS), peek(state, _ARRIVED)
-    if number >= MAX_SWEEPS - 1 or arrived + count > MAX_ARRIVALS:
-        return False
+
+_begin_sweep = cached(_begin_sweep_of)
+
+
+def _next_phase_of(state: Any, number: Any) -> Any:
+    """Note that all threads have come to a barrier, and begin the next phase."""
+    count, order, arrived = peek(state, _COUNT), peek(state, _ORDER), peek(state, _ARRIVED)
+    if arrived + count > MAX_ARRIVALS:
+        return STOP
     arrivals = peek(state, _ARRIVALS)
     for i in range(count):
         thread, at = peek(order, i), ARRIVAL_WORDS * (arrived + i)
@@ -67,13 +73,48 @@ def _goes_on(state: Any) -> Any:
         poke(arrivals, at + 1, peek(peek(state, _STOP_SITE), thread))
         poke(arrivals, at + 2, peek(peek(state, _STOP_STEP), thread))
     poke(state, _ARRIVED, arrived + count)
-    phase = peek(state, _PHASE) + 1
-    poke(state, _PHASE, phase)
-    poke(peek(state, _BLOCKS), number, peek(state, _BLOCK))
-    poke(peek(state, _PHASES), number, phase)
-    poke(state, _SWEEPS, number + 1)
-    poke(state, _SWEEP, number * peek(state, _DX) * peek(state, _DY) * peek(state, _DZ))
-    return True
+    _begin_sweep(state, number, peek(state, _PHASE) + 1)
+    return RESUME
+
+
+def _next_block_of(state: Any, number: Any) -> Any:
+    """Begin the next block with all of its threads, unless the driver wants its turn before that."""
+    block = peek(state, _BLOCK) + 1
+    if block >= peek(state, _BLOCKS_END):
+        return STOP
+    poke(state, _BLOCK, block)
+    width, height = peek(state, _GX), peek(state, _GY)
+    poke(state, _BX, block % width)
+    poke(state, _BY, block // width % height)
+    poke(state, _BZ, block // width // height)
+    threads, order = peek(state, _DX) * peek(state, _DY) * peek(state, _DZ), peek(state, _ORDER)
+    for i in range(threads):
+        poke(order, i, i)
+    poke(state, _COUNT, threads)
+    _begin_sweep(state, number, 0)
+    return BEGIN
+
+
+_next_phase, _next_block = cached(_next_phase_of), cached(_next_block_of)
+
+
+def _goes_on(state: Any) -> Any:
+    """Begin the next phase of a block, or the next block, where nothing else is to be decided and noted.
+
+    That is: every thread that still runs waits at a barrier without a vote, or has come to its end, and there is room
+    to note that. Returns STOP, BEGIN or RESUME.
+    """
+    count, order, reasons = peek(state, _COUNT), peek(state, _ORDER), peek(state, _REASON)
+    number = peek(state, _SWEEPS)
+    if peek(state, _UNIFORM) == 0 or count == 0 or number >= MAX_SWEEPS - 1:
+        return STOP
+    reason = peek(reasons, peek(order, 0))
+    for i in range(count):
+        if peek(reasons, peek(order, i)) != reason:
+            return STOP
+    if reason == _DONE:
+        return _next_block(state, number)
+    return _next_phase(state, number) if reason == _BARRIER else STOP
 
 
 goes_on = cached(_goes_on)
