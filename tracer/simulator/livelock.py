@@ -1,6 +1,7 @@
 """Launches that never end: every thread that runs waits, by reading, for memory that nothing changes any more.
 
-Threads are where they were before, with the same values in their local variables, and all memory is as it was. They
+Threads are where they were before, with the same values in their local variables, and all memory is as it was; they may
+have passed barriers since. They
 are functions of that, so they will come back there for ever. That holds whatever their order is: under `random`,
 where it is looked at after many turns of each thread, as under `lockstep`.
 """
@@ -102,9 +103,12 @@ def _frames(thread: Thread) -> Any:
 
 
 def _state_of(thread: Thread) -> ThreadState:
-    """Return where a thread is, and the values of its local variables, which this keeps alive."""
+    """Return where a thread is, and the values of its local variables, which this keeps alive.
+
+    Not which phase it is in: nothing that it does depends on how many barriers it has passed.
+    """
     frames = [(f.f_code, f.f_lasti, tuple(f.f_locals.values())) for f in _frames(thread)]
-    return (thread, thread.phase, *(part for frame in frames for part in frame))
+    return (thread, thread.waiting, *(part for frame in frames for part in frame))
 
 
 def _is_in_state(thread: Thread, state: ThreadState) -> bool:

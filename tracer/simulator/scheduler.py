@@ -49,7 +49,8 @@ class Scheduler:
         self.failure: tuple[Thread, BaseException] | None = None
         self._random = random.Random(schedule.seed)
         self._runnable: list[Thread] = []
-        self._changed = False
+        self._changed = False  # whether other threads can run than before
+        self._news = False  # whether threads began, ended or met in their warp: not barriers, which may go on for ever
         self._live: list[Block] = []
         self._livelock = LivelockDetector(lambda: content(self._live), schedule.kind)
         self._checked: Any = None
@@ -75,7 +76,7 @@ class Scheduler:
                 live.append(self._start(blocks[begun]))
                 begun += 1
             self._sweep(live)
-            if self.interleaved and self._never_ends(len(blocks) - begun):
+            if self._never_ends(len(blocks) - begun):
                 self.slots = slots = 2 * slots
             if begun == len(blocks) and all(_waits_for_grid(b) or not b.running for b in live):
                 self._release_grid(live)
@@ -129,7 +130,7 @@ class Scheduler:
         me.next.switch()
 
     def _note_change(self) -> None:
-        self._changed = True
+        self._changed = self._news = True
 
     def _start(self, number: int) -> Block:
         """Make a block's threads and let each run up to its first access."""
@@ -148,7 +149,7 @@ class Scheduler:
         if self.interleaved:
             for thread in block.threads:
                 self._turn(thread)
-        self._changed = True
+        self._changed = self._news = True
         return block
 
     def _turn(self, thread: Thread) -> None:
@@ -173,7 +174,7 @@ class Scheduler:
             return  # to the hub, which is the parent of every thread that has not come to its end
         block = me.block
         block.running -= 1
-        me.done = True
+        me.done = self._news = True
         self._leave(me)
         if block.converging:
             self._warps.release_complete(block, me.number // WARP)
@@ -231,21 +232,26 @@ class Scheduler:
 
         Returns whether more blocks are to run at once, as on a GPU.
         """
-        if self._changed:
+        if self._news:
+            self._news = False
             self._livelock.reset()
             return False
-        # In a sweep every thread has a turn under lockstep, one of them under random.
-        each = 1 if self.schedule.kind == "lockstep" else len(self._runnable)
+        # In a sweep one thread has a turn under random, every one otherwise.
+        each = len(self._runnable) if self.schedule.kind == "random" else 1
         if not self._livelock.is_due(each):
             return False
-        threads = [t for t in self._runnable if not (t.waiting or t.done)]
-        if not threads or not self._livelock.is_repeating(threads):
+        if self._changed:
+            self._admit(self._live)
+        running = [t for b in self._live for t in b.threads if not t.done]
+        threads = [t for t in running if not t.waiting]
+        if not threads or not self._livelock.is_repeating(running):
             return False
-        if waiting and self.resident is None:
+        if waiting and self.resident is None and self.interleaved:
             self._livelock.reset()
             return True
         self.current = threads[0]
-        threads[0].throw(NeverEnds(livelock_message(threads, waiting, self.user_code.owns)))
+        message = livelock_message(threads, waiting, self.user_code.owns)
+        threads[0].throw(NeverEnds(message if self.interleaved else f"{message}; {RUNS_ALONE}"))
         self._stop_on_failure()
         return False
 
