@@ -56,6 +56,11 @@ def block_numbers(text: str) -> tuple[int, ...]:
     return tuple(sorted({int(part) for part in parts}))
 
 
+def blocks_or_all(text: str) -> tuple[int, ...] | Literal["all"]:
+    """Return block numbers as `block_numbers` does, or the word all."""
+    return "all" if text == "all" else block_numbers(text)
+
+
 def picture_size(most: int) -> Callable[[str], tuple[int, int]]:
     """Return the type of WIDTHxHEIGHT, each 320 to `most`."""
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .arguments import Parser, UsageError, block_numbers, positive_number
+from .arguments import Parser, UsageError, blocks_or_all, positive_number
 from .check_verdict import ForkedLaunches, Verdict, reporting_at_os_exit
 from .findings_output import CompilerFindings, FindingCollector, in_order, summary
 from .run_as_main import ProgramToRun
@@ -75,7 +75,12 @@ def _add_arguments(parser: Parser, description: str) -> None:
     parser.add_argument("--schedule", choices=("lockstep", "sequential", "random"), default="lockstep")
     parser.add_argument("--seed", type=int, default=0, help="of the random schedule")
     parser.add_argument("--resident", type=positive_number, metavar="N", help="blocks that run at once")
-    parser.add_argument("--blocks", type=block_numbers, metavar="0,5", help="run these blocks alone")
+    parser.add_argument(
+        "--blocks",
+        type=blocks_or_all,
+        metavar="0,5",
+        help="run these blocks alone; or all, also of launches so large that some would stand for them",
+    )
 
 
 def _options(chosen: Namespace) -> RecordingOptions:
@@ -83,7 +88,21 @@ def _options(chosen: Namespace) -> RecordingOptions:
     from ...tracer.run.program_hook import RecordingOptions
 
     schedule = Schedule(chosen.schedule, chosen.seed)
-    return RecordingOptions(schedule, chosen.resident, chosen.blocks, engine=chosen.engine)
+    every = chosen.blocks == "all"
+    blocks = None if every else chosen.blocks
+    return RecordingOptions(
+        schedule, chosen.resident, blocks, engine=chosen.engine, every_block=every, tell=_teller(sys.stderr)
+    )
+
+
+def _teller(stream: TextIO | None) -> Callable[[str], None]:
+    """Return what prints a sentence of ours at once, on what is standard error before the program runs."""
+
+    def tell(sentence: str) -> None:
+        with suppress(OSError, ValueError):  # nobody reads it, or the program has closed it
+            print(f"tilescope: {sentence}", file=stream, flush=True)
+
+    return tell
 
 
 def add_run_arguments(parser: Parser) -> None:

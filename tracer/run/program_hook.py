@@ -18,7 +18,11 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace as replace_launch
+
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule
+from .launch_size import check_size, is_too_large, sampled_blocks, sampling_notice
+from .long_launch import LongLaunch
 
 if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, not before it starts
     from ..model.trace import Dim3, KernelError, Trace
@@ -37,6 +41,8 @@ class RecordingOptions:
     blocks: tuple[int, ...] | None = None  # numbers of the blocks that run; None is all
     limits: Limits = field(default_factory=Limits)  # accesses and bytes that are kept
     engine: EngineName | None = None  # None chooses by how many accesses a kernel makes
+    every_block: bool = False  # whether all run also of a launch that is too large (see `launch_size`)
+    tell: Callable[[str], None] = lambda sentence: None  # gets what is to be said of a launch at once
     raise_outside: bool = True  # whether an access outside its array ends in the simulator's IndexError
     take_last: Callable[[Trace], None] | None = (
         None  # gets, before its launch, the trace of a last block not kept
@@ -115,16 +121,19 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
             return launch(kernel, arguments)
 
     def launch(kernel: Any, arguments: tuple[Any, ...]) -> Any:
+        made = sampled(_launch_of(kernel, arguments, options))
         if options.launched:
             options.launched(kernel, arguments)
-        made = _launch_of(kernel, arguments, options)
         start = time.perf_counter()
         names = tuple(inspect.signature(kernel.fn).parameters)
         attempt = ProgramLaunch()
         engines = {"simulator": attempt.simulate, "compiled": attempt.compile, None: attempt.choose}
         engine = engines[options.engine]
         perform = attempt.with_last_block(engine) if options.take_last else engine
-        with numba_patch.recording_of(made, names, perform=perform):
+        with (
+            LongLaunch(kernel.fn.__name__, options.tell) as long,
+            numba_patch.recording_of(made, names, long.report, perform),
+        ):
             result = launch_call(kernel, *arguments)
         if options.take_last and attempt.last is not None:
             options.take_last(attempt.last)
@@ -132,6 +141,19 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
             recorded(attempt.trace, time.perf_counter() - start)
             _raise(attempt.trace, attempt.raised, options)
         return result
+
+    told: set[str] = set()  # kernels of which it was said that they are run in part
+
+    def sampled(made: Launch) -> Launch:
+        """Return the launch of some blocks where there are too many; raises LaunchRefused."""
+        check_size(made.grid, made.block)
+        if options.every_block or made.blocks is not None or not is_too_large(made.grid, made.block):
+            return made
+        blocks = sampled_blocks(made.grid, made.block)
+        if made.kernel not in told:
+            told.add(made.kernel)
+            options.tell(sampling_notice(made.kernel.rpartition(":")[2], made.grid, len(blocks)))
+        return replace_launch(made, blocks=blocks)
 
     kernel_class.__call__ = call
 

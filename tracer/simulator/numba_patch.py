@@ -88,6 +88,16 @@ class _BlockManager:
             _perform(KernelCall(self.kernel, self.grid, self.block, tuple(map(_unwrapped, args)), self.debug))
 
 
+class _NumpyOfKernels:
+    """Stands where the module of Numba's kernels finds NumPy: it would go through all blocks after the first."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def ndindex(self, *lengths: int) -> Iterator[tuple[int, ...]]:
+        yield from [(0,) * len(lengths)][: min(lengths)]
+
+
 _swaps: list[tuple[dict[str, Any], str, Any]] = []
 
 
@@ -185,7 +195,7 @@ def install() -> None:
     if _installed:
         return
     kernel, devicearray = (_module(name) for name in _REPLACED)
-    kernel.BlockManager = _BlockManager
+    kernel.BlockManager, kernel.np = _BlockManager, _NumpyOfKernels()
     kernel.FakeCUDAModule = module_class(
         kernel.FakeCUDAModule, SimulatorInterface(current, as_dtype, _array_in)
     )
