@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from ..model.visible_text import visible
 from .figure import Axis, BarPanel, Datum, Figure, PointPanel
 
 COLUMNS = (
@@ -21,14 +22,13 @@ def csv_text(figure: Figure) -> str:
     """Return a line for each number that is drawn, with title, method and origins before them as comments."""
     out = io.StringIO()
     for line in (figure.title, figure.subtitle, *figure.origins, figure.method, *figure.notes):
-        out.write(f"# {line}\n" if line else "")
+        out.write(f"# {visible(line)}\n" if line else "")
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for row in rows(figure):
         given = " ".join(f"{name}={value}" for name, value in row["parameters"].items() if value != "")
-        writer.writerow(
-            row | {"parameters": given, "marks": " ".join(row["marks"]), "samples": len(row["samples"])}
-        )
+        cells = row | {"parameters": given, "marks": " ".join(row["marks"]), "samples": len(row["samples"])}
+        writer.writerow({name: visible(cell) for name, cell in cells.items()})
     return out.getvalue()
 
 

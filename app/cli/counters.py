@@ -23,6 +23,7 @@ from ...tracer.storage.folders import cache_folder
 from ...tracer.storage.trace_cache import TraceCache
 from ..model.first_bookmark import DEFAULT_PAIR
 from ..model.session import Session, build_session, session_of_file
+from ..model.visible_text import visible
 from ..views.common.wording import (
     EXACT,
     PART,
@@ -34,7 +35,7 @@ from ..views.common.wording import (
     times_text,
 )
 from .arguments import Parser, UsageError, add_scenarios, check_scenarios
-from .text_table import aligned
+from .text_output import aligned, say, show_progress
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
 GROUPINGS = ("line", "buffer", "block")
@@ -53,7 +54,7 @@ def execute(chosen: Namespace) -> int:
     check_scenarios(specs)
     compared = sessions(specs, wait=chosen.yes)
     tables = [table_by(s, chosen.by) for s in compared] if chosen.by else [counters_table(compared)]
-    print("\n\n".join(tables))
+    say("\n\n".join(tables))
     return 0
 
 
@@ -93,12 +94,12 @@ def _agree(spec: str, long: TakesLong, wait: bool) -> None:
     """Ask whether to wait for a launch that takes long; raises UsageError where nobody says yes."""
     takes = f"{spec} takes about {duration_text(long.seconds)} for its {long.blocks:,} blocks"
     if wait:
-        print(f"{takes}.", file=sys.stderr)
+        say(f"{takes}.", sys.stderr)
     elif not (sys.stdin.isatty() and sys.stderr.isatty()):
         one = f"{spec}{',' if ':' in spec else ':'}blocks=0"
         raise UsageError(f"{takes}; add --yes to wait for that, or choose one block, as {one}.")
     else:
-        print(f"{takes}. Count them all? [y/N] ", end="", file=sys.stderr, flush=True)
+        print(visible(f"{takes}. Count them all? [y/N] "), end="", file=sys.stderr, flush=True)
         if input().strip().lower() not in ("y", "yes"):
             raise UsageError("nothing was counted.")
 
@@ -110,8 +111,7 @@ def _progress(title: str) -> Callable[[int, int], None] | None:
 
     def show(done: int, of: int) -> None:
         left = left_text(pace.seconds_left(done, of))
-        end = "\r\x1b[K" if done == of else ""
-        print(f"\r{title}: {done:,} of {of:,} blocks {left}\x1b[K{end}", end="", file=sys.stderr, flush=True)
+        show_progress(f"{title}: {done:,} of {of:,} blocks {left}" if done < of else "")
 
     return show
 

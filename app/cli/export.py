@@ -16,6 +16,7 @@ from ..model.vocabulary import WORD_CHOICES
 from ..timings.export import SUFFIXES, Page, write_figure
 from ..widgets.widget_picture import draw_without_screen
 from .arguments import Parser, UsageError, number_between, picture_size
+from .text_output import say
 
 
 def add_arguments(parser: Parser) -> None:
@@ -72,7 +73,7 @@ def execute(chosen: Namespace) -> int:
     if path.suffix.lower() not in (".csv", ".json"):
         _start_qt()
     write_figure(figure, path, Page(chosen.size, chosen.theme, chosen.text_size))
-    print(path)
+    say(path)
     return 0
 
 

@@ -7,6 +7,9 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ..model.visible_text import visible
+from .text_output import say
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -211,7 +214,7 @@ def print_findings(findings: list[FindingData], form: str, output: TextIO, none:
         return
     line = _github_line if form == "github" else _text_line
     for finding in findings:
-        print(line(finding), file=output)
+        say(line(finding), output)
     if not findings and none and form == "text":
         print(none, file=output)
 
@@ -219,7 +222,7 @@ def print_findings(findings: list[FindingData], form: str, output: TextIO, none:
 def _text_line(finding: FindingData) -> str:
     label = finding["severity"]
     kind = f"{finding['kind']}: " if label == "error" else ""
-    return f"{finding['file']}:{finding['line']}: {label}: {kind}{finding['message']}"
+    return visible(f"{finding['file']}:{finding['line']}: {label}: {kind}{finding['message']}")
 
 
 def _github_line(finding: FindingData) -> str:

@@ -14,6 +14,7 @@ from ..views.common.wording import phase_text
 from .arguments import Parser, UsageError, add_look, add_scenarios, check_scenarios
 from .counters import counters_table, sessions
 from .snapshot import snapshot
+from .text_output import say
 
 PHASES = 4  # of the first block that are shown one by one; the later ones repeat them
 
@@ -43,8 +44,8 @@ def execute(chosen: Namespace) -> int:
     for number, key in enumerate(key_moments(compared[-1])):
         path = folder / f"{number:02}-{key.name}.png"
         snapshot(specs, str(path), key.moment, None, *look)
-        print(path)
-    print(counters_table(compared))
+        say(path)
+    say(counters_table(compared))
     return 0
 
 

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from ...kernels.scenarios.catalogue import scenarios
 from .arguments import Parser
-from .text_table import aligned
+from .text_output import aligned, say
 
 
 def add_arguments(parser: Parser) -> None:
@@ -19,5 +19,5 @@ def execute(_: Namespace) -> int:
         [scenario.name, f"{scenario.title} ({','.join(p.name for p in scenario.parameters)})"]
         for scenario in scenarios()
     ]
-    print("\n".join(aligned(rows, "<", widths=(24,), gap=" ")))
+    say("\n".join(aligned(rows, "<", widths=(24,), gap=" ")))
     return 0

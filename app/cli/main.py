@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from .arguments import UsageError
 from .commands import parser_of, subcommand_of
+from .text_output import complain
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except _user_errors() as error:
-        print(f"tilescope: {error}", file=sys.stderr)
+        complain(error)
         return 2
 
 

@@ -11,8 +11,9 @@ from ...tracer.measure.cases import cases_of
 from ...tracer.measure.client import MeasureClient
 from ...tracer.measure.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
 from ...tracer.storage.folders import data_folder
+from ..model.visible_text import visible
 from .arguments import Parser, UsageError
-from .text_table import aligned
+from .text_output import aligned, say, show_progress
 
 SHOWN: tuple[TimingKind, ...] = (
     "kernel-warm",
@@ -60,8 +61,8 @@ def execute(chosen: Namespace) -> int:
     measurement = client.run(_progress)
     _clear()
     save(measurement, path)
-    print(table(measurement))
-    print(f"saved as {path}")
+    say(table(measurement))
+    say(f"saved as {path}")
     return 0
 
 
@@ -82,12 +83,12 @@ def _check_folder(path: Path, *, make: bool) -> None:
 
 def _progress(text: str, done: int, of: int) -> None:
     if sys.stderr.isatty() and text:
-        print(f"\r\x1b[K{done} of {of} rows; {text}"[:160], end="", file=sys.stderr, flush=True)
+        show_progress(f"{done} of {of} rows; {text}"[:160])
 
 
 def _clear() -> None:
     if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        show_progress("")
 
 
 def table(measurement: Measurement) -> str:
@@ -99,10 +100,10 @@ def table(measurement: Measurement) -> str:
     ]
     head, *lines = aligned(rows, widths=(None, *(max(len(kind), 12) for kind in kinds)), gap=" ")
     lines = [
-        line + (f"  {row.problem}" if row.problem else "")
+        line + (f"  {visible(row.problem)}" if row.problem else "")
         for line, row in zip(lines, measurement.rows, strict=True)
     ]
-    title = f"{measurement.origin}; medians in microseconds, ~ where not known to 1 %"
+    title = f"{visible(measurement.origin)}; medians in microseconds, ~ where not known to 1 %"
     return "\n".join([title, head, *lines])
 
 

@@ -16,6 +16,7 @@ from .arguments import Parser, UsageError, blocks_or_all, positive_number
 from .check_verdict import ForkedLaunches, Verdict, reporting_at_os_exit
 from .findings_output import CompilerFindings, FindingCollector, in_order, summary
 from .run_as_main import ProgramToRun
+from .text_output import complain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -214,7 +215,7 @@ class LaunchSaver:
             self._complete_lines(self.lines)
         if self.folder is not None:
             launches = "1 launch" if self.count == 1 else f"{self.count} launches"
-            print(f"tilescope: {launches} recorded in {self.folder}", file=sys.stderr)
+            complain(f"{launches} recorded in {self.folder}")
 
 
 def add_check_arguments(parser: Parser) -> None:

@@ -14,6 +14,7 @@ from ...tracer.run.worker_client import Worker
 from ..model.bookmark import Bookmark
 from ..widgets.widget_picture import PictureError, draw_without_screen, picture_of, write_png
 from .arguments import Parser, add_look, add_scenarios, check_scenarios, whole_number
+from .text_output import say
 
 if TYPE_CHECKING:
     from ..control.start_moment import StartMoment
@@ -40,7 +41,7 @@ def execute(chosen: Namespace) -> int:
     check_scenarios(chosen.scenario)
     look = (chosen.theme, chosen.size, chosen.scale, chosen.text_size)
     snapshot(chosen.scenario, chosen.output, chosen.moment, chosen.phase, *look)
-    print(chosen.output)
+    say(chosen.output)
     return 0
 
 

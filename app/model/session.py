@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from ...tracer.model.launch import Launch, decode, is_python_program
 from ...tracer.model.trace import Trace
 from ...tracer.storage.trace_file import TraceFileError, load
 from ...tracer.type_inference.client import Answer
+from .visible_text import visible, visible_lines
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title
 
 def session_of_file(path: Path) -> Session:
     """Return the session of a trace file, whose title is the launch's name or the file's; raises TraceFileError."""
-    trace = load(path)
+    trace = with_visible_names(load(path))
     try:
         launch = decode(trace.launch)
     except msgspec.DecodeError as error:
@@ -127,7 +128,26 @@ def session_of_file(path: Path) -> Session:
             f"{path} does not say which launch it is of ({error}); trace it again."
         ) from error
     title = launch_name(path, launch.kernel) or path.stem
-    return build_session(launch, trace, scenario_of(launch), title)
+    return build_session(launch, trace, scenario_of(launch), visible(title))
+
+
+def with_visible_names(trace: Trace) -> Trace:
+    """Return a trace whose names and sentences hold nothing that can't be seen; a file may call things as it likes."""
+    error, outside = trace.error, trace.outside
+    return replace(
+        trace,
+        kernel=visible(trace.kernel),
+        notice=visible(trace.notice),
+        made_by=visible(trace.made_by),
+        buffers=tuple(replace(b, name=visible(b.name)) for b in trace.buffers),
+        sites=tuple(replace(s, function=visible(s.function), file=visible(s.file)) for s in trace.sites),
+        sources={visible(file): text for file, text in trace.sources.items()},
+        outside=replace(outside, text=tuple(map(visible, outside.text))),
+        error=error
+        and replace(
+            error, type=visible(error.type), message=visible_lines(error.message), file=visible(error.file)
+        ),
+    )
 
 
 def launch_name(path: Path, kernel: str = "") -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ...tracer.storage.atomic_write import write_atomically
 from ..charts.figure import Figure
 from ..charts.table import csv_text, json_text
+from ..model.visible_text import visible
 from ..widgets.widget_picture import PictureError, write_png
 
 if TYPE_CHECKING:
@@ -120,8 +121,8 @@ def _svg(figure: Figure, page: Page) -> bytes:
     generator.setResolution(DOTS)
     generator.setSize(QSize(*page.size))
     generator.setViewBox(QRect(0, 0, *page.size))
-    generator.setTitle(figure.title)
-    generator.setDescription(" ".join((figure.subtitle, *figure.origins, figure.method)))
+    generator.setTitle(visible(figure.title))
+    generator.setDescription(visible(" ".join((figure.subtitle, *figure.origins, figure.method))))
     painter = QPainter(generator)
     draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look(figure))
     painter.end()
@@ -167,7 +168,7 @@ def _pdf(figure: Figure, page: Page) -> bytes:
     writer.setPageSize(QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
     writer.setPageMargins(QMarginsF())
     writer.setResolution(DOTS)
-    writer.setTitle(figure.title)
+    writer.setTitle(visible(figure.title))
     writer.setCreator("Tilescope")
     painter = QPainter(writer)
     draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look(figure))

@@ -13,6 +13,7 @@ from ..charts.choice import ChartSubject, slots_of, subject_of_key
 from ..charts.sources import Source
 from ..views.charts.ink import Ink
 from ..widgets.icons import DENSITY
+from ..widgets.plain_text import plain_tip
 from ..widgets.theme import Theme, boxes_palette, boxes_sheet, sheet
 
 VISIBLE_ROWS = 2  # measurements that are in sight
@@ -78,7 +79,7 @@ class CheckList(QTreeWidget):
 def _item(text: str, key: str, tip: str = "") -> QTreeWidgetItem:
     item = QTreeWidgetItem([text])
     item.setData(0, KEY, key)
-    item.setToolTip(0, tip)
+    item.setToolTip(0, plain_tip(tip))
     item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable)
     item.setCheckState(0, Qt.CheckState.Unchecked)
     return item
@@ -124,7 +125,7 @@ class KernelList(CheckList):
                 scenario = find(subject.scenario)
                 say = str if scenario.words else self.theme.say
                 baseline = f"The work of {scenario.title} on the CPU"
-                item.setToolTip(0, baseline if subject.baseline else say(scenario.lesson))
+                item.setToolTip(0, plain_tip(baseline if subject.baseline else say(scenario.lesson)))
         self.blockSignals(False)
 
     def show_signs(self) -> None:

@@ -31,6 +31,7 @@ from ..widgets.appearance import Look
 from ..widgets.controls import button
 from ..widgets.flow_layout import FlowLayout
 from ..widgets.notice import Notice
+from ..widgets.plain_text import PlainLabel
 from ..widgets.theme import Theme
 from ..widgets.widget_picture import PictureError
 from . import export
@@ -116,7 +117,7 @@ class TimingsWindow(QWidget):
         self.tabs.setUsesScrollButtons(False)
         for chart in CHARTS:
             self.tabs.addTab(TABS[chart])
-        brand = QLabel("Timings")
+        brand = PlainLabel("Timings")
         brand.setObjectName("brand")
         copy = "The chart as a picture (Ctrl+Shift+C)"
         self.copy_button = button("Copy chart", copy, text="Copy")
@@ -135,7 +136,7 @@ class TimingsWindow(QWidget):
             "Measure here", "Time what the chart shows on this computer", text="Measure here"
         )
         self.measure_button.setObjectName("primary")
-        self.progress, self.progress_text = QProgressBar(), QLabel()
+        self.progress, self.progress_text = QProgressBar(), PlainLabel()
         self.progress.setTextVisible(False)
         self.progress_text.setObjectName("muted")
         self.progress_text.setWordWrap(True)
@@ -347,6 +348,6 @@ def show_timings(window: QWidget, look: Look) -> TimingsWindow:
 
 
 def _heading(text: str) -> QLabel:
-    label = QLabel(text)
+    label = PlainLabel(text)
     label.setObjectName("title")
     return label

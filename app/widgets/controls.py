@@ -19,7 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ..model.visible_text import visible
 from .icons import icon
+from .plain_text import PlainLabel, plain_tip
 from .theme import Theme
 
 HEADING = "a heading of a list"
@@ -54,8 +56,10 @@ class Combo(QComboBox):
         """
         self.clear()
         for text, value in items:
-            self.addItem(text, value)
-            self.setItemData(self.count() - 1, (tips or {}).get(value, ""), Qt.ItemDataRole.ToolTipRole)
+            self.addItem(visible(text), value)
+            self.setItemData(
+                self.count() - 1, plain_tip((tips or {}).get(value, "")), Qt.ItemDataRole.ToolTipRole
+            )
             if value is HEADING:
                 self._make_heading(self.count() - 1)
         self.choose(chosen)
@@ -127,7 +131,7 @@ class Entry(QLineEdit):
 
     def mark(self, sentence: str) -> None:
         """Show the field as wrong, with the sentence as its tip; "" shows it as right."""
-        self.setToolTip(sentence)
+        self.setToolTip(plain_tip(sentence))
         mark(self, "invalid", bool(sentence))
 
 
@@ -140,13 +144,13 @@ class Chip(QFrame):
         self.row = row = QHBoxLayout(self)
         row.setContentsMargins(9, 2, 4, 2)
         row.setSpacing(4)
-        self.caption = QLabel(label)
+        self.caption = PlainLabel(label)
         self.caption.setObjectName("muted")
         row.addWidget(self.caption)
         self.notes: dict[QWidget, QLabel] = {}
         for field in fields:
             row.addWidget(field)
-            self.notes[field] = QLabel()
+            self.notes[field] = PlainLabel()
             self.notes[field].setObjectName("differs")
             self.notes[field].hide()
             row.addWidget(self.notes[field])
@@ -161,7 +165,7 @@ class Chip(QFrame):
     def note(self, field: QWidget, text: str, tip: str) -> None:
         """Say something beside a field; "" says nothing."""
         self.notes[field].setText(text)
-        self.notes[field].setToolTip(tip)
+        self.notes[field].setToolTip(plain_tip(tip))
         self.notes[field].setVisible(bool(text))
         field.setAccessibleDescription(tip)
 
@@ -181,7 +185,7 @@ def button(
     """Return a button with an accessible name and a tip; `picture` is one of the icons, drawn by `paint_icon`."""
     made = QPushButton(text)
     made.setAccessibleName(name)
-    made.setToolTip(tip)
+    made.setToolTip(plain_tip(tip))
     made.setProperty("picture", picture)
     made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     if run is not None:

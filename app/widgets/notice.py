@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from .controls import button, mark, paint_icon
 from .icons import icon
+from .plain_text import PlainLabel
 from .theme import Theme
 
 Answers = Sequence[tuple[str, Callable[[], None]]]
@@ -26,7 +27,7 @@ class News(QFrame):
         self.setObjectName("news")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.theme, self.over, self.above = theme, parent, above
-        self.sentence = QLabel(self)
+        self.sentence = PlainLabel(parent=self)
         self.sentence.setWordWrap(True)
         self._read = QTimer(self, singleShot=True)
         self._read.timeout.connect(self.hide)
@@ -76,7 +77,7 @@ class Notice(QFrame):
         self.theme = theme
         self.news: News | None = None
         self.message_type = ""  # error, information or question; "" for none
-        self.sign, self.sentence = QLabel(), QLabel()
+        self.sign, self.sentence = PlainLabel(), PlainLabel()
         self.sentence.setWordWrap(True)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)

@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget, QWidgetAction
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget, QWidgetAction
 
 from ..control.stage import Stage
 from ..model.playhead import Playhead
+from ..model.visible_text import visible
 from ..widgets.appearance import Look
+from ..widgets.plain_text import PlainLabel
 from ..widgets.spoken_words import Say, speak_actions
 from .central_widget import CentralWidget
 from .colouring import Colouring
@@ -179,7 +181,7 @@ def offer_recent(part: QMenu, files: FileOperations) -> None:
 def _fill_recent(recent: QMenu, files: FileOperations) -> None:
     recent.clear()
     for path in files.recent():
-        recent.addAction(path, partial(files.open_path, path))
+        recent.addAction(visible(path).replace("&", "&&"), partial(files.open_path, path))
     if not files.recent():
         recent.addAction("none yet").setEnabled(False)
 
@@ -210,7 +212,7 @@ def _labelled(text: str, widget: QWidget) -> QWidget:
     """Return a widget with a label before it."""
     made = QWidget()
     line = QHBoxLayout(made)
-    label = QLabel(text)
+    label = PlainLabel(text)
     label.setBuddy(widget)
     line.addWidget(label)
     line.addWidget(widget, 1)

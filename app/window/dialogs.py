@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QScrollArea, QVBoxLayout, QWidget
 
 from ... import __version__
+from ..widgets.plain_text import RichLabel, markup
 from ..widgets.theme import Theme
 
 ABOUT = """<h2>Tilescope {version}</h2>
@@ -24,9 +24,9 @@ def show_keys(parent: QWidget, theme: Theme, keys: Iterable[tuple[str, str, str]
     """Show the shortcuts, (menu, command, keys) each, over a window, without stopping what runs."""
     rows, last = [], ""
     for title, text, shortcut in keys:
-        heading = f"<tr><td colspan=2><b>{escape(title)}</b></td></tr>" if title != last else ""
+        heading = f"<tr><td colspan=2><b>{markup(title)}</b></td></tr>" if title != last else ""
         rows.append(
-            f"{heading}<tr><td>{escape(theme.say(text))}&nbsp;&nbsp;&nbsp;</td><td>{escape(shortcut)}</td></tr>"
+            f"{heading}<tr><td>{markup(theme.say(text))}&nbsp;&nbsp;&nbsp;</td><td>{markup(shortcut)}</td></tr>"
         )
         last = title
     _show(parent, theme, "Keys", f"<table cellpadding=3>{''.join(rows)}</table>")
@@ -40,7 +40,7 @@ def show_about(parent: QWidget, theme: Theme) -> None:
 def _show(parent: QWidget, theme: Theme, title: str, html: str) -> None:
     dialog = QDialog(parent)
     dialog.setWindowTitle(title)
-    text = QLabel(html)
+    text = RichLabel(html)
     text.setWordWrap(True)
     text.setMargin(theme.px(12))
     area = QScrollArea()

@@ -203,7 +203,7 @@ def show(path: str) -> None:
     rich = QtGui.Qt.mightBeRichText
     application()
     window = MainWindow(SessionJobs(Worker(), None), None)
-    window.frame.types.close()
+    window.central.types.close()
     window.resize(1280, 800)
     window.show()
     window.show_bookmark(Bookmark(panes=(Setup(file=path),)), at_first_load)
@@ -211,7 +211,7 @@ def show(path: str) -> None:
         QTest.qWait(5)
     for tab in ("source", "thread", "warp", "findings", "explain"):
         print(f"tab {tab}", flush=True)
-        window.frame.show_tab(tab)
+        window.central.show_tab(tab)
         window.stage.step(1)
         QTest.qWait(30)
         for label in window.findChildren(QLabel):  # shown or not

@@ -47,7 +47,7 @@ def drive(spec: str, traces: int) -> None:
             not (window.stage.is_settled() and window.stage.jobs.is_idle()) and time.monotonic() < begun + 30
         ):
             QTest.qWait(2)
-        window.frame.show_tab(tabs[number % 5])
+        window.central.show_tab(tabs[number % 5])
         window.stage.step(1)
         window.commands["End"].trigger()
         window.draw()

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tilescope.app.cli.text_table import aligned
+from tilescope.app.cli.text_output import aligned
 
 HERE = Path(__file__).parent
 ROUNDS = 3

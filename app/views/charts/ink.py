@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
+from ...model.visible_text import visible
 from ...widgets.theme import Theme
 
 COLOURS = {
@@ -39,7 +40,7 @@ class Ink:
 
     def width(self, text: str, size: float = 13, *, bold: bool = False) -> float:
         """Return how wide a text is."""
-        return QFontMetricsF(self.font(size, bold=bold)).horizontalAdvance(text)
+        return QFontMetricsF(self.font(size, bold=bold)).horizontalAdvance(visible(text))
 
     def height(self, size: float = 13) -> float:
         """Return how high a line of text is."""
@@ -48,7 +49,7 @@ class Ink:
     def elided(self, text: str, width: float, size: float = 13, *, bold: bool = False) -> str:
         """Return a text cut to a width."""
         metrics = QFontMetricsF(self.font(size, bold=bold))
-        return metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+        return metrics.elidedText(visible(text), Qt.TextElideMode.ElideRight, width)
 
     def text(
         self,

@@ -7,6 +7,7 @@ from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ...charts.figure import Figure, number_texts
+from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.view import guarded
 from .bars import Hits
@@ -66,6 +67,6 @@ class ChartView(QWidget):
     def event(self, event: QEvent) -> bool:
         """Say what is under a resting pointer; everything else as usual."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self.text_at(QPointF(event.pos())), self)
+            QToolTip.showText(event.globalPos(), plain_tip(self.text_at(QPointF(event.pos()))), self)
             return True
         return super().event(event)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QResi
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ...model.session import Selection, Session
+from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.view import View
 from ..common.wording import EXACT, MARKS, PART
@@ -163,6 +164,6 @@ class CountersView(View):
             tip = next(
                 (f"{t.meaning} {MARKS[self.mark]}" for t, box in self.shown() if box.contains(here)), ""
             )
-            QToolTip.showText(event.globalPos(), self.say(tip), self)
+            QToolTip.showText(event.globalPos(), plain_tip(self.say(tip)), self)
             return True
         return super().event(event)

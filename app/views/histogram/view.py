@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from ....tracer.measure.recorded_outcomes import Spread
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
+from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.descriptions import selection_at
 from ..common.drawing import MIDDLE, RIGHT, rect, width_of, write
@@ -240,7 +241,9 @@ class HistogramView(View):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Tell what is under the pointer."""
-        QToolTip.showText(event.globalPosition().toPoint(), self.hover_text(event.position()), self)
+        QToolTip.showText(
+            event.globalPosition().toPoint(), plain_tip(self.hover_text(event.position())), self
+        )
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Ask for the thread that was clicked, or that added to the bin that was clicked first."""

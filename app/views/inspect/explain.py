@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints
 from ...model.session import Selection, Session
+from ...widgets.plain_text import RichLabel, markup
 from ...widgets.theme import Theme
 from ..common.activity import BlockActivity, accesses_of, block_activity
 from ..common.view import View
@@ -56,9 +56,8 @@ class ExplainView(View):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.setAccessibleName("Explanation")
-        self.label = QLabel(self)
+        self.label = RichLabel(parent=self)
         self.label.setWordWrap(True)
-        self.label.setTextFormat(Qt.TextFormat.RichText)
         self.label.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.label.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -125,11 +124,11 @@ class ExplainView(View):
         own = str if session.scenario and session.scenario.words else self.say
 
         def said(words: str) -> str:
-            return escape(self.say(words))
+            return markup(self.say(words))
 
         parts = [
-            f"<p style='color:{colours.muted}'>{escape(own(lesson))}</p>",
-            f"<p style='color:{colours.bad}'><b>Pitfall.</b> {escape(own(pitfall))}</p>" if pitfall else "",
+            f"<p style='color:{colours.muted}'>{markup(own(lesson))}</p>",
+            f"<p style='color:{colours.bad}'><b>Pitfall.</b> {markup(own(pitfall))}</p>" if pitfall else "",
             f"<p style='{ink}; font-size:{px(18)}px'><b>{said(capital(text.label))}</b></p>",
             f"<p style='{ink}'>{said(text.sentence)}</p>" if text.sentence else "",
             f"<p style='{ink}'>{said(facts_text(session, block, phase))} {badge}</p>",

@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QLabel,
     QLineEdit,
     QListWidgetItem,
     QPushButton,
@@ -21,6 +20,7 @@ from ....tracer.model.finding import FINDING_KINDS, SEVERITIES, Finding, source_
 from ...model.session import Selection, Session
 from ...widgets.controls import Combo
 from ...widgets.flow_layout import FlowLayout
+from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme, ink_palette
 from ..common.view import View
 from ..common.wording import plural
@@ -44,7 +44,7 @@ class FindingsView(View):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.setAccessibleName("Findings")
-        self.list, self.card, self.empty = FindingsList(theme), RaceCard(theme), QLabel()
+        self.list, self.card, self.empty = FindingsList(theme), RaceCard(theme), PlainLabel()
         self.severities = {name: QPushButton() for name in SEVERITIES}
         self.kind, self.text = Combo("Kind of finding"), QLineEdit()
         self._build()
@@ -58,7 +58,7 @@ class FindingsView(View):
             button.setCheckable(True)
             button.setChecked(True)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            button.setToolTip(f"Show {name}s")
+            button.setToolTip(plain_tip(f"Show {name}s"))
             button.toggled.connect(lambda _: self._show())
             bar.add(button)
         self.kind.picked.connect(lambda _: self._show())

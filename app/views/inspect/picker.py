@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSpinBox, QStyle, QStyleOptionSpinBox, QWidget
 
 from ....tracer.model.trace import Dim3, unravel
 from ...widgets.flow_layout import FlowLayout
+from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 
 SIZE, ARROW = 13, 7  # pixels: of the text, and across an arrow
@@ -85,7 +86,7 @@ class Picker(QWidget):
         """Say what is chosen here."""
         for axis, box in zip("xyz", self.boxes, strict=True):
             box.setAccessibleName(f"{noun} {axis}")
-            box.setToolTip(f"{noun} {axis}")
+            box.setToolTip(plain_tip(f"{noun} {axis}"))
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""

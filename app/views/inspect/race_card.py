@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from ....tracer.model.finding import Finding
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.patterns import swatch
+from ...widgets.plain_text import PlainLabel, RichLabel, markup, plain_tip
 from ...widgets.theme import Theme, ink_palette
 from ..common.descriptions import source_line
 from ..common.wording import access_kind, access_text, block_text, coordinates_text, count_text, element_text
@@ -40,9 +40,9 @@ class RaceCard(QWidget):
         super().__init__(parent)
         self.setAccessibleName("Race")
         self.theme = theme
-        self.title, self.order = QLabel(), QLabel()
-        self.signs = [QLabel() for _ in range(2)]
-        self.texts = [QLabel() for _ in range(2)]
+        self.title, self.order = RichLabel(), RichLabel()
+        self.signs = [PlainLabel() for _ in range(2)]
+        self.texts = [RichLabel() for _ in range(2)]
         self._shown: tuple[Session, Finding] | None = None
         self._build()
 
@@ -50,7 +50,6 @@ class RaceCard(QWidget):
         for label in (self.title, self.order, *self.texts):
             label.setWordWrap(True)
             label.setMinimumWidth(1)
-            label.setTextFormat(Qt.TextFormat.RichText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         grid = QGridLayout()
         for row, (sign, text) in enumerate(zip(self.signs, self.texts, strict=True)):
@@ -92,14 +91,14 @@ class RaceCard(QWidget):
             return
         session, finding = self._shown
         self.title.setText(
-            f"<b>{escape(raced_element(session, finding))}</b>, {escape(self.theme.say(relation(session, finding)))}"
+            f"<b>{markup(raced_element(session, finding))}</b>, {markup(self.theme.say(relation(session, finding)))}"
         )
         for access, sign, text in zip(self.accesses(), self.signs, self.texts, strict=True):
             sign.setPixmap(swatch(access.kind, self.theme.px(13), self.theme, self.devicePixelRatioF()))
-            sign.setToolTip(self.theme.say(access.kind))
+            sign.setToolTip(plain_tip(self.theme.say(access.kind)))
             text.setText(self._rich(access))
         self.order.setText(
-            f"<b>{escape(verdict(finding))}</b> {escape(self.theme.say(capital(finding.remedy)))}."
+            f"<b>{markup(verdict(finding))}</b> {markup(self.theme.say(capital(finding.remedy)))}."
         )
         say = self.theme.say
         texts = [
@@ -113,8 +112,8 @@ class RaceCard(QWidget):
         code = f"color:{colours.muted}; font-family:{mono.families()[0]}; font-size:{mono.pixelSize()}px"
         link = f"<a href='go' style='color:{colours.accent}'>moment {count_text(access.moment)}</a>"
         return (
-            f"<b>{escape(self.theme.say(access.who))}</b>, {link}<br>{escape(access.deed)}<br>"
-            f"<span style='{code}'>{access.line}&nbsp;&nbsp;{escape(access.code)}</span>"
+            f"<b>{markup(self.theme.say(access.who))}</b>, {link}<br>{markup(access.deed)}<br>"
+            f"<span style='{code}'>{access.line}&nbsp;&nbsp;{markup(access.code)}</span>"
         )
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
 from ...widgets.patterns import WAITING, mixed, swatch
+from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme, ink_palette, sheet
 from ..common.activity import (
     BlockActivity,
@@ -64,9 +65,9 @@ class ThreadView(View):
         self.pick_thread.picked.connect(
             lambda n: self.selection_asked.emit(Selection(self.selection.block, n))
         )
-        self.names = {name: QLabel(name, self) for name in (*PICKED, *ROWS)}
-        self.values = {row: QLabel(self) for row in ROWS}
-        self.swatch, self.outside = QLabel(self), QLabel(self)
+        self.names = {name: PlainLabel(name, self) for name in (*PICKED, *ROWS)}
+        self.values = {row: PlainLabel(parent=self) for row in ROWS}
+        self.swatch, self.outside = PlainLabel(parent=self), PlainLabel(parent=self)
         self.list = AccessList(self)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -195,7 +196,7 @@ class ThreadView(View):
         item.setText(f"{padded(f'{moment:,}', widest)}  {access_text(self.session, row)}")
         item.setIcon(QIcon(self._swatch(kind)))
         item.setData(MOMENT, moment)
-        item.setToolTip(f"{self.say(kind)}: click to go to moment {moment:,}")
+        item.setToolTip(plain_tip(f"{self.say(kind)}: click to go to moment {moment:,}"))
         panel = self.theme.colour("panel")
         item.setBackground(mixed(panel, self.theme.colour(kind).name(), 0.2) if now else panel)
         item.setForeground(self.theme.colour("muted" if moment > self.moment else "text"))

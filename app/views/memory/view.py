@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, QWidget
 
 from ...model.session import Selection, Session
+from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.descriptions import selection_at
 from ..common.drawing import CENTRE, write
@@ -238,7 +239,9 @@ class MemoryView(View):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Move a magnified picture, or tell what is under the pointer."""
         if self._grip is None:
-            QToolTip.showText(event.globalPosition().toPoint(), self.hover_text(event.position()), self)
+            QToolTip.showText(
+                event.globalPosition().toPoint(), plain_tip(self.hover_text(event.position())), self
+            )
             return
         start, (scale, x, y) = self._grip
         way = event.position() - start

@@ -23,7 +23,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 
+from ...model.visible_text import visible_in_place
 from ...widgets.patterns import mixed
+from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme, sheet
 from ..common.wording import count_text
 from .highlight import Highlighter
@@ -66,7 +68,9 @@ class Editor(QTextEdit):
         """Show a file from line `first` (from 1) on; `measure` says what is counted beside it."""
         self.file, self._first, self._by_hand = file, first, False
         self.counts, self.line, self.look, self.pointed = {}, 0, "", 0
-        self.setPlainText(text)
+        self.setPlainText(
+            visible_in_place(text.replace("\r\n", "\n").replace("\r", "\n"))
+        )  # as Python ends lines
         self.set_theme(self.theme)
 
     def measure(self, noun: str, most: int, tinted: bool) -> None:
@@ -290,7 +294,7 @@ class Gutter(QWidget):
             count = count_text(self._editor.counts.get(line, 0))
             told = f"line {line}: {count} {self._editor.noun} so far (exact)"
             chosen = "\nthe line of the chosen finding" if line and line == self._editor.pointed else ""
-            QToolTip.showText(event.globalPos(), told + chosen, self)
+            QToolTip.showText(event.globalPos(), plain_tip(told + chosen), self)
             return True
         return super().event(event)
 

@@ -6,16 +6,16 @@ A kernel in CUDA C is shown as it is timed; the trace, and so the counts, are of
 from __future__ import annotations
 
 import ast
-from html import escape
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.measure.cuda_c import source_of
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.patterns import WAITING, mixed
+from ...widgets.plain_text import RichLabel, markup
 from ...widgets.switch import Switch
 from ...widgets.theme import Theme
 from ..common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
@@ -38,9 +38,8 @@ class SourceView(View):
         self.setFocusProxy(self.editor)
         self.switch = Switch({name: name for name in (CUDA_C, NUMBA)}, "Which source is shown", self)
         self.switch.chosen.connect(self._choose)
-        self.twin = QLabel(self)
+        self.twin = RichLabel(parent=self)
         self.twin.setWordWrap(True)
-        self.twin.setTextFormat(Qt.TextFormat.RichText)
         self.twin.setAlignment(Qt.AlignmentFlag.AlignVCenter)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -115,7 +114,7 @@ class SourceView(View):
         mono = f"font-family:{theme.font(12, mono=True).families()[0]}"
         self.twin.setText(
             f"<span style='color:{theme.palette.muted}'>{where}</span><br>"
-            f"<span style='{mono}; color:{theme.palette.text}'>{escape(code) or '&nbsp;'}</span>"
+            f"<span style='{mono}; color:{theme.palette.text}'>{markup(code) or '&nbsp;'}</span>"
         )
         ground = mixed(panel, theme.colour(look or "muted").name(), 0.2) if found else panel
         edge = theme.colour(look).name() if found and look else panel.name()
@@ -235,7 +234,7 @@ def first_line(text: str, name: str) -> int:
     """Return the line (from 1) of a function's first decorator, or its own; 1 where it isn't found."""
     try:
         tree = ast.parse(text)
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a file may hold any text
         return 1
     found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name]
     return min([found[0].lineno, *(d.lineno for d in found[0].decorator_list)]) if found else 1

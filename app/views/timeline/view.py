@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.patterns import Pixels
+from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.activity import BlockActivity, block_activity
 from ..common.view import View
@@ -259,7 +260,9 @@ class TimelineView(View):
     def event(self, event: QEvent) -> bool:
         """Say what is under a resting pointer; everything else as usual."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self._data:
-            QToolTip.showText(event.globalPos(), self.say(self.text_at(QPointF(event.pos()))), self)
+            QToolTip.showText(
+                event.globalPos(), plain_tip(self.say(self.text_at(QPointF(event.pos())))), self
+            )
             return True
         return super().event(event)
 

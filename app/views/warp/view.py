@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -11,7 +9,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
@@ -23,6 +20,7 @@ from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.patterns import swatch
+from ...widgets.plain_text import PlainLabel, RichLabel, markup, plain_tip
 from ...widgets.theme import Theme, ink_palette
 from ..common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
 from ..common.heat import waste_of
@@ -52,8 +50,9 @@ class WarpView(View):
         self._activity: tuple[Selection, BlockActivity, WarpActivity] | None = None
         self._shown: Lanes | None = None
         self.picture = WarpPicture(theme)
-        self.title, self.whose, self.figures, self.state, self.description = (QLabel() for _ in range(5))
-        self.sign = QLabel()
+        self.title, self.whose, self.state, self.description = (PlainLabel() for _ in range(4))
+        self.figures = RichLabel()
+        self.sign = PlainLabel()
         self.buttons = QButtonGroup(self)
         self.go = QPushButton("Go there")
         self._build()
@@ -64,7 +63,6 @@ class WarpView(View):
             label.setWordWrap(True)
             label.setMinimumWidth(1)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.figures.setTextFormat(Qt.TextFormat.RichText)
         self.description.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.go.clicked.connect(self._go)
         self.picture.lane_asked.connect(self._ask)
@@ -150,9 +148,9 @@ class WarpView(View):
         self.description.setMinimumHeight(
             3 * self.description.fontMetrics().lineSpacing()
         )  # the picture must not jump
-        for label, ink in ((self.title, "text"), (self.figures, "text"), (self.whose, "muted"),
+        for part, ink in ((self.title, "text"), (self.figures, "text"), (self.whose, "muted"),
                            (self.state, "muted"), (self.description, "text")):  # fmt: skip
-            label.setPalette(ink_palette(theme, ink))
+            part.setPalette(ink_palette(theme, ink))
         for button in (*self.buttons.buttons(), self.go):
             button.setFont(theme.font(12))
         self.description.setVisible(self.height() >= theme.px(ROOM))
@@ -185,7 +183,7 @@ class WarpView(View):
         kind = lanes.kind if lanes else ""
         self.sign.setPixmap(swatch(kind, side, self.theme, self.devicePixelRatioF()))
         self.sign.setVisible(bool(kind))
-        self.sign.setToolTip(self.say(kind))
+        self.sign.setToolTip(plain_tip(self.say(kind)))
         self.picture.show_lanes(lanes, self._lane(lanes))
         figures = self.say(words.sentence(words.figures(lanes))) if lanes else ""
         self.setAccessibleDescription(f"{self.title.text()}, {self.whose.text()}: {figures}")
@@ -194,7 +192,7 @@ class WarpView(View):
     def _name_parts(self) -> None:
         """Tell a screen reader, a resting pointer and the picture in whose words."""
         self.setAccessibleName(self.say("Warp"))
-        self.go.setToolTip(self.say("Go to the moment of this request, and to its warp"))
+        self.go.setToolTip(plain_tip(self.say("Go to the moment of this request, and to its warp")))
         self.picture.theme = self.theme
 
     def _find(self) -> tuple[Lanes, str]:
@@ -230,11 +228,13 @@ class WarpView(View):
         elif lanes is not None and max(lane, self.picture.chosen) >= 0:
             text = words.lane_text(lanes, lane if lane >= 0 else self.picture.chosen)
         self.description.setText(self.say(text))
-        self.picture.setToolTip("" if self.description.isVisibleTo(self) else self.description.text())
+        self.picture.setToolTip(
+            plain_tip("" if self.description.isVisibleTo(self) else self.description.text())
+        )
 
     def _rich(self, figures: list[words.Figure]) -> str:
         colours, px = self.theme.palette, self.theme.px
-        parts = [f"<b>{escape(number)}</b> {escape(self.say(text))}" for number, text in figures]
+        parts = [f"<b>{markup(number)}</b> {markup(self.say(text))}" for number, text in figures]
         look = f"background:{colours.badge}; color:{colours.muted}; font-size:{px(11)}px"
         return f"{' · '.join(parts)} <span style='{look}'>&nbsp;{EXACT}&nbsp;</span>"
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from ...widgets.patterns import swatch
+from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 
 LabelLength = Literal["all", "some", "none"]  # each kind's name; its verb, after its space; squares alone
@@ -101,6 +102,6 @@ class Legend(QWidget):
         """Name the kind under a resting pointer; everything else as usual."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             here = [p.kind for p in self.items(self.labels)[0] if p.kind and p.x <= event.pos().x()]
-            QToolTip.showText(event.globalPos(), self.theme.say(here[-1]) if here else "", self)
+            QToolTip.showText(event.globalPos(), plain_tip(self.theme.say(here[-1]) if here else ""), self)
             return True
         return super().event(event)

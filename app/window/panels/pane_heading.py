@@ -11,6 +11,7 @@ from ...model.session import Session
 from ...views.common.wording import check_text, compared_text, pitfall_text
 from ...widgets.controls import mark
 from ...widgets.icons import icon
+from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.switch import Switch
 from ...widgets.theme import Theme
 
@@ -29,18 +30,19 @@ class PaneHeading(QWidget):
         self.theme, self.lines = theme, 2
         self.session: Session | None = None
         self.needed = self.brevity = 0
-        self.title, self.lesson = QLabel(), QLabel()
+        self.title, self.lesson = PlainLabel(), PlainLabel()
         self.title.setObjectName("title")
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.lesson.setObjectName("lesson")
         self.lesson.setWordWrap(True)
         self.lesson.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.apart = QLabel()
+        self.apart = PlainLabel()
         self.apart.setObjectName("muted")
         self.apart.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.apart.hide()
         self._apart = ""
-        self.sign, self.verdict, self.part, self.pitfall = QLabel(), QLabel(), QLabel(), QLabel("pitfall")
+        self.sign, self.verdict, self.part = PlainLabel(), PlainLabel(), PlainLabel()
+        self.pitfall = PlainLabel("pitfall")
         self.part.setObjectName("badge")
         self.pitfall.setObjectName("pitfall")
         self.switch = Switch({"memory": "Memory", "histogram": "Histogram"}, "What the pane shows (H)")
@@ -108,7 +110,7 @@ class PaneHeading(QWidget):
         metrics = QFontMetrics(self.theme.font())
         room = self.width() - 2 * self.theme.px(14)
         self.lesson.setText(_shortened(self.lesson_text, room, self.lines, metrics))
-        self.lesson.setToolTip(self.lesson_text)
+        self.lesson.setToolTip(plain_tip(self.lesson_text))
         self.lesson.setFixedHeight(max(1, self.lines) * metrics.lineSpacing() + self.theme.px(2))
         self.lesson.setVisible(self.lines > 0)
 
@@ -117,19 +119,21 @@ class PaneHeading(QWidget):
         pitfall = pitfall_text(scenario)
         pitfall = pitfall if scenario and scenario.words else self._say(pitfall)
         self.pitfall.setVisible(bool(pitfall))
-        self.pitfall.setToolTip(pitfall)
+        self.pitfall.setToolTip(plain_tip(pitfall))
         self.pitfall.setAccessibleDescription(pitfall)
 
     def _show_verdict(self) -> None:
         trace = self.session.trace if self.session else None
         good = trace is None or (trace.error is None and (trace.check is None or trace.check.equal))
-        self.verdict.setToolTip(self._say(check_text(trace)[0]) if trace else "")
+        told = self._say(check_text(trace)[0]) if trace else ""
+        for label in (self.verdict, self.sign):
+            label.setToolTip(plain_tip(told))
         self.verdict.setObjectName("good" if good else "bad")
         mark(self.verdict, "good", good)
         size = self.theme.px(14)
         picture = icon("check" if good else "warning", self.theme.colour("good" if good else "bad"))
         self.sign.setPixmap(picture.pixmap(size, size))
-        self.part.setToolTip(self._say(trace.notice) if trace else "")
+        self.part.setToolTip(plain_tip(self._say(trace.notice) if trace else ""))
 
     def _fit(self) -> None:
         """Say verdict and part in as many words as leave the title whole; cut it only beside the fewest."""
@@ -140,9 +144,9 @@ class PaneHeading(QWidget):
         minimum = metrics.horizontalAdvance(name) + self._apart_width()
         needed = next((n for n, said in enumerate(words) if minimum <= self._room(*said)), len(words) - 1)
         room = self._room(*words[max(needed, self.brevity)])
-        self.sign.setToolTip(self.verdict.toolTip())
         lesson = f"{self.lesson_text}\n" if not self.lines and self.lesson_text else ""
-        self.title.setToolTip(f"{lesson}{name}" if metrics.horizontalAdvance(name) > room else lesson.strip())
+        tip = f"{lesson}{name}" if metrics.horizontalAdvance(name) > room else lesson.strip()
+        self.title.setToolTip(plain_tip(tip))
         self.title.setText(metrics.elidedText(name, Qt.TextElideMode.ElideRight, max(room, 0)))
         self.title.setMaximumWidth(metrics.horizontalAdvance(self.title.text()) + 4)
         self._fit_apart(room - self.title.maximumWidth())
@@ -170,7 +174,7 @@ class PaneHeading(QWidget):
         text = metrics.elidedText(said, Qt.TextElideMode.ElideRight, max(left, 0))
         self._show(self.apart, text if len(text) > 1 else "")
         self.apart.setMaximumWidth(metrics.horizontalAdvance(text) + 4)
-        self.apart.setToolTip(said)
+        self.apart.setToolTip(plain_tip(said))
 
     def _show(self, label: QLabel, text: str) -> None:
         label.setText(self._say(text))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QProgressBar, QVBoxLayout, QWidget
 
 from ....tracer.run.time_estimate import TimeEstimate, left_text
 from ...widgets.controls import button, paint_icon
+from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
 
 COVERED_AFTER = 200  # milliseconds: what comes sooner is not announced by a flicker
@@ -21,7 +22,7 @@ class ProgressOverlay(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("overlay")
-        self.text, self.bar, self.pace = QLabel(), QProgressBar(), TimeEstimate()
+        self.text, self.bar, self.pace = PlainLabel(), QProgressBar(), TimeEstimate()
         self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of tracing")

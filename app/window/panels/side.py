@@ -17,6 +17,7 @@ from ...views.inspect.findings import FindingsView, count_of
 from ...views.inspect.thread import ThreadView
 from ...views.source.view import REQUESTS, SourceView
 from ...views.warp.view import WarpView
+from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 
 # Of the tabs' text, and the gap at either side of it; the smallest are for large text, of which so much is left.
@@ -111,7 +112,7 @@ class SidePanel(QFrame):
         self.bar.setTabText(tab, f"Findings {total}" if total else "Findings")
         counted = [plural(number, severity) for severity, number in count.items() if number]
         nothing = "nothing to tell" if session.is_examined else "looking for what is worth telling"
-        self.bar.setTabToolTip(tab, ", ".join(counted) or nothing)
+        self.bar.setTabToolTip(tab, plain_tip(", ".join(counted) or nothing))
         self._fit_tabs(self.theme)
 
     def _name_tabs(self, theme: Theme, session: Session | None = None) -> None:

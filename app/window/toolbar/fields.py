@@ -12,7 +12,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter
+from ...model.visible_text import visible
 from ...widgets.controls import Chip, Combo, Entry, button, mark
+from ...widgets.plain_text import plain_tip
 
 
 class Field(Protocol):
@@ -36,7 +38,7 @@ class ChoiceField(Combo):
 
     def mark(self, sentence: str) -> None:
         """Show the field as wrong, or as right again."""
-        self.setToolTip(sentence)
+        self.setToolTip(plain_tip(sentence))
         mark(self, "invalid", bool(sentence))
 
 
@@ -74,13 +76,13 @@ class FileField(QWidget):
     def put(self, text: str) -> None:
         """Show a path."""
         self._path = text
-        self.choose.setText(Path(text).name or "choose…")
-        self.choose.setToolTip(text or self.name)
+        self.choose.setText(visible(Path(text).name).replace("&", "&&") or "choose…")
+        self.choose.setToolTip(plain_tip(text or self.name))
         self.clear.setVisible(bool(text))
 
     def mark(self, sentence: str) -> None:
         """Show the field as wrong, or as right again."""
-        self.choose.setToolTip(sentence or self._path)
+        self.choose.setToolTip(plain_tip(sentence or self._path))
         mark(self.choose, "invalid", bool(sentence))
 
     def _ask(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QFrame, QWidget
 
+from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme, boxes_palette, boxes_sheet
 from .fields import ChoiceField, NumberField
 
@@ -27,12 +28,12 @@ class LaunchOptions(QFrame):
         self.schedule.offer([(kind, kind) for kind in SCHEDULES], "lockstep")
         self.schedule.picked.connect(lambda _: touched("schedule", True))
         self.form = QFormLayout(self)
-        self.form.addRow("Schedule", self.schedule)
+        self.form.addRow(PlainLabel("Schedule"), self.schedule)
         self.numbers = {name: NumberField(label, digits) for name, label, digits in NUMBERS}
         for name, label, _ in NUMBERS:
             self.numbers[name].textEdited.connect(lambda _, name=name: touched(name, False))
             self.numbers[name].editingFinished.connect(left)
-            self.form.addRow(label, self.numbers[name])
+            self.form.addRow(PlainLabel(label), self.numbers[name])
         self.same = QCheckBox("Change both panes alike")
         self.same.setAccessibleName("Change both panes alike")
         self.form.addRow(self.same)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from PySide6.QtCore import QPoint, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter, Scenario
 from ...model.bookmark import Setup
@@ -17,6 +17,7 @@ from ...model.setup_edits import parameters_of, text_problem, values_of, with_sc
 from ...model.setup_text import option_texts, options_summary
 from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
+from ...widgets.plain_text import PlainLabel
 from ...widgets.spoken_words import speak
 from ...widgets.theme import Theme
 from .fields import Field, NumberField, field_for, merged_parameters, parameter_chips
@@ -60,7 +61,7 @@ class Toolbar(QFrame):
     def _build(self) -> None:
         self.flow = FlowLayout(self)
         self.flow.setContentsMargins(12, 8, 12, 8)
-        self.brand = QLabel("Tilescope")
+        self.brand = PlainLabel("Tilescope")
         self.brand.setObjectName("brand")
         self.flow.add(self.brand)
         self.scenario_combos = [Combo(f"{pane} scenario") for pane in PANE_NAMES]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilescope.app.cli.text_table import aligned
+from tilescope.app.cli.text_output import aligned
 
 ROWS = [["name", "n", "seconds"], ["a longer one", "1,000", "0.5"], ["last", "20", ""]]
 

@@ -1,0 +1,214 @@
+"""Every text of a trace file is data: shown as it is and printed as one line, whatever stands in it."""
+
+import ast
+import dataclasses
+import re
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+from PySide6 import QtGui
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QLabel,
+    QListWidget,
+    QTextEdit,
+    QToolTip,
+    QTreeWidget,
+    QWidget,
+)
+
+from measured import measurement
+from sessions import application, matmul, uneven
+from tilescope import app
+from tilescope.app.charts.build import build
+from tilescope.app.charts.choice import Choice
+from tilescope.app.charts.sources import Source
+from tilescope.app.cli.main import main
+from tilescope.app.model.bookmark import Bookmark, Setup
+from tilescope.app.model.visible_text import visible, visible_in_place, visible_lines
+from tilescope.app.timings.export import Page, write_figure
+from tilescope.app.widgets.plain_text import PlainLabel, RichLabel, plain_tip
+from tilescope.tracer.model.launch import encode
+from tilescope.tracer.model.trace import KernelError, Trace
+from tilescope.tracer.storage.trace_file import save
+from windows import opened
+
+APP = Path(app.__file__).parent
+HOSTILE = "<b>B&W</b><img src='/nowhere.png'>\x1b]0;owned\x07\r\n::error file=a.py::owned\u202e"
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+TIPS = {"setToolTip": -1, "setTabToolTip": 1, "showText": 1}  # methods, and which argument is the text
+
+
+def hostile(trace: Trace, launch: str = "") -> Trace:
+    """Return a trace with a hostile text in every place that holds whatever text there is."""
+    file = f"/x/{HOSTILE}.py"
+    return dataclasses.replace(
+        trace,
+        kernel=f"kernel {HOSTILE}",
+        launch=launch or trace.launch,
+        buffers=tuple(dataclasses.replace(b, name=b.name + HOSTILE) for b in trace.buffers),
+        sites=tuple(dataclasses.replace(s, function=f"kernel {HOSTILE}", file=file) for s in trace.sites),
+        sources={file: f"# {HOSTILE}\n" + "".join(trace.sources.values())},
+        notice=f"notice {HOSTILE}",
+        made_by=f"made {HOSTILE}",
+        accesses=trace.accesses + 5,  # so that it is a part, and the notice is shown
+        error=KernelError(f"Error{HOSTILE}", f"message {HOSTILE}", (0, 0, 0), (0, 0, 0), file, 3),
+    )
+
+
+def hostile_files(folder: Path) -> list[Path]:
+    """Return files of a kernel with names of its own and of a racing scenario."""
+    racing, own = matmul("count-racing"), uneven(folder)
+    named = msgspec.structs.replace(own.launch, kernel=f"/x/{HOSTILE}.py:{HOSTILE}")
+    traces = {
+        "racing": hostile(racing.trace, encode(racing.launch)),
+        "000-own": hostile(own.trace, encode(named)),
+    }
+    for name, trace in traces.items():
+        save(trace, folder / f"{name}.npz")
+    return [folder / f"{name}.npz" for name in traces]
+
+
+def texts_of(window: QWidget) -> list[str]:
+    """Return what labels, tips and lists of a window say; HTML of ours as what a reader sees of it."""
+    said = []
+    for label in window.findChildren(QLabel):
+        if label.objectName() == "qtooltip_label":  # Qt's own, whose text is that of a tip
+            said.append(tip(label.text()))
+            continue
+        rich = label.textFormat() == Qt.TextFormat.RichText
+        assert rich or label.textFormat() == Qt.TextFormat.PlainText, label.text()
+        assert not (rich and re.search("<img|<b>B", label.text())), label.text()
+        said.append(unescape(label.text()) if rich else label.text())
+    for box in window.findChildren(QComboBox):
+        said += [box.itemText(i) for i in range(box.count())]
+        said += [tip(box.itemData(i, Qt.ItemDataRole.ToolTipRole)) for i in range(box.count())]
+    for found in window.findChildren(QListWidget):
+        items = [found.item(i) for i in range(found.count())]
+        said += [t for item in items for t in (item.text(), tip(item.toolTip()))]
+    for tree in window.findChildren(QTreeWidget):
+        said += [tip(tree.topLevelItem(i).toolTip(0)) for i in range(tree.topLevelItemCount())]
+    said += [tip(widget.toolTip()) for widget in window.findChildren(QWidget)]
+    return [*said, *(edit.toPlainText() for edit in window.findChildren(QTextEdit)), window.windowTitle()]
+
+
+def tip(text: str | None) -> str:
+    """Return what a tip says, once it is sure that nothing of a file's in it is taken for HTML."""
+    text = text or ""
+    rich = QtGui.Qt.mightBeRichText(text)
+    assert not (rich and re.search("<img|<b>B", text)), text
+    return unescape(text.replace("<br>", "\n")) if rich else text
+
+
+def hover(widget: QWidget) -> list[str]:
+    """Return the tips at a grid of places on a widget."""
+    said = []
+    for x in range(5, widget.width(), max(widget.width() // 7, 9)):
+        for y in range(5, widget.height(), max(widget.height() // 7, 9)):
+            place = QPoint(x, y)
+            QTest.mouseMove(widget, place)
+            QApplication.sendEvent(widget, QHelpEvent(QEvent.Type.ToolTip, place, widget.mapToGlobal(place)))
+            said.append(tip(QToolTip.text()))
+    QToolTip.hideText()
+    return said
+
+
+def test_the_window_shows_every_text_of_a_file_as_it_is(tmp_path):
+    said = []
+    for path in hostile_files(tmp_path):
+        with opened(mark=Bookmark(panes=(Setup(file=str(path)),))) as window:
+            window.central.notice.ask(HOSTILE, [(HOSTILE, lambda: None)])
+            for name in ("source", "thread", "warp", "findings", "explain"):
+                window.central.show_tab(name)
+                window.stage.step(1)
+                window.draw()
+                said += texts_of(window)
+            for view in (window.central.panes[0].memory, window.central.timelines[0]):
+                said += hover(view)
+            window.central.notice.inform(HOSTILE)
+            said += texts_of(window)
+    shown = "\n".join(said)
+    assert not UNSEEN.search(shown)
+    assert f"kernel {visible(HOSTILE)}" in shown
+    assert f"notice {visible(HOSTILE)}" in shown
+    assert f"message {visible_lines(HOSTILE)}" in shown
+
+
+def test_the_commands_print_every_text_of_a_file_in_one_line(tmp_path, capsys):
+    for path in hostile_files(tmp_path):
+        for words in ([], ["--by", "line"], ["--by", "buffer"], ["--by", "block"]):
+            assert main(["counters", str(path), *words]) == 0
+    out = capsys.readouterr().out
+    assert "<img" in out
+    assert not UNSEEN.search(out)
+    assert not re.search("^(::|owned)", out, re.M)
+
+
+def test_an_error_is_one_line_whatever_it_names(tmp_path, capsys):
+    path = tmp_path / "a\x1b]0;owned\x07\n::error::owned.npz"
+    path.write_bytes(b"PK")
+    assert main(["counters", str(path)]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert not UNSEEN.search(told)
+
+
+@pytest.mark.parametrize("form", ["svg", "csv"])
+def test_the_texts_of_a_measurement_are_no_markup_of_a_chart(tmp_path, form):
+    application()
+    made = measurement(10.0, 11.0, 12.0)
+    device = msgspec.structs.replace(made.device, name=HOSTILE)
+    source = Source(tmp_path / "a.json", msgspec.structs.replace(made, device=device), recorded=False)
+    path = tmp_path / f"chart.{form}"
+    write_figure(build([source], Choice("bars")), path, Page((960, 540)))
+    text = path.read_text()
+    assert not UNSEEN.search(text)
+    assert not re.search("^::error", text, re.M)
+    if form == "svg":
+        assert not list(ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}img"))
+
+
+def test_a_label_a_tip_and_a_line_show_all_that_stands_in_a_text():
+    application()
+    assert PlainLabel("<b>a</b>\x1b\nb").text() == "<b>a</b>\\x1b\nb"
+    assert PlainLabel().textFormat() == Qt.TextFormat.PlainText
+    assert RichLabel().textFormat() == Qt.TextFormat.RichText
+    assert plain_tip("i < n & k") == "i < n & k"
+    assert plain_tip("<b>a & b</b>\nc") == "<qt>&lt;b&gt;a &amp; b&lt;/b&gt;<br>c</qt>"
+    assert visible("a\tb\r\n\x85\u2028\u202e\udcff é 🦊") == "a\\tb\\r\\n\\x85\\u2028\\u202e\\udcff é 🦊"
+    assert visible_lines("a\tb\n\x1b") == "a\tb\n\\x1b"
+    assert visible_in_place("a\x1b\u202e\nb") == "a\u241b\ufffd\nb"
+
+
+def test_every_label_and_tip_of_the_program_is_made_so():
+    files = {path: ast.parse(path.read_text(encoding="utf-8")) for path in APP.rglob("*.py")}
+    assert [
+        f"{path.relative_to(APP)}:{node.lineno}"
+        for path, tree in files.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and not _is_plain(node) and path.name != "plain_text.py"
+    ] == []
+
+
+def _is_plain(call: ast.Call) -> bool:
+    """Return whether a call makes no label of Qt's own, and gives a tip that is written here or went through ours."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name not in TIPS:
+        return name not in (
+            "QLabel",
+            "QMessageBox",
+            "QErrorMessage",
+            "QTextBrowser",
+            "setHtml",
+            "setWhatsThis",
+        )
+    text = call.args[TIPS[name]]
+    ours = isinstance(text, ast.Call) and getattr(text.func, "id", "") == "plain_tip"
+    return ours or isinstance(text, ast.Constant)
