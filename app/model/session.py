@@ -24,7 +24,7 @@ from ...tracer.model.launch import Launch, decode, is_python_program
 from ...tracer.model.trace import Trace
 from ...tracer.storage.trace_file import TraceFileError, load
 from ...tracer.type_inference.client import Answer
-from .visible_text import visible, visible_lines
+from .visible_text import visible
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def with_visible_names(trace: Trace) -> Trace:
         outside=replace(outside, text=tuple(map(visible, outside.text))),
         error=error
         and replace(
-            error, type=visible(error.type), message=visible_lines(error.message), file=visible(error.file)
+            error, type=visible(error.type), message=visible(error.message), file=visible(error.file)
         ),
     )
 

@@ -138,7 +138,7 @@ def test_the_window_shows_every_text_of_a_file_as_it_is(tmp_path):
     assert not UNSEEN.search(shown)
     assert f"kernel {visible(HOSTILE)}" in shown
     assert f"notice {visible(HOSTILE)}" in shown
-    assert f"message {visible_lines(HOSTILE)}" in shown
+    assert f"Error{visible(HOSTILE)}" in shown
 
 
 def test_the_commands_print_every_text_of_a_file_in_one_line(tmp_path, capsys):
