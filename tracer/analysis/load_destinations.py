@@ -1,4 +1,4 @@
-"""Where a loaded element goes: to its element of shared memory, or into the result of its thread."""
+"""Where a loaded element goes: to the first element that is written with its value by the same thread."""
 
 from __future__ import annotations
 
@@ -7,50 +7,118 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dataflow.source_flow import Carried, Share, flow_of
 from ..model.array_types import AnyInts, Ints
+from ..model.grouping import group_starts, stable_order
 from ..model.trace import Op, Trace
 
 
 class LoadDestinations:
-    """The stores that loaded elements go to.
+    """The stores and atomics that loaded elements go to: of each load the first that its value really reaches, if any.
 
-    Only loads have one: the thread's next store of the same value to shared memory in the same phase, or else
-    the thread's last store to global memory in the launch. Tables hold the stores alone, which are few.
+    Where the kernel's source is known, that is a store of the same thread into which the source carries the value
+    (`tracer/dataflow`), next in the thread's own order. Where the source leaves open whether it does (by the way
+    taken, or in max and min), the values decide: they must be equal. Accesses from elsewhere, and those of a kernel
+    whose source is not known, go to the thread's next store of the same value in the same phase. Other loads go
+    nowhere. Tables hold the stores alone, which are few.
     """
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._homes = _Homes(trace)
+        self._flow = _SourceFlow(trace)
         self._next = _NextStores(trace)
 
     def of(self, rows: AnyInts) -> Ints:
         """Return the row of the store that the element of each of some accesses goes to, -1 where there is none."""
         result = np.full(len(rows), -1)
         loads = np.flatnonzero(self._trace.op[rows] == Op.LOAD)
-        near = self._next.of(rows[loads])
-        result[loads] = np.where(near >= 0, near, self._homes.of(rows[loads]))
+        site = self._trace.site[rows[loads]]
+        for number in np.unique(site).tolist():
+            mine = loads[site == number]
+            known = self._flow.is_known(number)
+            result[mine] = self._flow.of(number, rows[mine]) if known else self._next.of(rows[mine])
         return result
 
 
-class _Homes:
-    """The last store to global memory of each thread that makes one."""
+class _SourceFlow:
+    """The stores that a load reaches by the source: for each of its sites, the next execution of these."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        stores = _stores(trace, "global")
-        self._thread, last = np.unique(trace.thread_in_grid(stores)[::-1], return_index=True)
-        self._row = stores[::-1][last]
+        self._flow = flow_of(next(iter(trace.sources.values()), ""), trace.kernel)
+        self._file = next(iter(trace.sources), "")
+        self._places = [(site.line, site.column) for site in trace.sites]
+        writes = np.flatnonzero(trace.op != Op.LOAD)
+        self._threads = np.unique(trace.thread_in_grid(writes))
+        site = trace.site[writes]
+        order = stable_order(site)
+        starts = group_starts(site[order])
+        self._stores = {
+            int(site[group[0]]): self._keys(writes[group]) for group in np.split(order, starts[1:]) if len(group)
+        }
+        self._loads: dict[int, Ints] = {}
 
-    def of(self, rows: AnyInts) -> Ints:
-        """Return per access the row of its thread's last store, -1 where there is none."""
-        return _looked_up(self._thread, self._row, self._trace.thread_in_grid(rows))
+    def is_known(self, site: int) -> bool:
+        """Whether the source says where the loads of a site go."""
+        return self._flow is not None and self._trace.sites[site].file == self._file
+
+    def of(self, site: int, rows: AnyInts) -> Ints:
+        """Return the store that each of some loads of one site goes to, -1 for none."""
+        best = np.full(len(rows), len(self._trace))
+        for store, stored in self._stores.items():
+            carried = (self._flow or {}).get(self._places[store], {}).get(self._places[site])
+            if carried and max(carried) > Share.NONE and self.is_known(store):
+                found = self._reached(site, carried, rows, stored)
+                best = np.where((found >= 0) & (found < best), found, best)
+        return np.where(best < len(self._trace), best, -1)
+
+    def _reached(self, site: int, carried: Carried, rows: AnyInts, stored: Ints) -> Ints:
+        """Return the next store of each load's thread if it is of the load's value, else -1."""
+        trace, key = self._trace, self._key(rows)
+        following = _next(stored, key)
+        row = following % len(trace)
+        found = (following >= 0) & (following // len(trace) == key // len(trace))
+        share = np.full(len(rows), carried.newest)
+        if carried.older != carried.newest:
+            again = _next(self._loads_of(site), key)
+            share[(again >= 0) & (again < following)] = carried.older
+        same = np.zeros(len(rows), bool) if trace.value is None else _equal(trace.value[rows], trace.value[row])
+        found &= (share == Share.ALL) | ((share == Share.SOME) & same)
+        return np.where(found, row, -1)
+
+    def _loads_of(self, site: int) -> Ints:
+        if site not in self._loads:
+            mine = np.flatnonzero(self._trace.site == site)
+            self._loads[site] = self._keys(mine[self._trace.op[mine] == Op.LOAD])
+        return self._loads[site]
+
+    def _keys(self, rows: AnyInts) -> Ints:
+        return np.sort(self._key(rows))
+
+    def _key(self, rows: AnyInts) -> Ints:
+        """Return a number for each access that sorts by thread, then row; negative for one whose thread writes nothing."""
+        thread = self._trace.thread_in_grid(rows)
+        key: Ints = _looked_up(self._threads, np.arange(len(self._threads)), thread) * len(self._trace) + rows
+        return key
+
+
+def _next(ascending: Ints, wanted: Ints) -> Ints:
+    """Return the next larger entry of each wanted number, -1 where there is none."""
+    position = np.searchsorted(ascending, wanted, side="right")
+    return np.append(ascending, -1)[position]
+
+
+def _equal(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values are the same; nan equals nan here."""
+    same: NDArray[np.bool_] = (one == other) | ((one != one) & (other != other))
+    return same
 
 
 class _NextStores:
-    """The stores to shared memory, sorted by what tells them apart: thread and phase, value, row."""
+    """The stores, sorted by what tells them apart: thread and phase, value, row."""
 
     def __init__(self, trace: Trace) -> None:
-        self._trace, stores = trace, _stores(trace, "shared")
+        self._trace, stores = trace, np.flatnonzero(trace.op == Op.STORE)
         self._phases = int(trace.phase.max(initial=0)) + 1
         self._turns, turn = np.unique(self._turns_of(stores), return_inverse=True)
         self._values = np.zeros(1, np.int64) if trace.value is None else np.unique(trace.value[stores])
@@ -83,16 +151,6 @@ class _NextStores:
             value = _positions(self._values, self._trace.value[rows])
         pair: Ints = turn * (len(self._values) + 1) + value
         return pair
-
-
-def _stores(trace: Trace, space: str) -> Ints:
-    """Return the stores to memory of this space."""
-    there = trace.buffer_columns.space == space
-    if not trace.access_counts[there, Op.STORE].any():
-        return np.empty(0, np.int64)
-    stores = np.flatnonzero(trace.op == Op.STORE)
-    found: Ints = stores[there[trace.buffer[stores]]]
-    return found
 
 
 def _positions(ascending: NDArray[Any], wanted: NDArray[Any]) -> Ints:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.analysis.buffer_contents import INTO_SHARED, NOWHERE
+from ....tracer.analysis.buffer_contents import NOWHERE
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints, Mask
 from ....tracer.model.trace import WARP, Op
@@ -229,10 +229,7 @@ class MemoryViewData:
 
     def shown(self, rows: Ints, selection: Selection) -> Ints:
         """Return those accesses whose copy of the buffer is drawn: the selected block's, the selected thread's."""
-        trace = self.session.trace
-        space = np.array([b.space for b in trace.buffers], "U8")[trace.buffer[rows]]
-        block, thread = trace.block[rows] == selection.block, trace.thread[rows] == selection.thread
-        shown: Ints = rows[((space != "shared") | block) & ((space != "local") | (block & thread))]
+        shown: Ints = rows[self._is_drawn(self.session.trace.buffer[rows], rows, selection)]
         return shown
 
     def own(self, rows: Ints, selection: Selection) -> Mask:
@@ -273,8 +270,8 @@ class MemoryViewData:
         session = self.session
         rows = self.shown(session.memory.accesses_at(moment), selection)
         kind, to, at = session.memory.destinations(rows)
-        elsewhere = (kind == INTO_SHARED) & (session.trace.block[rows] != selection.block)
-        going = (kind != NOWHERE) & ~elsewhere
+        stays = (to == session.trace.buffer[rows]) & (at == session.trace.index[rows])
+        going = (kind != NOWHERE) & ~stays & self._is_drawn(to, rows, selection)
         rows, to, at = rows[going], to[going], at[going]
         start = self._points(session.trace.buffer[rows].astype(np.int64), session.trace.index[rows], places)
         end = self._points(to, at, places)
@@ -284,6 +281,14 @@ class MemoryViewData:
         drawn = np.isfinite(start[:, 0]) & np.isfinite(end[:, 0])
         picks = [(REQUEST_KINDS[k], drawn & (kinds == k)) for k in np.unique(kinds).tolist()]
         return [LoadsInFlight(k, start[m], end[m], own[m], chosen[m]) for k, m in picks if m.any()]
+
+    def _is_drawn(self, buffers: Ints, rows: Ints, selection: Selection) -> Mask:
+        """Return whether the copy of a buffer is drawn that the thread of each access sees."""
+        trace = self.session.trace
+        space = np.array([b.space for b in trace.buffers], "U8")[buffers]
+        block, thread = trace.block[rows] == selection.block, trace.thread[rows] == selection.thread
+        drawn: Mask = ((space != "shared") | block) & ((space != "local") | (block & thread))
+        return drawn
 
     def _points(
         self, buffers: Ints, index: NDArray[np.integer], places: Mapping[int, BufferPlace]

@@ -152,18 +152,12 @@ def test_accesses_of_a_moment_are_those_of_its_requests(programs: Programs, kind
 
 
 def destination(trace: Trace, row: int) -> int | None:
-    """Return the row of the store that a load's element goes to."""
+    """Return the row of the store that a load's element goes to, where there is no source: the next alike."""
     if trace.op[row] != Op.LOAD:
         return None
-    mine = np.flatnonzero((trace.block == trace.block[row]) & (trace.thread == trace.thread[row])).tolist()
-    stores = [r for r in mine if trace.op[r] == Op.STORE]
-    for other in stores:
-        near = (
-            other > row and trace.phase[other] == trace.phase[row] and trace.value[other] == trace.value[row]
-        )
-        if near and BUFFERS[trace.buffer[other]].space == "shared":
-            return other
-    return next((r for r in reversed(stores) if BUFFERS[trace.buffer[r]].space == "global"), None)
+    same = (trace.block == trace.block[row]) & (trace.thread == trace.thread[row])
+    same &= (trace.op == Op.STORE) & (trace.phase == trace.phase[row]) & (trace.value == trace.value[row])
+    return next((other for other in np.flatnonzero(same).tolist() if other > row), None)
 
 
 @examples
@@ -212,14 +206,14 @@ def test_at_the_end_a_matmul_has_its_product_and_read_each_element_as_often_as_i
     assert not contents.written(2, 0).any()
 
 
-def test_a_tile_flies_into_shared_memory_and_a_product_into_its_result():
+def test_without_a_source_an_element_flies_to_where_its_value_is_stored_next():
     program = [[(0, L, PLAIN, 5), (1, S, TILE, 3)], [(2, L, TILE, 3)], [(3, S, COLUMNS, 2)]]
     trace = trace_of({(0, 0): program})
     object.__setattr__(trace, "value", np.array([8.0, 8.0, 8.0, 1.0]))
     kinds, buffers, indices = contents_of(trace, requests_of(trace)).destinations(np.arange(4))
-    assert kinds.tolist() == [INTO_SHARED, NOWHERE, INTO_RESULT, NOWHERE]
-    assert buffers.tolist() == [TILE, -1, COLUMNS, -1]
-    assert indices.tolist() == [3, -1, 2, -1]
+    assert kinds.tolist() == [INTO_SHARED, NOWHERE, NOWHERE, NOWHERE]
+    assert buffers.tolist() == [TILE, -1, -1, -1]
+    assert indices.tolist() == [3, -1, -1, -1]
 
 
 def test_a_shared_buffer_is_poison_until_its_block_writes_it():

@@ -1,0 +1,281 @@
+"""A walk through a function along all its ways, which keeps what variables carry. Nothing of the program runs.
+
+What flows are data, not decisions: a value that a branch is taken by, or an index, goes nowhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from .carried import Paths, Place, Values, doubtful, joined, united
+
+DEEPEST = 6  # calls of functions in each other
+ROUNDS = 12  # of a loop, after which nothing new is found in any program that a person writes
+MOST_STEPS = 60_000  # nodes walked for one store, after which the walk is given up
+ARITHMETIC = re.compile(r"(u?int|float|complex)(_|c|p|8|16|32|64|128)?|bool_?|abs|round|pow|divmod")
+MODULES = {"math", "cmath", "np", "numpy", "operator", "libdevice", "fp16"}
+EXCHANGES = re.compile(r"shfl\w*|\w+_sync|activemask|lanemask_lt|syncthreads\w*|syncwarp")
+
+
+class GaveUp(Exception):
+    """The program is too large, or does what is not followed."""
+
+
+class Walk:
+    """A walk to one store (`place`), which tells `reached` what it writes each time that it comes there."""
+
+    def __init__(
+        self, functions: Mapping[str, ast.FunctionDef], place: Place, reached: Callable[[Values], None]
+    ) -> None:
+        self._functions, self._place, self._reached = functions, place, reached
+        self._paths = Paths()
+        self._frames: list[str] = []
+        self._leaving: list[dict[str, list[Paths]]] = [{}]  # ways out of loops and functions, by the word
+        self._returned: list[list[Values]] = [[]]
+        self._steps = self._kept = 0
+
+    def function(self, node: ast.FunctionDef, arguments: Sequence[Values]) -> Values:
+        """Walk through a function; return what it returns carries. Raises GaveUp."""
+        self._frames.append(node.name)
+        self._leaving.append({})
+        self._returned.append([])
+        names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)]
+        for number, name in enumerate(names):
+            self._set(name, arguments[number] if number < len(arguments) else {})
+        self._body(node.body)
+        self._paths = joined([self._paths, *self._leaving.pop().get("return", [])])
+        mine = f"{len(self._frames)}."
+        self._paths.variables = {n: v for n, v in self._paths.variables.items() if not n.startswith(mine)}
+        self._frames.pop()
+        found = self._returned.pop()
+        return found[0] if len(found) == 1 else doubtful(united(found))
+
+    def _name(self, name: str) -> str:
+        return f"{len(self._frames)}.{name}"
+
+    def _set(self, name: str, values: Values) -> None:
+        self._paths.variables[self._name(name)] = values
+
+    def _count(self) -> None:
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            raise GaveUp
+
+    def _body(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            if self._paths.dead:
+                return
+            self._count()
+            getattr(self, f"_do_{type(statement).__name__}", self._other)(statement)
+
+    def _other(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.Try | ast.AsyncFor | ast.AsyncWith | ast.ClassDef):
+            raise GaveUp
+
+    def _do_Match(self, node: ast.stmt) -> None:
+        raise GaveUp
+
+    def _do_With(self, node: ast.With) -> None:
+        for item in node.items:
+            self._value(item.context_expr)
+        self._body(node.body)
+
+    def _do_Expr(self, node: ast.Expr) -> None:
+        self._value(node.value)
+
+    def _do_Assert(self, node: ast.Assert) -> None:
+        self._value(node.test)
+
+    def _do_Raise(self, node: ast.Raise) -> None:
+        self._leave("raise")
+
+    def _do_Return(self, node: ast.Return) -> None:
+        self._returned[-1].append(self._value(node.value) if node.value else {})
+        self._leave("return")
+
+    def _do_Break(self, node: ast.Break) -> None:
+        self._leave("break")
+
+    def _do_Continue(self, node: ast.Continue) -> None:
+        self._leave("continue")
+
+    def _leave(self, word: str) -> None:
+        self._leaving[-1].setdefault(word, []).append(self._paths)
+        self._paths = joined([])
+
+    def _do_Assign(self, node: ast.Assign) -> None:
+        parts = node.value.elts if isinstance(node.value, ast.Tuple | ast.List) else None
+        targets = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple | ast.List) else None
+        if parts and targets and len(node.targets) == 1 and len(parts) == len(targets):
+            for target, values in zip(targets, self._values(parts), strict=True):
+                self._assign(target, values)
+            return
+        values = self._value(node.value)
+        for one in node.targets:
+            self._assign(one, values)
+
+    def _do_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value:
+            self._assign(node.target, self._value(node.value))
+
+    def _do_AugAssign(self, node: ast.AugAssign) -> None:
+        found = united(self._values([node.target, node.value], loaded=True))
+        self._assign(node.target, found, indexed=True)
+
+    def _assign(self, target: ast.expr, values: Values, *, indexed: bool = False) -> None:
+        if isinstance(target, ast.Name):
+            self._set(target.id, values)
+        elif isinstance(target, ast.Tuple | ast.List):
+            for part in target.elts:
+                self._assign(part, doubtful(values))
+        elif isinstance(target, ast.Starred):
+            self._assign(target.value, doubtful(values))
+        elif isinstance(target, ast.Subscript | ast.Attribute):
+            if not indexed:
+                self._index(target)
+            self._store((target.lineno, target.col_offset), values)
+
+    def _index(self, node: ast.expr) -> None:
+        """Execute the loads that tell where an element is."""
+        while isinstance(node, ast.Subscript | ast.Attribute):
+            if isinstance(node, ast.Subscript):
+                self._value(node.slice)
+            node = node.value
+
+    def _store(self, place: Place, values: Values) -> None:
+        if place == self._place:
+            self._reached(self._paths.reaching(values))
+            self._paths.forget()
+
+    def _do_If(self, node: ast.If) -> None:
+        self._value(node.test)
+        before = self._paths.copy()
+        self._body(node.body)
+        after, self._paths = self._paths, before
+        self._body(node.orelse)
+        self._paths = joined([after, self._paths])
+
+    def _do_While(self, node: ast.While) -> None:
+        self._loop(node, lambda: self._value(node.test))
+
+    def _do_For(self, node: ast.For) -> None:
+        values = self._value(node.iter)
+        if not isinstance(node.iter, ast.Call):  # an array, of which the loop loads each element
+            values = {}
+
+        def head() -> None:
+            places = {(node.iter.lineno, node.iter.col_offset), (node.lineno, node.col_offset)}
+            loads = [self._paths.load(place) for place in places] if isinstance(node.iter, ast.Name) else []
+            self._assign(node.target, united(loads))
+
+        self._loop(node, head if not values else lambda: self._assign(node.target, doubtful(values)))
+
+    def _loop(self, node: ast.For | ast.While, head: Callable[[], object]) -> None:
+        """Walk through a loop until nothing new is found."""
+        entry, out = self._paths.copy(), []
+        for _ in range(ROUNDS):
+            known = self._paths.key()
+            head()
+            out = [self._paths.copy()]
+            self._leaving.append({})
+            self._body(node.body)
+            left = self._leaving.pop()
+            for word in ("return", "raise"):
+                self._leaving[-1].setdefault(word, []).extend(left.get(word, []))
+            out += left.get("break", [])
+            self._paths = joined([entry.copy(), self._paths, *left.get("continue", [])])
+            if self._paths.key() == known:
+                break
+        else:
+            raise GaveUp
+        self._paths = joined(out[:1]).copy()
+        self._body(node.orelse)
+        self._paths = joined([self._paths, *out[1:]])
+
+    def _value(self, node: ast.expr, *, loaded: bool = False) -> Values:
+        """Return what an expression carries; `loaded`: a target that is read before it is written."""
+        self._count()
+        known = getattr(self, f"_of_{type(node).__name__}", None)
+        if known is not None and (loaded or not isinstance(getattr(node, "ctx", None), ast.Store)):
+            found: Values = known(node)
+            return found
+        return united(self._values([n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]))
+
+    def _values(self, nodes: Sequence[ast.expr], *, loaded: bool = False) -> list[Values]:
+        """Return what expressions carry once all are computed; each is kept as a variable while the others are."""
+        first = self._kept
+        for node in nodes:
+            values = self._value(node, loaded=loaded)
+            self._paths.variables[f"?{self._kept}"] = values
+            self._kept += 1
+        kept, self._kept = [f"?{number}" for number in range(first, self._kept)], first
+        return [self._paths.variables.pop(name, {}) for name in kept]
+
+    def _of_Name(self, node: ast.Name) -> Values:
+        return self._paths.variables.get(self._name(node.id), {})
+
+    def _of_Constant(self, node: ast.Constant) -> Values:
+        return {}
+
+    def _of_Lambda(self, node: ast.Lambda) -> Values:
+        raise GaveUp
+
+    _of_ListComp = _of_SetComp = _of_DictComp = _of_GeneratorExp = _of_Lambda  # type: ignore[assignment]
+
+    def _of_NamedExpr(self, node: ast.NamedExpr) -> Values:
+        values = self._value(node.value)
+        self._assign(node.target, values)
+        return values
+
+    def _of_Attribute(self, node: ast.Attribute) -> Values:
+        if isinstance(node.value, ast.Subscript):
+            return self._value(node.value, loaded=True)
+        return {}  # a shape, a size, a thread's number
+
+    def _of_Subscript(self, node: ast.Subscript) -> Values:
+        self._index(node)
+        root: ast.expr = node
+        while isinstance(root, ast.Subscript | ast.Attribute):
+            root = root.value
+        packed = self._paths.variables.get(self._name(root.id), {}) if isinstance(root, ast.Name) else {}
+        return united([self._paths.load((node.lineno, node.col_offset)), doubtful(packed)])
+
+    def _of_IfExp(self, node: ast.IfExp) -> Values:
+        self._value(node.test)
+        before = self._paths.copy()
+        first = self._value(node.body)
+        after, self._paths = self._paths, before
+        second = self._value(node.orelse)
+        # As if both were put into one variable, each on its way.
+        after.variables["if"], self._paths.variables["if"] = first, second
+        self._paths = joined([after, self._paths])
+        return self._paths.variables.pop("if", {})
+
+    def _of_BoolOp(self, node: ast.BoolOp) -> Values:
+        return doubtful(united(self._values(node.values)))
+
+    def _of_Call(self, node: ast.Call) -> Values:
+        name, owner = _called(node.func)
+        arguments = self._values([*node.args, *(keyword.value for keyword in node.keywords)])
+        if owner == "atomic":
+            self._store((node.lineno, node.col_offset), arguments[-1] if len(arguments) > 1 else {})
+            return {}
+        if name in self._functions and not owner:
+            if len(self._frames) > DEEPEST or name in self._frames:
+                raise GaveUp
+            return self.function(self._functions[name], arguments)
+        if EXCHANGES.fullmatch(name) or name in ("range", "len", "grid", "gridsize"):
+            return {}
+        if owner in MODULES or ARITHMETIC.fullmatch(name):
+            return united(arguments)
+        return doubtful(united(arguments))  # min, max, cuda.selp, what is not known
+
+
+def _called(function: ast.expr) -> tuple[str, str]:
+    """Return the name of what is called, and the last name of what it is taken from, "" for none."""
+    if isinstance(function, ast.Attribute):
+        owner = function.value
+        return function.attr, owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "?")
+    return getattr(function, "id", ""), ""
