@@ -21,10 +21,14 @@ from ...tracer.findings.float64 import float64_findings
 from ...tracer.findings.not_compiled import refusal_findings
 from ...tracer.model.finding import Finding, sort_key
 from ...tracer.model.launch import Launch, decode, is_python_program
-from ...tracer.model.trace import Trace
+from ...tracer.model.trace import Buffer, Trace
 from ...tracer.storage.trace_file import TraceFileError, load
 from ...tracer.type_inference.client import Answer
 from .visible_text import visible
+
+
+class TextbookBuffer(Buffer):
+    """A matrix of the catalogue, which is called by a capital, as in a textbook; a user's has the name that it has."""
 
 
 @dataclass(frozen=True)
@@ -111,11 +115,18 @@ class Session:
 
 def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title: str = "") -> Session:
     """Return the session of a trace: group its accesses, count them, and follow the memory. Takes a while."""
+    if scenario:
+        trace = replace(trace, buffers=tuple(map(_as_in_a_textbook, trace.buffers)))
     requests = requests_of(trace)
     counters, memory = counters_of(trace, requests), contents_of(trace, requests)
     return Session(
         launch, trace, requests, counters, memory, scenario, title or (scenario.title if scenario else "")
     )
+
+
+def _as_in_a_textbook(buffer: Buffer) -> Buffer:
+    is_matrix = len(buffer.name) == 1 and buffer.space == "global"
+    return TextbookBuffer(**vars(buffer)) if is_matrix else buffer
 
 
 def session_of_file(path: Path) -> Session:

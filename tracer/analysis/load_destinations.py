@@ -54,7 +54,9 @@ class _SourceFlow:
         order = stable_order(site)
         starts = group_starts(site[order])
         self._stores = {
-            int(site[group[0]]): self._keys(writes[group]) for group in np.split(order, starts[1:]) if len(group)
+            int(site[group[0]]): self._keys(writes[group])
+            for group in np.split(order, starts[1:])
+            if len(group)
         }
         self._loads: dict[int, Ints] = {}
 
@@ -82,7 +84,9 @@ class _SourceFlow:
         if carried.older != carried.newest:
             again = _next(self._loads_of(site), key)
             share[(again >= 0) & (again < following)] = carried.older
-        same = np.zeros(len(rows), bool) if trace.value is None else _equal(trace.value[rows], trace.value[row])
+        same = (
+            np.zeros(len(rows), bool) if trace.value is None else _equal(trace.value[rows], trace.value[row])
+        )
         found &= (share == Share.ALL) | ((share == Share.SOME) & same)
         return np.where(found, row, -1)
 
@@ -96,7 +100,7 @@ class _SourceFlow:
         return np.sort(self._key(rows))
 
     def _key(self, rows: AnyInts) -> Ints:
-        """Return a number for each access that sorts by thread, then row; negative for one whose thread writes nothing."""
+        """Return a number for each access that sorts by thread, then row; below 0 where its thread never writes."""
         thread = self._trace.thread_in_grid(rows)
         key: Ints = _looked_up(self._threads, np.arange(len(self._threads)), thread) * len(self._trace) + rows
         return key

@@ -45,8 +45,7 @@ def united(values: Iterable[Values]) -> Values:
 
 def doubtful(values: Values) -> Values:
     """Return what is carried at best: nobody knows whether it is."""
-    weaker = {p: Carried(min(c.older, Share.SOME), min(c.newest, Share.SOME)) for p, c in values.items()}
-    return weaker
+    return {p: Carried(min(c.older, Share.SOME), min(c.newest, Share.SOME)) for p, c in values.items()}
 
 
 class Paths:

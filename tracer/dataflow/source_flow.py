@@ -14,7 +14,9 @@ from .walk import GaveUp, Walk
 LONGEST = 400_000  # letters of a source text, beyond which nobody reads it
 MOST_STORES = 200  # of a program; one with more was written by a program, and is not followed
 
-Flow = Mapping[Place, Mapping[Place, Carried]]  # by store: of each load that may come before, what is in the store
+Flow = Mapping[
+    Place, Mapping[Place, Carried]
+]  # by store: of each load that may come before, what is in the store
 
 
 @lru_cache(maxsize=16)

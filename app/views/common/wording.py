@@ -13,7 +13,7 @@ from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.finding import block_text, coordinates_text, element_coordinates
 from ....tracer.model.finding import counted as plural
 from ....tracer.model.trace import Buffer, Check, Op, Trace
-from ...model.session import Session
+from ...model.session import Session, TextbookBuffer
 
 EXACT, PART = "exact", "part"
 MARKS = {
@@ -56,8 +56,8 @@ def listed(words: list[str]) -> str:
 
 
 def buffer_text(buffer: Buffer) -> str:
-    """Return the name of a buffer; a one-letter matrix in global memory is a capital, as in a textbook."""
-    return buffer.name.upper() if len(buffer.name) == 1 and buffer.space == "global" else buffer.name
+    """Return the name of a buffer as its kernel has it; a matrix of the catalogue is a capital, as in a textbook."""
+    return buffer.name.upper() if isinstance(buffer, TextbookBuffer) else buffer.name
 
 
 def element_text(buffer: Buffer, index: int) -> str:

@@ -11,7 +11,7 @@ from ..common.descriptions import index_of
 from ..common.heat import HEATS, element_heat
 from ..common.wording import block_text, coordinates_text, count_text, element_text, plural, value_text
 from .footprints import CellRect
-from .layout.sheet import Sheet
+from .layout.sheet import Sheet, is_image
 
 MOST_TEXTS = 2000
 
@@ -31,12 +31,18 @@ def hover_text(
     """Return an element's name, value, times read, what it is coloured by, and last writer, a line each."""
     trace, memory, copy = session.trace, session.memory, (selection.block, selection.thread)
     row = memory.writer(buffer, element, moment, *copy)
-    value = memory.values(buffer, moment, *copy).ravel()[element]
+    values = memory.values(buffer, moment, *copy).ravel()
+    value = values[element]
     lines = [element_text(trace.buffers[buffer], index_of(trace.buffers[buffer], element))]
     if row is None and cell_colours.is_poison(np.atleast_1d(value))[0]:
         lines[0] += ": not written yet"
     elif trace.value is not None and value.dtype.kind != "V":
         lines[0] += f" = {value_text(value)}"
+        if is_image(trace.buffers[buffer]):  # the colour of the pixel: its first element is under the pointer
+            colour = ", ".join(
+                value_text(v) for v in values[element : element + trace.buffers[buffer].shape[2]]
+            )
+            lines.append(f"pixel ({colour})")
     lines.append(f"read {plural(int(memory.reads(buffer, moment, *copy).ravel()[element]), 'time')} so far")
     if colour_by in HEATS:
         heat = int(element_heat(session, colour_by, buffer, moment, selection).ravel()[element])

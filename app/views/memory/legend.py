@@ -42,7 +42,7 @@ def legend_items(
     theme: Theme,
 ) -> list[LegendItem]:  # fmt: skip
     """Return what the colours of these groups mean, without buffers that are never touched, and the mark of it all."""
-    items = []
+    items, images = [], []
     for group in groups:
         names = ", ".join(buffer_text(buffers[n]) for n in group.buffers if n in touched)
         low, high = group.span.low, group.span.high
@@ -54,8 +54,12 @@ def legend_items(
             if high:
                 noun = theme.say(HEATS[group.measure])
                 items.append(LegendItem(f"{names} 0", group.measure, f"{count_text(int(high))} {noun}"))
+        elif names and group.measure == "image":
+            images.append(names)
         elif names:
             items.append(LegendItem(f"{names} {_number(low)}", "value", _number(high)))
+    if images:
+        items.append(LegendItem(f"{', '.join(images)}: own colours", TEXT))
     heats = {group.measure for group in groups} & HEATS.keys()
     if heats and not items:
         items.append(LegendItem(f"no {theme.say(HEATS[heats.pop()])}", TEXT))

@@ -26,6 +26,7 @@ from .view_data import AccessMark, LoadsInFlight
 # A point of a path as Qt streams it: whether a line leads to it from the one before, and where it lies.
 ELEMENT = np.dtype([("joined", ">i4"), ("x", ">f8"), ("y", ">f8")])
 GRID_FROM, SHAPES_FROM, TEXT_FROM = 4.0, 8.0, 28.0  # sides of a cell from which these are drawn, in pixels
+IMAGE_GRID_FROM = 16.0  # of an image, which lines between its pixels would grey
 BEND = 0.14  # how far an arc leaves the straight line, as a share of its length
 
 
@@ -61,7 +62,7 @@ class Dots(NamedTuple):
 
     part: CellRect  # the cells
     step: int  # each pixel stands for step x step cells
-    codes: cell_colours.Codes  # (rows, columns) of pixels
+    codes: cell_colours.Codes  # (rows, columns) of pixels; none of an image
     pixels: NDArray[np.uint32]  # (rows, columns), 0xAARRGGBB
     hatched: bool  # whether some cells show what is below
 
@@ -78,6 +79,13 @@ def dots_of(codes: cell_colours.Codes, part: CellRect, step: int, table: NDArray
     return Dots(
         part, step, shown, cell_colours.pixels(shown, table), bool((codes == cell_colours.POISON).any())
     )
+
+
+def image_dots(image: NDArray[np.uint32], part: CellRect, step: int) -> Dots:
+    """Return the pixels of a part of an image; of those that share a dot, the first."""
+    shown = np.ascontiguousarray(image[part.row0 : part.row1 : step, part.col0 : part.col1 : step])
+    none = np.empty((0, 0), np.uint8)
+    return Dots(part, step, none, shown, not shown.all())
 
 
 def draw_cells(painter: QPainter, place: BufferPlace, dots: Dots, theme: Theme) -> None:
@@ -99,7 +107,8 @@ def draw_cells(painter: QPainter, place: BufferPlace, dots: Dots, theme: Theme) 
         painter.setClipRect(target, Qt.ClipOperation.IntersectClip)
         painter.drawImage(shown, image)
         painter.restore()
-    if min(place.cell, place.row) >= GRID_FROM:  # on a sharper screen too, so that all show the same picture
+    fine = GRID_FROM if dots.codes.size else IMAGE_GRID_FROM
+    if min(place.cell, place.row) >= fine:  # on a sharper screen too, so that all show the same picture
         _draw_grid(painter, place, dots.part, theme)
 
 
@@ -201,7 +210,7 @@ def draw_footprint(
 
 def draw_written(painter: QPainter, place: BufferPlace, elements: NDArray[np.int64], theme: Theme) -> None:
     """Draw a small frame around the elements that the selected thread writes."""
-    edge = path_of(place, outlines.outline(*place.sheet.cells(elements)))
+    edge = path_of(place, outlines.outline(*outlines.distinct(*place.sheet.cells(elements))))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.strokePath(edge, pen(theme.palette.panel, 4.0))
     painter.strokePath(edge, pen(theme.palette.text, 2.0))

@@ -13,7 +13,7 @@ from PySide6.QtGui import QPainter, QPixmap
 
 from ...model.session import Selection, Session
 from ...widgets.theme import Theme
-from ..common.cell_colours import pixels
+from ..common import cell_colours
 from ..common.descriptions import warp_caption
 from ..common.drawing import rect, width_of
 from ..common.geometry import Box
@@ -172,7 +172,7 @@ class MemoryPicture:
     def _paint_values(
         self, painter: QPainter, state: ViewState, number: int, place: BufferPlace, dots: Dots
     ) -> None:
-        if place.cell < paint.TEXT_FROM:
+        if place.cell < paint.TEXT_FROM or not dots.codes.size:
             return
         session, letters = self.data.session, paint.letters(place.cell, self.theme)
         texts = descriptions.value_texts(session, number, place.sheet, dots.part, letters, *state.now)
@@ -190,6 +190,9 @@ class MemoryPicture:
     ) -> Dots:
         """Return the pixels of a buffer's cells; where few of many ever change, the others are made once."""
         data, (moment, selection) = self.data, state.now
+        if group.measure == "image":
+            unread = int(table[cell_colours.UNREAD])
+            return paint.image_dots(data.image(number, sheet, group, unread, moment, selection), *shape)
         changing = data.changing_elements(number, group, moment, selection)
         key = (data.copy(number, selection), group, sheet)
         if changing is None:
@@ -203,7 +206,7 @@ class MemoryPicture:
             (key, shape),
         )
         dots, hatched = with_changing(kept, changing.codes)
-        return Dots(*shape, dots, pixels(dots, table), hatched)
+        return Dots(*shape, dots, cell_colours.pixels(dots, table), hatched)
 
     def _paint_footprints(self, painter: QPainter, state: ViewState, layout: MemoryLayout) -> None:
         session, (moment, selection) = self.data.session, state.now
@@ -271,7 +274,7 @@ class MemoryPicture:
         name = max((width_of(buffer_text(b), bold) for b in above), default=0.0)
         line = words.line_of(self.theme)
         metrics = Metrics(line, needs.left, needs.right, min(name, 8 * line), needs.tiles)
-        return arrange(buffers, roles, self.room(state), metrics)
+        return arrange(buffers, roles, self.room(state), metrics, self.data.stored)
 
     def _groups(self, state: ViewState) -> list[ColourGroup]:
         key = (state.colour_by, state.selection, state.tops)

@@ -19,9 +19,10 @@ from ..common import cell_colours
 from ..common.heat import HEATS, element_heat, heat_moments
 from . import outlines as marks
 from .footprints import Footprints, footprints_of
+from .images import ImagePixels, Pixels, brightness_range
 from .layout.buffer_place import BufferPlace
 from .layout.layout import roles_of
-from .layout.sheet import Sheet
+from .layout.sheet import Sheet, is_image
 from .sparse_sheets import ChangingElements
 
 Tops = tuple[tuple[tuple[str, str], int], ...]  # ((measure, space), count that gets the last colour)
@@ -49,7 +50,10 @@ class LoadsInFlight(NamedTuple):
 
 
 class ColourGroup(NamedTuple):
-    """Buffers that share a colour scale, of their values ("value"), of times read ("reads") or of one of HEATS."""
+    """Buffers that share a colour scale, of their values ("value"), of times read ("reads") or of one of HEATS.
+
+    Those of an "image" have its own colours.
+    """
 
     buffers: tuple[int, ...]
     measure: str
@@ -64,6 +68,7 @@ class MemoryViewData:
     _stores: dict[int, Ints] = field(default_factory=dict)  # by block: accesses (rows of the trace)
     _changes: dict[tuple[int, str], Ints] = field(default_factory=dict)  # by buffer and measure: moments
     _tops: dict[tuple[str, int, int, int], int] = field(default_factory=dict)  # by measure, buffer, copy
+    _images: dict[Hashable, ImagePixels] = field(default_factory=dict)  # before the launch
 
     @cached_property
     def roles(self) -> dict[str, int]:
@@ -88,6 +93,8 @@ class MemoryViewData:
         """Return what colours a buffer; "auto": times read if it is only read, or has no plain values."""
         valued = self.session.trace.value is not None
         valued = valued and np.dtype(self.session.trace.buffers[buffer].dtype).kind != "V"
+        if valued and colour_by in ("auto", "value") and is_image(self.session.trace.buffers[buffer]):
+            return "image"
         if colour_by == "auto":
             colour_by = "reads" if buffer not in self.stored and buffer in self.loaded else "value"
         return colour_by if valued or colour_by != "value" else "reads"
@@ -97,7 +104,7 @@ class MemoryViewData:
         found: dict[tuple[bool, str, bool, str], list[int]] = {}
         for number, buffer in enumerate(self.session.trace.buffers):
             measure = self.measure(number, colour_by)
-            valued = measure == "value"
+            valued = measure in ("value", "image")
             found.setdefault((valued, buffer.space, number in self.stored and valued, measure), []).append(
                 number
             )
@@ -111,8 +118,11 @@ class MemoryViewData:
     def _span(
         self, buffers: list[int], measure: str, selection: Selection, top: int
     ) -> cell_colours.ValueRange:
-        if measure == "value":
+        if measure in ("value", "image"):
             low, high = zip(*(self.session.memory.value_range(n) for n in buffers), strict=True)
+            if measure == "image":
+                dtype = np.dtype(self.session.trace.buffers[buffers[0]].dtype)
+                return brightness_range(dtype, min(low), max(high))
             return cell_colours.ValueRange(min(low), max(high))
         own = max(self._most(n, measure, selection) for n in buffers)
         if measure in HEATS:  # where there is none, another launch's scale would say that there were some
@@ -122,7 +132,7 @@ class MemoryViewData:
     def tops(self, colour_by: str, selection: Selection) -> dict[tuple[str, str], int]:
         """Return where each scale that counts ends, by its measure and its buffers' space."""
         buffers = self.session.trace.buffers
-        groups = [g for g in self.groups(colour_by, selection) if g.measure != "value"]
+        groups = [g for g in self.groups(colour_by, selection) if g.measure not in ("value", "image")]
         return {(g.measure, buffers[g.buffers[0]].space): int(g.span.high) for g in groups}
 
     def codes(
@@ -139,11 +149,27 @@ class MemoryViewData:
         codes = codes.reshape(self.session.trace.buffers[buffer].shape)
         return sheet.spread(codes, cell_colours.OUTSIDE)
 
+    def image(
+        self, buffer: int, sheet: Sheet, group: ColourGroup, unread: int, moment: int, selection: Selection
+    ) -> Pixels:
+        """Return the pixels of an image at a moment, shape (rows, columns); `unread`: of one not written yet."""
+        memory, copy = self.session.memory, self.copy(buffer, selection)
+        key = buffer, copy, group, unread
+        if key not in self._images:
+            is_result = buffer in self.stored - self.loaded
+            first = memory.values(buffer, 0, *copy)
+            self._images[key] = ImagePixels.of(first, group.span, unread, is_result)
+        changed = memory.sparse_writes(buffer, moment, *copy)
+        if changed is None:
+            values, written = memory.values(buffer, moment, *copy), memory.written(buffer, moment, *copy)
+            changed = np.arange(values.size), values.ravel(), written.ravel()
+        return self._images[key].with_written(*changed).reshape(sheet.rows, sheet.cols)
+
     def untouched(
         self, buffer: int, sheet: Sheet, group: ColourGroup, selection: Selection
     ) -> cell_colours.Codes:
         """Return the codes of all cells before anything has happened, at little cost where they are many."""
-        if group.measure == "reads" and sheet.count == sheet.rows * sheet.cols:
+        if group.measure == "reads" and sheet.count == sheet.rows * sheet.cols * sheet.channels:
             return np.broadcast_to(np.uint8(cell_colours.UNREAD), (sheet.rows, sheet.cols))
         initial = self.session.trace.initial.get(buffer)
         if group.measure == "value" and buffer in self.stored - self.loaded and initial is not None:

@@ -207,7 +207,7 @@ def test_large_cells_show_their_values():
 def test_a_kernel_without_roles_is_drawn_and_told(tmp_path):
     session = uneven(tmp_path)
     view = show_memory(session, session.end, Selection(1, 3))
-    assert view.hover_text(point(view, "a", 65)) == "A[65] = 65\nread 5 times so far"
+    assert view.hover_text(point(view, "a", 65)) == "a[65] = 65\nread 5 times so far"
     boxes = [view.position_of(n, 0) for n in range(len(session.trace.buffers))]
     assert all(view.rect().contains(p.toPoint()) for p in boxes)
     assert "out[0]" in view.hover_text(point(view, "out", 0))

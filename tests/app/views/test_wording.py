@@ -55,7 +55,7 @@ def test_every_element_of_an_array_is_named_by_its_place(shape, strides, unit):
 def test_an_index_between_the_elements_is_outside():
     buffer = Buffer("half", "global", "float32", (4,), (8,), 0, 4, 8)
     assert wording.element_text(buffer, 1) == "half, byte 4: outside"
-    assert wording.element_text(dataclasses.replace(buffer, name="a"), 2) == "A[1]"
+    assert wording.element_text(dataclasses.replace(buffer, name="a"), 2) == "a[1]"
     assert wording.element_text(buffer, 99).endswith("outside")
 
 

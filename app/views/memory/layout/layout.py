@@ -1,13 +1,14 @@
 """Where each buffer stands in the memory view: pure functions from buffers and a size to places. No Qt.
 
 A matrix product is drawn as in a textbook: the left factor left of the result, the right factor above it,
-shared memory enlarged in the free corner. Anything else flows in a grid. All lengths are pixels.
+shared memory enlarged in the free corner. Anything else flows in a grid, but for what has one dimension: that stands
+in strips on one scale, from what is read to what is written. All lengths are pixels.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .....tracer.model.trace import Buffer
@@ -15,6 +16,9 @@ from ...common.geometry import Box
 from .buffer_place import BufferPlace, MemoryLayout, Metrics, around
 from .grid import flow
 from .matrix_product import product
+from .strips import strips
+
+LOW = 0.4  # of the height, what strips below other buffers may take
 
 
 def roles_of(buffers: Sequence[Buffer], stored: Iterable[int], named: Mapping[str, str]) -> dict[str, int]:
@@ -41,8 +45,14 @@ def _is_product(left: tuple[int, ...], above: tuple[int, ...], result: tuple[int
     return left[1] == above[0] and result == (left[0], above[1])
 
 
-def arrange(buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metrics: Metrics) -> MemoryLayout:
-    """Return where every buffer stands in `room`; `roles` is what `roles_of` returned.
+def arrange(
+    buffers: Sequence[Buffer],
+    roles: Mapping[str, int],
+    room: Box,
+    metrics: Metrics,
+    stored: Collection[int] = (),
+) -> MemoryLayout:
+    """Return where every buffer stands in `room`; `roles` is what `roles_of` returned, `stored` are those written.
 
     Local buffers get a strip below; global ones without a role a strip on the right of a product.
     """
@@ -58,7 +68,8 @@ def arrange(buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metr
         places |= flow(buffers, spaces["local"], below, metrics)
         room = room.inset(bottom=strip + metrics.gap)
     if not roles:
-        return _flowing(buffers, rest, spaces["shared"], room, metrics, places)
+        rest.sort(key=lambda n: n in stored)
+        return _flowing(buffers, rest, spaces["shared"], room, metrics, places, stored)
     if rest:
         strip = 0.26 * room.width
         beside = Box(room.right - strip, room.y, strip, room.height)
@@ -75,17 +86,25 @@ def _flowing(
     room: Box,
     metrics: Metrics,
     places: dict[int, BufferPlace],
+    stored: Collection[int],
 ) -> MemoryLayout:
-    """Place global buffers on the left, shared ones on the right, three lines of text below; all in the middle."""
+    """Place global buffers on the left, shared ones on the right, strips and three lines of text below; all centred."""
     lines = min(3.8 * metrics.line, 0.3 * room.height)
     free = room.inset(bottom=lines)
-    if not shared or not rest:
-        found = flow(buffers, rest or shared, free, metrics)
+    flat = [n for n in (*rest, *shared) if len(buffers[n].shape) < 2]
+    flat.sort(key=lambda n: (n in shared) + 2 * (n in stored and n not in shared))
+    if len(flat) == len(rest) + len(shared):
+        found = strips(buffers, flat, free, metrics)
     else:
-        strip = 0.4 * free.width
-        found = flow(buffers, rest, free.inset(right=strip + 2 * metrics.gap), metrics)
-        tiles = Box(free.right - strip, free.y, strip, free.height)
-        found |= flow(buffers, shared, tiles, metrics)
+        found = {}
+        if flat:
+            low = free.inset(top=(1 - LOW) * free.height)
+            found = strips(buffers, flat, low, metrics)
+            spare = max(0, math.floor(low.bottom - max(p.box.bottom for p in found.values())))
+            found = {n: replace(p, y=p.y + spare) for n, p in found.items()}
+            free = free.inset(bottom=free.bottom - (low.y + spare) + metrics.gap)
+        found |= _sheets(buffers, _without(rest, flat), _without(shared, flat), free, metrics)
+        free = room.inset(bottom=lines)
     if not found:
         return MemoryLayout(places, Box(room.x, room.y, room.width, lines))
     used = around(found.values(), metrics)
@@ -94,3 +113,19 @@ def _flowing(
     used = used._replace(x=used.x + dx, y=used.y + max(0, dy))
     caption = Box(used.x, used.bottom + 0.4 * metrics.line, room.right - used.x, lines - 0.4 * metrics.line)
     return MemoryLayout(places | found, caption, used if shared else None)
+
+
+def _without(numbers: list[int], others: list[int]) -> list[int]:
+    return [n for n in numbers if n not in others]
+
+
+def _sheets(
+    buffers: Sequence[Buffer], rest: list[int], shared: list[int], free: Box, metrics: Metrics
+) -> dict[int, BufferPlace]:
+    """Place buffers of two dimensions and more: global ones on the left, shared ones on the right."""
+    if not shared or not rest:
+        return flow(buffers, rest or shared, free, metrics)
+    strip = 0.4 * free.width
+    found = flow(buffers, rest, free.inset(right=strip + 2 * metrics.gap), metrics)
+    tiles = Box(free.right - strip, free.y, strip, free.height)
+    return found | flow(buffers, shared, tiles, metrics)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .....tracer.model.array_types import Ints
 from .....tracer.model.trace import Buffer
 
+SMALLEST_IMAGE = 4  # pixels, of height and width
 GAP = 1  # empty cells between two slices beside each other
 
 
@@ -28,6 +29,7 @@ class Sheet:
     width: int  # columns of cells of a piece
     across: int = 1  # pieces beside each other
     above: int = 0  # empty rows above each row of pieces, for what they are called; 0 for a single one
+    channels: int = 1  # elements in a cell: those of one pixel of an image
 
     @property
     def down(self) -> int:
@@ -47,23 +49,28 @@ class Sheet:
     def cells(self, elements: Ints | int) -> tuple[Ints, Ints]:
         """Return row and column of these elements."""
         if self.slices == 1:
-            return np.divmod(elements, self.width)
+            return np.divmod(elements // self.channels, self.width)
         piece, inside = np.divmod(elements, self.height * self.width)
         row, col = np.divmod(inside, self.width)
         down, across = np.divmod(piece, self.across)
         return down * (self.above + self.height) + self.above + row, across * (self.width + GAP) + col
 
     def element(self, row: int, col: int) -> int | None:
-        """Return the element in this cell, None beside the sheet, between slices and past the end."""
+        """Return the first element in this cell, None beside the sheet, between slices and past the end."""
         down, row = divmod(row, self.above + self.height)
         across, col = divmod(col, self.width + GAP)
         row -= self.above
-        number = ((down * self.across + across) * self.height + row) * self.width + col
+        number = (((down * self.across + across) * self.height + row) * self.width + col) * self.channels
         inside = down >= 0 and row >= 0 and 0 <= across < self.across and col < self.width
         return number if inside and number < self.count else None
 
     def spread(self, values: NDArray[Any], fill: float | bool) -> NDArray[Any]:
-        """Return values in the buffer's shape as rows x cols cells, with `fill` where there is no element."""
+        """Return values in the buffer's shape as rows x cols cells, with `fill` where there is no element.
+
+        Of the elements in one cell it is the largest.
+        """
+        if self.channels > 1:
+            return values.reshape(self.height, self.width, self.channels).max(axis=2)
         if self.slices == 1 and self.count == self.height * self.width:
             return values.reshape(self.height, self.width)
         pieces = np.full(self.down * self.across * self.height * self.width, fill, values.dtype)
@@ -87,14 +94,27 @@ def sheet_of(buffer: Buffer, aspect: float = 1.5, above: int = GAP) -> Sheet:
     """
     shape, count = buffer.shape, math.prod(buffer.shape)
     if len(shape) < 2:
-        length = max(1, count)
-        width = _wrapped(length, aspect)
-        return Sheet(count, 1, -(-length // width), width)
+        return wrapped(buffer, _wrapped(max(1, count), aspect))
+    if is_image(buffer):
+        return Sheet(count, 1, shape[0], shape[1], channels=shape[2])
     slices, height, width = max(1, math.prod(shape[:-2])), max(1, shape[-2]), max(1, shape[-1])
     if slices == 1:
         return Sheet(count, 1, height, width)
     across = round(math.sqrt(slices * aspect * (height + above) / (width + GAP)))
     return Sheet(count, slices, height, width, min(slices, max(1, across)), above)
+
+
+def wrapped(buffer: Buffer, width: int) -> Sheet:
+    """Return the sheet of a buffer of one dimension in rows of so many elements."""
+    count = math.prod(buffer.shape)
+    return Sheet(count, 1, max(1, -(-count // width)), max(1, min(width, count)))
+
+
+def is_image(buffer: Buffer) -> bool:
+    """Return whether a buffer is an image: height x width x channels, three (RGB) or four (RGBA) of bytes or floats."""
+    shape, dtype = buffer.shape, np.dtype(buffer.dtype)
+    large = len(shape) == 3 and min(shape[:2]) >= SMALLEST_IMAGE and shape[2] in (3, 4)
+    return large and (dtype == np.uint8 or dtype.kind == "f")
 
 
 def _wrapped(length: int, aspect: float) -> int:
