@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
@@ -9,6 +10,19 @@ from PySide6.QtCore import QObject, Signal
 from .bookmark import Link
 
 SPEEDS = (1, 2, 4, 8, 16, 30, 60, 120, 250, 500, 1000)
+USUAL = 8.0  # moments a second
+LONGEST = 60.0  # seconds that a launch plays at a speed that nobody chose
+
+
+def usual_speed(end: float) -> float:
+    """Return the speed of a launch with so many moments: the usual one, or the first that ends it within a minute."""
+    least = end / LONGEST
+    if least <= USUAL:
+        return USUAL
+    if least <= SPEEDS[-1]:
+        return float(min(speed for speed in SPEEDS if speed >= least))
+    power = 10.0 ** math.floor(math.log10(least))
+    return min(times * power for times in (1, 2, 5, 10) if times * power >= least)
 
 
 class Playhead(QObject):
@@ -20,7 +34,10 @@ class Playhead(QObject):
         super().__init__(parent)
         self.moment = 0.0
         self.end = 0.0
-        self.speed = 8.0
+        self.speed = USUAL
+        self.is_speed_chosen = (
+            False  # whether somebody set the speed; else it follows the length of the launch
+        )
         self.playing = False
         self.loop = False
         self._anchor: tuple[float, float] | None = (
@@ -36,12 +53,14 @@ class Playhead(QObject):
     def set_end(self, end: float) -> None:
         """Set the last moment; a position beyond it becomes the end."""
         self.end = max(float(end), 0.0)
+        self.speed = self.speed if self.is_speed_chosen else usual_speed(self.end)
         self.playing = self.playing and self.end > 0
         self.seek(self.moment)
 
-    def set_speed(self, speed: float) -> None:
-        """Set the speed in moments a second, more than 0; the position stays."""
-        self.speed = max(float(speed), 0.01)
+    def set_speed(self, speed: float | None) -> None:
+        """Set the speed in moments a second, more than 0, or None for what suits the launch; the position stays."""
+        self.is_speed_chosen = speed is not None
+        self.speed = usual_speed(self.end) if speed is None else max(float(speed), 0.01)
         self.seek(self.moment)
 
     def change_speed(self, direction: int) -> None:

@@ -175,7 +175,7 @@ class MainWindow(QMainWindow):
             moment=playhead.moment if playhead.end else None,
             focus=stage.focus,
             link=stage.link_mode,
-            speed=playhead.speed,
+            speed=playhead.speed if playhead.is_speed_chosen else None,
             loop=playhead.loop,
             shared=self.toolbar.shared,
             tab=self.side.tab,

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ...model.bookmark import Link
-from ...model.playhead import SPEEDS, Playhead
+from ...model.playhead import SPEEDS, USUAL, Playhead
 from ...model.session import Session
 from ...views.common.wording import coordinates_text
 from ...widgets.controls import Chip, Combo, Themed, button, paint_icon
@@ -113,10 +113,18 @@ class Transport(QFrame):
         self.loop.setChecked(self.playhead.loop)
         if self.speed.currentData() != self.playhead.speed:
             self._show_speed(self.playhead.speed)
+        self.speed.setToolTip(self._speed_tip())
+
+    def _speed_tip(self) -> str:
+        """Return what the speed means and, where nobody chose it, why it is what it is."""
+        tip, head = "Speed in moments a second ([ and ])", self.playhead
+        if head.is_speed_chosen or head.speed == USUAL:
+            return tip
+        return f"{tip}. Set so that the {head.end:,.0f} moments play within a minute; choose another as you like."
 
     def _show_speed(self, speed: float) -> None:
         if self.speed.findData(speed) < 0:
-            self.speed.addItem(f"{speed:g} / s", speed)
+            self.speed.addItem(f"{speed:,.0f} / s" if speed >= 1000 else f"{speed:g} / s", speed)
         self.speed.choose(speed)
 
     def serve(self, sessions: Sequence[Session]) -> None:

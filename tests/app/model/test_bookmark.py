@@ -40,7 +40,7 @@ MARKS = st.builds(
     panes=st.lists(SETUPS, max_size=2).map(tuple),
     moment=st.none() | NUMBERS,
     focus=st.integers(0, 1),
-    speed=NUMBERS,
+    speed=st.none() | NUMBERS,
     text_scale=NUMBERS,
 )
 

@@ -206,3 +206,18 @@ def test_next_block_is_the_next_that_ran():
 def test_the_first_load_is_found_or_the_first_moment():
     assert phase_steps.first_load(session([[0]], [[9]], blocks=(0,), loads=(4, 6))) == 4
     assert phase_steps.first_load(session([[0]], [[9]], blocks=(0,))) == 1
+
+
+@pytest.mark.parametrize(
+    ("end", "speed"), [(0, 8), (480, 8), (481, 16), (59_999, 1000), (60_001, 2000), (7e6, 200_000)]
+)
+def test_a_long_launch_plays_within_a_minute_at_a_speed_that_nobody_chose(end, speed):
+    head = Playhead()
+    head.set_end(end)
+    assert head.speed == speed
+    assert end / head.speed <= 60
+    head.set_speed(3)
+    head.set_end(2 * end)
+    assert head.speed == 3
+    head.set_speed(None)
+    assert 2 * end / head.speed <= 60
