@@ -83,8 +83,8 @@ class CompilerFindings:
     """What Numba's compiler makes of a program's kernels: asked as they are launched, waited for at the end."""
 
     def __init__(self) -> None:
+        from ...tracer.storage.folders import cache_folder
         from ...tracer.type_inference.client import TypeInference
-        from ..model.folders import cache_folder
 
         self._inference = TypeInference(cache_folder() / "compiler")
         self._kernels: LaunchedKernels | None = None
@@ -109,7 +109,10 @@ class CompilerFindings:
         found: dict[int, list[FindingData]] = {}
         for number, key, kernel, moments in self._launches:
             answer = known.get(key)
-            told = answer and [*_refusal_data(answer.refusal, kernel), *_float64_data(answer.operations, moments)]
+            told = answer and [
+                *_refusal_data(answer.refusal, kernel),
+                *_float64_data(answer.operations, moments),
+            ]
             if told:
                 found[number] = told
         return found

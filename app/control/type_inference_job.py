@@ -7,8 +7,14 @@ from functools import partial
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from ...tracer.model.launch import is_python_program
-from ...tracer.type_inference.client import Answer, SourceQuestion, TypeInference, can_be_asked, source_question
-from ..model.folders import cache_folder
+from ...tracer.storage.folders import cache_folder
+from ...tracer.type_inference.client import (
+    Answer,
+    SourceQuestion,
+    TypeInference,
+    can_be_asked,
+    source_question,
+)
 from ..model.session import Session
 from .session_jobs import CLOSING_TIMEOUT, FunctionRunnable
 

@@ -47,7 +47,9 @@ class RecordingOptions:
     take_last: Callable[[Trace], None] | None = (
         None  # gets, before its launch, the trace of a last block not kept
     )
-    launched: Callable[[Any, tuple[Any, ...]], None] | None = None  # gets each kernel and its arguments before
+    launched: Callable[[Any, tuple[Any, ...]], None] | None = (
+        None  # gets each kernel and its arguments before
+    )
 
 
 NUMBERS = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|complex(64|128)")

@@ -50,7 +50,9 @@ class Scheduler:
         self._random = random.Random(schedule.seed)
         self._runnable: list[Thread] = []
         self._changed = False  # whether other threads can run than before
-        self._news = False  # whether threads began, ended or met in their warp: not barriers, which may go on for ever
+        self._news = (
+            False  # whether threads began, ended or met in their warp: not barriers, which may go on for ever
+        )
         self._live: list[Block] = []
         self._livelock = LivelockDetector(lambda: content(self._live), schedule.kind)
         self._checked: Any = None

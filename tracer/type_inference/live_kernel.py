@@ -185,7 +185,7 @@ class _Describer:
         ary = _array_in(value)
         if ary is None:
             return None
-        if ary.dtype.hasobject or not ary.dtype.isnative or ary.dtype.kind in "USV" and not ary.dtype.names:
+        if ary.dtype.hasobject or not ary.dtype.isnative or (ary.dtype.kind in "USV" and not ary.dtype.names):
             return Missing(f"an array of {ary.dtype}")
         contiguous: Literal["C", "F", "A"] = (
             "C" if ary.flags.c_contiguous else "F" if ary.flags.f_contiguous else "A"
@@ -272,7 +272,9 @@ def dtype_of(dtype: np.dtype[Any]) -> DType:
     """Return a dtype as plain data."""
     if dtype.subdtype is not None:
         inner = dtype_of(dtype.subdtype[0])
-        return DType(inner.text, inner.names, inner.formats, inner.offsets, inner.size, inner.aligned, dtype.shape)
+        return DType(
+            inner.text, inner.names, inner.formats, inner.offsets, inner.size, inner.aligned, dtype.shape
+        )
     if dtype.names is None or dtype.fields is None:
         return DType(dtype.str)
     fields = [dtype.fields[name] for name in dtype.names]
@@ -371,7 +373,11 @@ def _of_cuda(value: Any) -> Value | None:
 def _type_object(value: Any) -> Value | None:
     """Return a type of numba's, or a dtype of NumPy's."""
     if isinstance(value, np.dtype):
-        return Missing(f"the type {value}") if value.hasobject else TypeObject("numpy dtype", dtype=dtype_of(value))
+        return (
+            Missing(f"the type {value}")
+            if value.hasobject
+            else TypeObject("numpy dtype", dtype=dtype_of(value))
+        )
     modules = [sys.modules[name] for name in TYPE_MODULES if name in sys.modules]
     if not isinstance(value, tuple(module.Type for module in modules)):
         return None
@@ -407,7 +413,12 @@ def _opaque(value: Any) -> Value:
             known = True
         if known:
             return Missing(f"a value of {type(value).__name__}")
-    if _is_registered(value) or type(value).__module__.partition(".")[0] in ("numba", "numpy", "cupy", "torch"):
+    if _is_registered(value) or type(value).__module__.partition(".")[0] in (
+        "numba",
+        "numpy",
+        "cupy",
+        "torch",
+    ):
         return Missing(f"a value of {type(value).__name__}")
     return Opaque(type(value).__module__, type(value).__qualname__)
 

@@ -22,7 +22,7 @@ import numpy as np
 from ..processes.json_streams import private_streams, sender
 from .float64_origins import CONSTANT_KINDS, float64_causes, is_double, operands, operator_name
 from .question import NOTHING, Answer, Operation, Question, SourceQuestion
-from .rebuilt_kernel import NotRebuilt, rebuilt_kernel
+from .rebuilt_kernel import rebuilt_kernel
 from .refusals import refusal_of
 from .source_kernel import question_of_source
 

@@ -46,7 +46,9 @@ class NotRebuilt(Exception):
     """Something of a question that can't be had here; the text says what."""
 
 
-def rebuilt_kernel(question: Question, device: Device) -> tuple[FunctionType, tuple[Any, ...], list[CodeType]]:
+def rebuilt_kernel(
+    question: Question, device: Device
+) -> tuple[FunctionType, tuple[Any, ...], list[CodeType]]:
     """Return (kernel, arguments, the code of all functions); device: makes a device function of a function.
 
     Raises NotRebuilt where something of it is missing, or Numba would run text of it.

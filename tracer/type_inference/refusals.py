@@ -116,7 +116,9 @@ def _known(text: str) -> tuple[str, str] | None:
         found = re.search(pattern, text)
         if found:
             groups = [_plainer(group or "") for group in found.groups()]
-            opcode = OPCODES.get(groups[0] if groups else "", f"it needs {groups[0] if groups else ''} of Python's")
+            opcode = OPCODES.get(
+                groups[0] if groups else "", f"it needs {groups[0] if groups else ''} of Python's"
+            )
             return reason.format(*groups, opcode=opcode), remedy.format(*groups)
     return None
 

@@ -21,7 +21,18 @@ import numpy as np
 from ..model.launch import OBJECT_DTYPE, Array, Launch, Scalar
 from .library_names import MODULES, module_of, value_of
 from .live_kernel import GLOBAL_OPS, dtype_of, names_in
-from .question import ArrayLike, DType, Function, FunctionNumber, Library, Missing, Plain, Question, Sequence, Value
+from .question import (
+    ArrayLike,
+    DType,
+    Function,
+    FunctionNumber,
+    Library,
+    Missing,
+    Plain,
+    Question,
+    Sequence,
+    Value,
+)
 from .question import NumPyScalar as NumPyNumber
 
 MOST_FUNCTIONS = 64
@@ -33,7 +44,15 @@ SUMS = {
 SIGNS = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 NUMBERS = (bool, int, float, complex)
 DEVICE_DECORATORS = ("cuda.jit", "numba.cuda.jit", "jit", "njit", "numba.jit", "numba.njit")
-NOT_TAKEN = (ast.With, ast.AsyncWith, ast.ClassDef, ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.NamedExpr)
+NOT_TAKEN = (
+    ast.With,
+    ast.AsyncWith,
+    ast.ClassDef,
+    ast.AsyncFunctionDef,
+    ast.Await,
+    ast.AsyncFor,
+    ast.NamedExpr,
+)
 Scope = ast.Module | ast.FunctionDef
 
 
@@ -106,7 +125,9 @@ class _Taken:
 
     @staticmethod
     def _once(values: list[Value]) -> Value:
-        return values[0] if all(value == values[0] for value in values) else Missing("bound to several things")
+        return (
+            values[0] if all(value == values[0] for value in values) else Missing("bound to several things")
+        )
 
     def _taken(self, binding: ast.AST, name: str, scope: Scope) -> Value:
         """Return what a statement binds a name to."""
@@ -128,7 +149,9 @@ class _Taken:
             return self._function(node, "plain")
         (decorator, *more) = node.decorator_list
         call = decorator if isinstance(decorator, ast.Call) else None
-        if more or (call and (call.args or {k.arg for k in call.keywords} - {"device", "inline", "fastmath", "cache"})):
+        if more or (
+            call and (call.args or {k.arg for k in call.keywords} - {"device", "inline", "fastmath", "cache"})
+        ):
             return Missing("a decorator that is not known")
         if ast.unparse(call.func if call else decorator) not in DEVICE_DECORATORS:
             return Missing("a decorator that is not known")
@@ -174,7 +197,9 @@ class _Taken:
     def _sum(self, node: ast.BinOp | ast.UnaryOp, scope: Scope) -> Value:
         parts = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
         compute = (SUMS if isinstance(node, ast.BinOp) else SIGNS).get(type(node.op))  # type: ignore[attr-defined,call-overload]
-        numbers = [marshal.loads(v.data) for v in (self._value(p, scope) for p in parts) if isinstance(v, Plain)]
+        numbers = [
+            marshal.loads(v.data) for v in (self._value(p, scope) for p in parts) if isinstance(v, Plain)
+        ]
         if compute is None or len(numbers) != len(parts) or not all(map(_is_small, numbers)):
             return Missing("a sum")
         try:
@@ -235,7 +260,9 @@ def _bindings(scope: Scope, name: str) -> list[ast.AST]:
             found += [node] * (name in node.names)
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
             found += [node] * (node.name == name)
-        elif isinstance(node, ast.stmt | ast.NamedExpr | ast.comprehension) and not isinstance(node, ast.Expr):
+        elif isinstance(node, ast.stmt | ast.NamedExpr | ast.comprehension) and not isinstance(
+            node, ast.Expr
+        ):
             targets = [getattr(node, field, None) for field in ("target", "targets", "items")]
             found += [node] * (name in {n for t in targets if t is not None for n in _stored(t)})
     inner = [n for f in ast.walk(scope) if isinstance(f, ast.Global) and name in f.names for n in [f]]
@@ -279,7 +306,9 @@ def _modules_astray(node: ast.FunctionDef, names: dict[str, Value]) -> set[str]:
     """Return the modules of which a function asks more than names in our tables: `m = numpy`."""
     modules = {name for name, value in names.items() if isinstance(value, Library) and not value.name}
     bases = {id(n.value) for n in ast.walk(node) if isinstance(n, ast.Attribute)}
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in modules and id(n) not in bases}
+    return {
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in modules and id(n) not in bases
+    }
 
 
 def _attributes_astray(node: ast.FunctionDef, names: dict[str, Value]) -> set[str]:
@@ -302,7 +331,13 @@ def _attributes_astray(node: ast.FunctionDef, names: dict[str, Value]) -> set[st
 def _code(node: ast.FunctionDef, file: str) -> CodeType:
     """Return the code of a function without its decorators, annotations, defaults and docstring."""
     arguments = node.args
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    every = [
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        arguments.vararg,
+        arguments.kwarg,
+    ]
     bare = ast.arguments(
         [ast.arg(a.arg, lineno=a.lineno, col_offset=a.col_offset) for a in arguments.posonlyargs],
         [ast.arg(a.arg, lineno=a.lineno, col_offset=a.col_offset) for a in arguments.args],
@@ -311,7 +346,9 @@ def _code(node: ast.FunctionDef, file: str) -> CodeType:
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or len(every) > 255:
         raise ValueError("arguments")
     body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-    alone = ast.FunctionDef(node.name, bare, body or [ast.Pass()], [], lineno=node.lineno, col_offset=node.col_offset)
+    alone = ast.FunctionDef(
+        node.name, bare, body or [ast.Pass()], [], lineno=node.lineno, col_offset=node.col_offset
+    )
     alone.type_params = []  # of Python 3.12
     module = ast.fix_missing_locations(ast.Module([alone], []))
     made = compile(module, file, "exec", dont_inherit=True)
@@ -344,4 +381,3 @@ def _argument(argument: Array | Scalar) -> Value:
     if dtype.kind not in "biufc":
         return Missing("an argument")
     return NumPyNumber(dtype_of(dtype), dtype.type(0).tobytes())
-

@@ -46,7 +46,11 @@ _DX, _DY, _DZ = int(Word.DX), int(Word.DY), int(Word.DZ)
 _BX, _BY, _BZ, _GX, _GY = int(Word.BX), int(Word.BY), int(Word.BZ), int(Word.GX), int(Word.GY)
 _BLOCKS_END = int(Word.BLOCKS_END)
 _DONE, _BARRIER = int(StopReason.DONE), int(StopReason.BARRIER)
-STOP, BEGIN, RESUME = 0, 1, 2  # what comes next: the driver's turn, threads from their start on, or from where they are
+STOP, BEGIN, RESUME = (
+    0,
+    1,
+    2,
+)  # what comes next: the driver's turn, threads from their start on, or from where they are
 
 
 def _begin_sweep_of(state: Any, number: Any, phase: Any) -> None:
