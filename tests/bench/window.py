@@ -27,10 +27,10 @@ def main_window() -> Any:
     worker = Worker()
     worker.start()
     from tilescope.app.control.session_jobs import SessionJobs
-    from tilescope.app.model import folders
     from tilescope.app.model.first_bookmark import first_bookmark
     from tilescope.app.window.main_window import MainWindow
     from tilescope.app.window.start import application
+    from tilescope.tracer.storage import folders
     from tilescope.tracer.storage.trace_cache import TraceCache
 
     application()
