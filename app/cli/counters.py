@@ -10,10 +10,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from ...tracer.analysis.counters import NAMES, totals_by
+from ...tracer.analysis.counters import totals_by
 from ...tracer.analysis.request_cost import SECTOR
 from ...tracer.measure.recorded_counters import recorded_counters, recorded_counters_of
 from ...tracer.model.array_types import Ints
+from ...tracer.model.counter_names import NAMES
 from ...tracer.model.finding import block_text, line_text
 from ...tracer.model.launch import Limits
 from ...tracer.model.plan import launch_of, parse_spec

@@ -111,7 +111,6 @@ def drive(folder: Path, numbers: list[int]) -> None:
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QApplication
 
-    from tilescope.app import remembered
     from tilescope.app.control.session_jobs import SessionJobs
     from tilescope.app.model.first_bookmark import first_bookmark
     from tilescope.app.window.main_window import MainWindow
@@ -143,8 +142,8 @@ def drive(folder: Path, numbers: list[int]) -> None:
         begun = time.monotonic()
         try:
             window = MainWindow(SessionJobs(worker, cache), path)
-            window.frame.types.close()
-            remembered.restore(window)
+            window.central.types.close()
+            window.restore()
             if not window.show_bookmark(first_bookmark((), window.settings.bookmark)):
                 window.show_bookmark(first_bookmark((), None))
             window.show()

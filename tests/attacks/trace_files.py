@@ -15,7 +15,7 @@ from mutants import mutant
 
 def examine(path: Path) -> str:
     """Open a file as the commands do, and do with it what they and the window do; say what came out."""
-    from tilescope.app.cli.counters import BY, counters_table, table_by
+    from tilescope.app.cli.counters import GROUPINGS, counters_table, table_by
     from tilescope.app.model.session import session_of_file
     from tilescope.tracer.storage.trace_file import TraceFileError
 
@@ -29,7 +29,7 @@ def examine(path: Path) -> str:
         return "executed code\0"
     session.prepared().examined()
     counters_table([session])
-    for by in BY:
+    for by in GROUPINGS:
         table_by(session, by)
     for number in range(len(session.trace.buffers)):
         for moment in (0, session.end // 2, session.end):

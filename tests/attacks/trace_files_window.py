@@ -53,7 +53,7 @@ def drive(folder: Path, numbers: list[int]) -> None:
     qInstallMessageHandler(lambda kind, context, text: "This plugin does not" in text or warned.append(text))
     application()
     window = MainWindow(SessionJobs(Worker(), None), None)
-    window.frame.types.close()  # another attack's
+    window.central.types.close()  # another attack's
     window.resize(1280, 800)
     window.show()
     problems = []
@@ -87,7 +87,7 @@ def drive(folder: Path, numbers: list[int]) -> None:
             wait(window.stage.jobs.is_idle)
             QApplication.processEvents()
             for tab in ("source", "thread", "warp", "findings", "explain"):
-                window.frame.show_tab(tab)
+                window.central.show_tab(tab)
                 QApplication.processEvents()
             for name in (
                 "Next moment",
@@ -105,7 +105,7 @@ def drive(folder: Path, numbers: list[int]) -> None:
             for _ in range(3):
                 window.commands["Colour by value, reads, waste, conflicts, races"].trigger()
                 window.draw()
-            for pane in window.frame.panes:
+            for pane in window.central.panes:
                 for x, y in ((0.3, 0.3), (0.6, 0.5), (0.5, 0.8)):
                     place = QPoint(int(pane.width() * x), int(pane.height() * y))
                     widget = pane.childAt(place) or pane

@@ -28,11 +28,10 @@ class BufferCells:
 
     def __init__(self, buffer: Buffer) -> None:
         self._shape = buffer.shape
-        self.plain = _is_plain(buffer)
+        self.plain = buffer.is_plain
         self._size = math.prod(buffer.shape)
         if not self.plain:
-            elements = buffer.elements().ravel()
-            self._index, self._first, self._cell = np.unique(elements, return_index=True, return_inverse=True)
+            self._index, self._first, self._cell = _numbered(buffer.elements().ravel(), buffer.size)
             self._size = len(self._index)
 
     def __len__(self) -> int:
@@ -66,11 +65,17 @@ class BufferCells:
         return (cells if self.plain else cells[self._cell]).reshape(self._shape)
 
 
-def _is_plain(buffer: Buffer) -> bool:
-    """Return whether the access index of every element is its number in C order."""
-    steps = [math.prod(buffer.shape[axis + 1 :]) * buffer.unit for axis in range(len(buffer.shape))]
-    pairs = zip(buffer.shape, buffer.strides, steps, strict=True)
-    return all(length <= 1 or stride == step for length, stride, step in pairs)
+def _numbered(elements: Ints, size: int) -> tuple[Ints, NDArray[np.int32], NDArray[np.int32]]:
+    """Return the distinct access indices, ascending; the first element of each; and of each element which it is.
+
+    elements: the access index of each, below `size`. As np.unique would, without sorting them.
+    """
+    first = np.full(size, -1, np.int32)
+    first[elements[::-1]] = np.arange(len(elements), dtype=np.int32)[::-1]  # of several the last one stays
+    index = np.flatnonzero(first >= 0)
+    number = np.empty(size, np.int32)  # what is not written to takes no memory
+    number[index] = np.arange(len(index), dtype=np.int32)
+    return index, first[index], number[elements]
 
 
 @dataclass(frozen=True, eq=False)

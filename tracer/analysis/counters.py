@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from ..model.array_types import AnyInts, Ints, Mask
+from ..model.counter_names import GROUPS, MEASURES, NAMES
+from ..model.grouping import stable_order
 from ..model.trace import Buffer, Op, Trace
 from .request_cost import ITEMSIZE, REQUESTS, rules_of
 from .requests import Requests
 
-# Global traffic is counted in requests, sectors of 32 bytes and bytes asked for, shared in instructions and
-# wavefronts.
-GROUPS = {
-    "global_load": ("global", (Op.LOAD,)),
-    "global_store": ("global", (Op.STORE,)),
-    "global_atomic": ("global", (Op.ATOMIC,)),
-    "global_reduction": ("global", (Op.REDUCTION,)),
-    "shared_load": ("shared", (Op.LOAD,)),
-    "shared_store": ("shared", (Op.STORE,)),
-    "shared_atomic": ("shared", (Op.ATOMIC, Op.REDUCTION)),
-}  # fmt: skip
-MEASURES = {"global": ("requests", "sectors", "bytes"), "shared": ("instructions", "wavefronts")}
-NAMES = tuple(f"{group}_{measure}" for group, (space, _) in GROUPS.items() for measure in MEASURES[space])
+PART = 1 << 13  # requests whose sums are kept at a time: those of all would take more memory than the trace
+ALL = slice(None)
 
 
 class Counters:
@@ -33,28 +25,48 @@ class Counters:
     """
 
     def __init__(self, trace: Trace, requests: Requests) -> None:
-        self._sums = _running_sums(trace, requests)
+        self._trace, self._requests = trace, requests
+        self._before = _sums_before(trace, requests)
+        self._part = -1, np.zeros((1, len(NAMES)), np.int64)  # the one that was asked for last, and its sums
         self.total = dict(trace.totals) or self.at(requests.end)
-        self._buffers = trace.buffers
-        self._loads: dict[int, tuple[Ints, Ints]] = {
-            number: _loads_of(requests, number) for number in range(len(trace.buffers))
-        }
-        self._lines = _moments_by_line(trace, requests)
+        self._loads: dict[int, tuple[Ints, Ints]] = {}
 
     def at(self, moment: int) -> dict[str, int]:
         """Return each counter of NAMES at this moment; one before the first or past the last is that one."""
-        row = min(max(moment, 0), len(self._sums) - 1)
-        return dict(zip(NAMES, self._sums[row].tolist(), strict=True))
+        number, made = divmod(int(np.searchsorted(self._requests.moment, moment, side="right")), PART)
+        if self._part[0] != number:
+            self._part = number, self._sums_in(number)
+        return dict(zip(NAMES, (self._before[number] + self._part[1][made]).tolist(), strict=True))
+
+    def _sums_in(self, number: int) -> Ints:
+        """Return the counters after each request of a part, from none of them on: shape (requests + 1, len(NAMES))."""
+        part = slice(number * PART, (number + 1) * PART)
+        each = np.zeros((len(self._requests.moment[part]) + 1, len(NAMES)), np.int64)
+        for column, (_, counted, amount) in enumerate(_amounts(self._trace, self._requests, part)):
+            each[1:, column][counted] = amount
+        return np.cumsum(each, axis=0)
 
     def mean_reads(self, buffer: int, moment: int) -> float:
         """Return how often an element of this buffer was loaded by now, on average over all its elements."""
+        if buffer not in self._loads:
+            self._loads[buffer] = _loads_of(self._requests, buffer)
         moments, loads = self._loads[buffer]
-        elements = int(np.prod(self._buffers[buffer].shape))
+        elements = int(np.prod(self._trace.buffers[buffer].shape))
         return float(loads[np.searchsorted(moments, moment, side="right")]) / max(1, elements)
 
     def line_counts(self, moment: int) -> dict[tuple[str, int], int]:
         """Return how many requests each (file, line) made by now, for every line that ever makes one."""
         return {line: int(np.searchsorted(m, moment, side="right")) for line, m in self._lines.items()}
+
+    @cached_property
+    def _lines(self) -> dict[tuple[str, int], Ints]:
+        """The moments of the requests that each (file, line) makes."""
+        numbers: dict[tuple[str, int], int] = {}
+        of_site = [numbers.setdefault((s.file, s.line), len(numbers)) for s in self._trace.sites]
+        number = np.array(of_site, np.int64)[self._requests.site]
+        order, made = stable_order(number), np.bincount(number, minlength=len(numbers))
+        parts = np.split(self._requests.moment[order], np.cumsum(made)[:-1]) if numbers else []
+        return {line: parts[i] for line, i in sorted(numbers.items()) if made[i]}
 
 
 def counters_of(trace: Trace, requests: Requests) -> Counters:
@@ -88,10 +100,10 @@ def totals_by(trace: Trace, requests: Requests, part: Ints, count: int) -> dict[
     }
 
 
-def _amounts(trace: Trace, requests: Requests) -> list[tuple[str, Mask, Ints]]:
-    """Return per counter its name, the requests that it counts, and what each of these adds."""
-    cost = requests.sectors + requests.wavefronts  # one of them is 0
-    return _amounts_of(trace.buffers, requests.buffer, requests.op, 1, cost, requests.lanes)
+def _amounts(trace: Trace, requests: Requests, part: slice = ALL) -> list[tuple[str, Mask, Ints]]:
+    """Return per counter its name, the requests (of a part of them) that it counts, and what each of these adds."""
+    cost = requests.sectors[part] + requests.wavefronts[part]  # one of them is 0
+    return _amounts_of(trace.buffers, requests.buffer[part], requests.op[part], 1, cost, requests.lanes[part])
 
 
 def _amounts_of(
@@ -112,13 +124,13 @@ def _amounts_of(
     return result
 
 
-def _running_sums(trace: Trace, requests: Requests) -> Ints:
-    """Return the counters, shape (end + 1, len(NAMES))."""
-    sums = np.zeros((requests.end + 1, len(NAMES)), np.int64)
-    for column, (_, counted, amount) in enumerate(_amounts(trace, requests)):
-        moments = requests.moment[counted]
-        sums[:, column] = np.cumsum(np.bincount(moments, amount, minlength=len(sums)))
-    return sums
+def _sums_before(trace: Trace, requests: Requests) -> Ints:
+    """Return the counters before each part of the requests, and after the last, shape (parts + 1, len(NAMES))."""
+    sums = np.zeros((-(-len(requests) // PART) + 1, len(NAMES)), np.int64)
+    for number in range(len(sums) - 1):
+        part = slice(number * PART, (number + 1) * PART)
+        sums[number + 1] = [amount.sum() for _, _, amount in _amounts(trace, requests, part)]
+    return np.cumsum(sums, axis=0)
 
 
 def _loads_of(requests: Requests, buffer: int) -> tuple[Ints, Ints]:
@@ -126,10 +138,3 @@ def _loads_of(requests: Requests, buffer: int) -> tuple[Ints, Ints]:
     counted = (requests.buffer == buffer) & (requests.op == Op.LOAD)
     loads = np.concatenate(([0], np.cumsum(requests.lanes[counted])))
     return requests.moment[counted], loads
-
-
-def _moments_by_line(trace: Trace, requests: Requests) -> dict[tuple[str, int], Ints]:
-    """Return the moments of the requests that each (file, line) makes."""
-    lines = sorted({(site.file, site.line) for site in trace.sites})
-    number = np.array([lines.index((site.file, site.line)) for site in trace.sites], np.int64)[requests.site]
-    return {line: m for i, line in enumerate(lines) if len(m := requests.moment[number == i])}

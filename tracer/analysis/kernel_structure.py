@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..model.syntax_tree import syntax_tree
 from ..model.trace import Site, Trace
 
 SUITE_KINDS = {ast.If: "branch", ast.For: "loop", ast.While: "loop", ast.FunctionDef: "function"}
@@ -22,15 +23,6 @@ class Suite:
     number: int  # 0 for the body, 1 for what `else` leads, 2 for what `finally` does
     first: int  # line of the first of them, of the body of a loop that of its head
     last: int  # line on which the last of them ends
-
-
-@lru_cache(maxsize=16)
-def syntax_tree(source: str) -> ast.Module:
-    """Return the syntax tree of a source text, an empty one where it has none."""
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])
 
 
 @lru_cache(maxsize=16)

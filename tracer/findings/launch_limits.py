@@ -13,6 +13,7 @@ import numpy as np
 
 from ..model.finding import Finding
 from ..model.launch import decode
+from ..model.syntax_tree import syntax_tree
 from ..model.trace import Trace
 
 THREADS = 1024  # of a block
@@ -72,10 +73,7 @@ def _shapes(trace: Trace) -> Iterator[Finding]:
 
 def _arrays(text: str, kernel: str) -> list[ast.Call]:
     """Return the calls in a kernel that make arrays of computed shapes; none where its name is not its own."""
-    try:
-        nodes = list(ast.walk(ast.parse(text)))
-    except SyntaxError:
-        return []
+    nodes = ast.walk(syntax_tree(text))
     named = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == kernel]
     if len(named) != 1:
         return []

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..analysis.kernel_structure import byte_column, syntax_tree
+from ..analysis.kernel_structure import byte_column
 from ..analysis.requests import Requests
 from ..model.array_types import Ints
 from ..model.finding import (
@@ -29,6 +29,7 @@ from ..model.finding import (
     line_text,
     thread_text,
 )
+from ..model.syntax_tree import syntax_tree
 from ..model.trace import WARP, Buffer, Op, Site, Trace
 
 VERBS = {Op.LOAD: ("read", "reads"), Op.STORE: ("write", "writes")}

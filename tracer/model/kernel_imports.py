@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from .syntax_tree import syntax_tree
+
 
 def imported_texts(file: Path, source: str) -> dict[Path, str]:
     """Return the text of each module in a file's folder that `source`, the file's own text, leads to by imports."""
@@ -41,12 +43,8 @@ def _paths(folder: Path, parts: tuple[str, ...]) -> Iterator[Path]:
 @lru_cache(maxsize=256)
 def _imported(source: str) -> tuple[tuple[str, ...], ...]:
     """Return the names that a text may import from its own folder, split at the dots."""
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        return ()
     names: list[str] = []
-    for node in ast.walk(tree):
+    for node in ast.walk(syntax_tree(source)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level < 2:

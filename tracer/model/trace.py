@@ -29,6 +29,7 @@ class Op(IntEnum):
     REDUCTION = 3
 
 
+FEW_BLOCKS = 1 << 20  # entries that a table by the numbers of blocks may always have
 BARRIER = 4  # stands where an `Op` stands, for the site of a barrier
 
 
@@ -65,9 +66,18 @@ class Buffer:
         """Bytes of one element."""
         return np.dtype(self.dtype).itemsize
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the access index of every element is its number in C order."""
+        steps = [math.prod(self.shape[axis + 1 :]) * self.unit for axis in range(len(self.shape))]
+        pairs = zip(self.shape, self.strides, steps, strict=True)
+        return all(length <= 1 or stride == step for length, stride, step in pairs)
+
     def elements(self) -> NDArray[np.int64]:
         """Return the access index of every element, in the buffer's shape."""
         index = np.zeros(self.shape, np.int64)
+        if not index.size:
+            return index
         for axis, (length, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
             steps = np.arange(length, dtype=np.int64) * stride // self.unit
             index += steps.reshape([-1 if i == axis else 1 for i in range(len(self.shape))])
@@ -261,7 +271,8 @@ class Trace:
 
     def block_positions(self, block: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Return the index in `blocks` of each of some blocks that ran."""
-        found: NDArray[np.int64] = self._position_of_block[block]
+        table = self._position_of_block
+        found: NDArray[np.int64] = table[block] if len(table) else np.searchsorted(self.blocks, block)
         return found
 
     def thread_numbers(
@@ -284,8 +295,11 @@ class Trace:
 
     @cached_property
     def _position_of_block(self) -> NDArray[np.int64]:
-        """The index in `blocks` of each number of a block up to the largest."""
-        position = np.zeros(int(self.blocks.max(initial=0)) + 1, np.int64)
+        """The index in `blocks` of each number of a block up to the largest; empty where that table would be large."""
+        largest = int(self.blocks.max(initial=0))
+        if largest > 4 * len(self.blocks) + FEW_BLOCKS:
+            return np.empty(0, np.int64)
+        position = np.zeros(largest + 1, np.int64)
         position[self.blocks] = np.arange(len(self.blocks))
         return position
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,7 +33,8 @@ def checked(launch: Launch, names: tuple[str, ...], finals: Mapping[str, NDArray
     errors = np.concatenate([_errors(finals[name], value) for name, value in expected.items()])
     largest, tolerance = float(errors.max(initial=0.0)), scenario.tolerance(inputs)
     differing = int(np.count_nonzero(errors > tolerance))
-    return Check(largest, tolerance, largest <= tolerance, differing, len(errors))
+    equal = largest <= tolerance and math.isfinite(largest)  # an infinite tolerance says nothing
+    return Check(largest, tolerance, equal, differing, len(errors))
 
 
 def _errors(got: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LARGE = 1 << 20  # bytes from which on a column is mapped
+START = 10  # bytes before the header: MAGIC, and how long the header is
 MAGIC = b"\x93NUMPY\x01\x00"
 # NumPy writes exactly this; nothing is evaluated, and there is no room for a pickle.
 DESCR, SHAPE = rb"'descr': '([<|][biufcV]\d{1,4})'", rb"'shape': \((\d{1,12}),\)"
@@ -56,24 +57,48 @@ def sizes(members: zipfile.ZipFile) -> dict[str, int]:
     return found
 
 
+def header(members: zipfile.ZipFile, name: str) -> tuple[np.dtype[Any], int]:
+    """Return the type of a column's entries, and how many it says that there are; nothing else is unpacked.
+
+    Raises ValueError for what is no column of plain numbers, or not as long as it says.
+    """
+    info = _info(members, name)
+    with members.open(info) as member:
+        start = member.read(START)
+        length = int.from_bytes(start[8:], "little")
+        dtype, count = _parsed(name, start + member.read(length))
+    _check_length(dtype, count, info.file_size - START - length)
+    return dtype, count
+
+
 def read(members: zipfile.ZipFile, name: str, mapped: IO[bytes] | None = None) -> NDArray[Any]:
     """Return one column; raises ValueError for what is no column of plain numbers.
 
     mapped: the file, of which a large column that is not compressed is not read but mapped into memory. It must not
     become shorter from then on.
     """
-    info = members.getinfo(f"{name}.npy")
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"compression of {name}")
+    info = _info(members, name)
     if mapped is not None and info.compress_type == zipfile.ZIP_STORED and info.file_size >= LARGE:
         data: Any = np.memmap(mapped, np.uint8, "r", _data_offset(mapped, info), (info.file_size,))
     else:
         data = members.read(info)
-    start = 10 + int.from_bytes(bytes(data[8:10]), "little")
-    header = HEADER.fullmatch(bytes(data[10:start]))
-    if header is None or bytes(data[: len(MAGIC)]) != MAGIC:
+    start = START + int.from_bytes(bytes(data[8:START]), "little")
+    return _column(data, start, *_parsed(name, bytes(data[:start])))
+
+
+def _info(members: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    info = members.getinfo(f"{name}.npy")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"compression of {name}")
+    return info
+
+
+def _parsed(name: str, start: bytes) -> tuple[np.dtype[Any], int]:
+    """Return what the first bytes of a column say: the type of its entries, and how many there are."""
+    found = HEADER.fullmatch(start[START:])
+    if found is None or not start.startswith(MAGIC):
         raise ValueError(f"header of {name}")
-    return _column(data, start, np.dtype(header[1].decode()), int(header[2]))
+    return np.dtype(found[1].decode()), int(found[2])
 
 
 def _data_offset(file: IO[bytes], info: zipfile.ZipInfo) -> int:
@@ -91,11 +116,15 @@ def _data_offset(file: IO[bytes], info: zipfile.ZipInfo) -> int:
 
 
 def _column(data: Any, start: int, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
-    if not dtype.itemsize or dtype.itemsize * count != len(data) - start:
-        raise ValueError("length of a column")
+    _check_length(dtype, count, len(data) - start)
     column = np.frombuffer(data, dtype, count, start) if count else np.empty(0, dtype)
     # A bool that is neither 0 nor 1 would break NumPy's own assumptions.
     return column if dtype.kind != "b" else column.view(np.uint8) != 0
+
+
+def _check_length(dtype: np.dtype[Any], count: int, nbytes: int) -> None:
+    if not dtype.itemsize or dtype.itemsize * count != nbytes:
+        raise ValueError("length of a column")
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any]:

@@ -26,6 +26,9 @@ from .validation import (
     LARGEST_BYTES,
     LONGEST_TEXT,
     OUTSIDE_COLUMNS,
+    TooLargeError,
+    check_announced,
+    check_meta,
     check_trace,
 )
 
@@ -42,6 +45,7 @@ OPTIONAL = re.compile(r"value|outside\.cell|initial\.(?:0|[1-9]\d{0,5})")
 
 _FOREIGN = "it is not a Tilescope trace; choose a file that Tilescope saved"
 _DAMAGED = "the trace is damaged or cut short ({}); copy it again, or trace the kernel again"
+_TOO_LARGE = "{}, more than can be shown; trace the kernel with smaller ones"
 _NEWER = "a newer Tilescope saved it (format {}, this one reads up to {}); update Tilescope"
 _OLDER = "an older Tilescope saved it (format {}, this one reads {}); trace the kernel again"
 _DAMAGE = (
@@ -212,9 +216,14 @@ def _read(file: IO[bytes], mapped: bool) -> Trace:
     try:
         with zipfile.ZipFile(file) as members:
             meta = _read_meta(members)
-            columns = {name: npz.read(members, name, file if mapped else None) for name in _wanted(members)}
+            check_meta(meta)
+            names = _wanted(members)
+            check_announced(meta, {name: npz.header(members, name) for name in names})
+            columns = {name: npz.read(members, name, file if mapped else None) for name in names}
         trace = _trace(meta, _unpack(columns) if meta.packed else columns)
         check_trace(trace)
+    except TooLargeError as error:
+        raise _Unfit(_TOO_LARGE.format(error)) from error
     except _DAMAGE as error:
         raise _Unfit(_FOREIGN if foreign else _DAMAGED.format(str(error)[:200])) from error
     return trace
@@ -246,8 +255,6 @@ def _wanted(members: zipfile.ZipFile) -> list[str]:
 
 
 def _trace(meta: _Meta, columns: Columns) -> Trace:
-    if any(columns[name].dtype.kind != "u" for name in INTEGERS):
-        raise ValueError("dtype of a column")
     for column in columns.values():
         column.flags.writeable = False
     from_meta: dict[str, Any] = {name: getattr(meta, name) for name in _TRACE_FIELDS}

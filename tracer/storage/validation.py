@@ -1,53 +1,172 @@
-"""Whether a trace holds together, so that nothing that draws or counts it needs to ask again."""
+"""Whether a trace holds together, so that nothing that draws or counts it needs to ask again.
+
+What a file claims is checked before its columns are read (`check_meta`, `check_announced`), and what the columns hold
+before anything looks at them (`check_trace`). Bounds are what a launch can make, or what a session of it takes: tables
+of blocks, phases and cells are made from these numbers.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Protocol, get_args
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.launch import decode
-from ..model.trace import FENCE, GRID_SCOPE, SPACES, Buffer, Op, Trace
+from ..model.counter_names import NAMES
+from ..model.grouping import group_starts, positions_in_group, stable_order
+from ..model.launch import Array, Launch, Scalar, ScheduleKind, decode
+from ..model.trace import (
+    FENCE,
+    GRID_SCOPE,
+    SPACES,
+    WARP,
+    Barriers,
+    Buffer,
+    Check,
+    Dim3,
+    KernelError,
+    MissingLanes,
+    Op,
+    Site,
+    Trace,
+)
 
-LARGEST_BYTES = 2**31  # bytes that a trace, or one of its buffers, may take; entries of a table made from it
+LARGEST_BYTES = 2**31  # bytes that a trace, or one of its buffers, may take
+LARGEST_TABLE = 2**25  # entries of a table by block and phase
+MOST_CONTENTS = (
+    2**30
+)  # bytes that all buffers take together, with a number for each element that says who wrote it
+WRITER_BYTES = 4  # of that number
+MOST_SCATTERED = 2**25  # elements of buffers where they do not follow each other, which take tables
+MOST_BUFFERS = 4096
+MOST_SITES = 2**17
+MOST_BLOCKS = 2**24  # that ran
+MOST_THREADS = 2**48  # of a launch, whether they ran or not: numbers made from theirs stay within 64 bits
+FARTHEST = 2**48  # bytes from the first address: as many as there are on a GPU
 LONGEST_TEXT = 10_000  # characters of a name, a path or a message
+LONGEST_SOURCE = 4_000_000  # characters of a file's text
+MOST_DIMENSIONS = 32
+CHUNK = 1 << 16  # rows that are looked up at once
 ACCESS_COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "step")
 BARRIER_COLUMNS = ("block", "thread", "phase", "site", "step", "reach")
 OUTSIDE_COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "step")
 DTYPES = frozenset(np.dtype(kind).name for kind in "?bhilqBHILQefdFD")
-DTYPE = re.compile(r"[<|](?:b1|[iu][1248]|f[248]|c8|c16|V[1-9]\d{0,3})")
+NUMBERS = re.compile(r"[<|](?:b1|[iu][1248]|f[248]|c8|c16)")
+RECORDS = re.compile(r"\|V[1-9]\d{0,3}")
+
+Announced = tuple[
+    np.dtype[Any], int
+]  # what the header of a column says: the type of its entries, and how many
+
+
+class Meta(Protocol):
+    """What a trace says of itself beside its columns; see `Trace`."""
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]: ...
+    @property
+    def sites(self) -> tuple[Site, ...]: ...
+    @property
+    def launch(self) -> str: ...
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def grid(self) -> Dim3: ...
+    @property
+    def block_dim(self) -> Dim3: ...
+    @property
+    def schedule(self) -> str: ...
+    @property
+    def resident(self) -> int: ...
+    @property
+    def accesses(self) -> int: ...
+    @property
+    def totals(self) -> dict[str, int]: ...
+    @property
+    def notice(self) -> str: ...
+    @property
+    def sources(self) -> dict[str, str]: ...
+    @property
+    def error(self) -> KernelError | None: ...
+    @property
+    def check(self) -> Check | None: ...
+    @property
+    def made_by(self) -> str: ...
+    @property
+    def missing(self) -> tuple[MissingLanes, ...]: ...
+
+
+class TooLargeError(Exception):
+    """A trace holds together, but takes more memory than Tilescope gives to one; the text says what of it is."""
+
+
+def check_meta(meta: Meta) -> None:
+    """Raise ValueError, saying what does not fit, unless what a trace says of itself could be so.
+
+    Raises TooLargeError for what could, of a launch that is too large to be shown.
+    """
+    _check_sizes(meta)
+    _check_texts(meta)
+    _check_launch(meta)
+    for buffer in meta.buffers:
+        _check_buffer(buffer)
+    _check_memory(meta.buffers)
+    _check_outcome(meta)
+    _check_missing(meta)
+
+
+def check_announced(meta: Meta, columns: Mapping[str, Announced]) -> None:
+    """Raise ValueError unless columns of these types and lengths could be those of a trace: none has been read.
+
+    columns: by the names that they have in a file, all that there must be.
+    """
+    for name, (dtype, _) in columns.items():
+        if name == "value":
+            _require(NUMBERS.fullmatch(dtype.str) is not None, "dtype of the values")
+        elif name == "outside.cell":
+            _require(dtype == np.int64, "dtype of indices outside their buffers")
+        elif not name.startswith("initial."):
+            _require(dtype.kind == "u", "dtype of a column")
+    _check_lengths(columns, [*ACCESS_COLUMNS, *(["value"] if "value" in columns else [])], "a column")
+    for table in ("barriers", "warp_barriers"):
+        _check_lengths(columns, [f"{table}.{name}" for name in BARRIER_COLUMNS], "a column of barriers")
+    outside = [f"outside.{name}" for name in (*OUTSIDE_COLUMNS, "cell")]
+    _check_lengths(columns, [name for name in outside if name in columns], "accesses outside their buffers")
+    rows = columns["step"][1]
+    _require(rows <= min(meta.accesses, decode(meta.launch).limits.accesses), "number of accesses")
+    _require(columns["blocks"][1] <= min(math.prod(meta.grid), MOST_BLOCKS), "number of blocks")
+    _require(columns["recorded"][1] <= columns["blocks"][1], "number of recorded blocks")
+    for name, announced in columns.items():
+        if name.startswith("initial."):
+            _check_initial(meta, int(name.removeprefix("initial.")), *announced)
 
 
 def check_trace(trace: Trace) -> None:
-    """Raise ValueError, saying what does not fit, unless all numbers and names of the trace are in range."""
-    _check_sizes(trace)
-    _check_texts(trace)
-    _check_launch(trace)
-    for buffer in trace.buffers:
-        _check_buffer(buffer)
-    _check_initial(trace)
+    """Raise ValueError, saying what does not fit, unless all numbers of the trace's columns are in range.
+
+    What it says of itself, and the types and lengths of its columns, have been checked.
+    """
     _check_blocks(trace)
     _check_accesses(trace)
-    _check_barriers(trace)
-    _check_warp_barriers(trace)
+    _check_barriers(trace, trace.barriers, GRID_SCOPE)
+    _check_barriers(trace, trace.warp_barriers, FENCE)
+    _check_phases(trace)
     _check_outside(trace)
     for lost in trace.missing:
-        _require(lost.block in trace.blocks and 0 <= lost.warp < trace.warps, "a warp that did not run")
-        _require(0 <= lost.site < len(trace.sites) and 0 <= lost.step <= trace.accesses, "a warp operation")
-        _require(0 <= lost.mask < 2**32 and 0 < lost.missing < 2**32, "lanes of a warp")
-        _require(
-            lost.other < len(trace.sites) and (lost.other >= 0) == (lost.why == "apart"), "a warp operation"
-        )
+        _require(_holds(trace.blocks, lost.block), "a warp that did not run")
 
 
 def _require(holds: bool | np.bool_, what: str) -> None:
     if not holds:
         raise ValueError(what)
+
+
+def _within(numbers: Iterable[int], low: int, high: int) -> bool:
+    return all(low <= n < high for n in numbers)
 
 
 def _below(column: NDArray[Any], limit: int) -> bool:
@@ -58,56 +177,150 @@ def _rising(column: NDArray[Any]) -> bool:
     return bool(np.all(column[:-1] <= column[1:]))
 
 
-def _check_sizes(trace: Trace) -> None:
-    _require(all(1 <= n < 2**31 for n in (*trace.grid, *trace.block_dim)), "grid or block size")
-    _require(trace.threads <= 1024, "threads in a block")
-    _require(1 <= trace.resident < 2**63, "resident blocks")
-    _require(len(trace) <= trace.accesses < 2**63, "number of accesses")
-    _require(all(0 <= n < 2**63 for n in trace.totals.values()), "totals")
-    _require(all(0 <= n < 2**31 for s in trace.sites for n in (s.line, s.column)), "line or column of a site")
+def _holds(ascending: NDArray[Any], number: int) -> bool:
+    place = int(np.searchsorted(ascending, number))
+    return place < len(ascending) and int(ascending[place]) == number
 
 
-def _texts(trace: Trace) -> Iterator[str]:
-    yield from (trace.kernel, trace.schedule, trace.notice, trace.made_by, *trace.totals, *trace.sources)
-    yield from (text for b in trace.buffers for text in (b.name, b.space, b.dtype))
-    yield from (text for s in trace.sites for text in (s.function, s.file))
-    if trace.error is not None:
-        yield from (trace.error.type, trace.error.message, trace.error.file)
+def _are_among(column: NDArray[Any], ascending: NDArray[Any]) -> bool:
+    """Return whether each entry is one of these."""
+    if not len(ascending) or not len(column):
+        return not len(column)
+    if int(ascending[-1]) - int(ascending[0]) == len(ascending) - 1:  # as nearly always: without gaps
+        return int(column.min()) >= int(ascending[0]) and int(column.max()) <= int(ascending[-1])
+    return bool(np.isin(column, ascending).all())
 
 
-def _check_texts(trace: Trace) -> None:
-    _require(all(len(text) <= LONGEST_TEXT for text in _texts(trace)), "a text that is too long")
+def _check_sizes(meta: Meta) -> None:
+    _require(_within((*meta.grid, *meta.block_dim), 1, 2**31), "grid or block size")
+    _require(math.prod(meta.block_dim) <= 1024, "threads in a block")
+    _require(math.prod(meta.grid) * math.prod(meta.block_dim) <= MOST_THREADS, "threads of the launch")
+    _require(1 <= meta.resident < 2**63, "resident blocks")
+    _require(0 <= meta.accesses < 2**62, "number of accesses")
+    _require(not meta.totals or meta.totals.keys() == set(NAMES), "names of the totals")
+    _require(_within(meta.totals.values(), 0, 2**62), "totals")
+    _require(len(meta.sites) <= MOST_SITES, "number of sites")
+    _require(
+        _within((n for s in meta.sites for n in (s.line, s.column)), 0, 2**31), "line or column of a site"
+    )
+    _require(len(meta.sources) <= len(meta.sites) + 1, "number of source texts")
 
 
-def _check_launch(trace: Trace) -> None:
+def _texts(meta: Meta) -> Iterator[str]:
+    yield from (meta.kernel, meta.notice, meta.made_by, *meta.sources)
+    yield from (text for b in meta.buffers for text in (b.name, b.dtype))
+    yield from (text for s in meta.sites for text in (s.function, s.file))
+    if meta.error is not None:
+        yield from (meta.error.type, meta.error.message, meta.error.file)
+
+
+def _check_texts(meta: Meta) -> None:
+    _require(all(len(text) <= LONGEST_TEXT for text in _texts(meta)), "a text that is too long")
+    _require(
+        all(len(text) <= LONGEST_SOURCE for text in meta.sources.values()), "a source text that is too long"
+    )
+    _require(meta.schedule in get_args(ScheduleKind), "schedule")
+
+
+def _check_launch(meta: Meta) -> None:
     try:
-        launch = decode(trace.launch)
+        launch = decode(meta.launch)
     except msgspec.MsgspecError as error:
         raise ValueError(f"launch: {error}") from error
-    _require(launch.grid == trace.grid and launch.block == trace.block_dim, "launch of another grid or block")
+    _require(launch.grid == meta.grid and launch.block == meta.block_dim, "launch of another grid or block")
+    _require(len(launch.source) <= LONGEST_SOURCE, "a source text that is too long")
+    texts = (launch.kernel, launch.scenario, launch.beside, *launch.constants)
+    _require(all(len(text) <= LONGEST_TEXT for text in texts), "a text of the launch that is too long")
+    _require(len(launch.arguments) <= MOST_BUFFERS, "arguments of the launch")
+    _require(all(_is_possible(argument) for argument in launch.arguments), "an argument of the launch")
+    _require(_have_sense(launch, math.prod(meta.grid)), "numbers of the launch")
+
+
+def _is_possible(argument: Array | Scalar) -> bool:
+    """Return whether there can be such an argument."""
+    if isinstance(argument, Scalar):
+        return len(argument.dtype) <= LONGEST_TEXT
+    texts = (argument.dtype, argument.path, argument.digest)
+    return (
+        len(argument.shape) <= MOST_DIMENSIONS
+        and _within(argument.shape, 0, 2**63)
+        and argument.seed >= 0
+        and all(len(text) <= LONGEST_TEXT for text in texts)
+    )
+
+
+def _have_sense(launch: Launch, blocks: int) -> bool:
+    """Return whether the numbers that say how a launch of so many blocks runs can be such."""
+    return (
+        _within(launch.blocks or (), 0, blocks)
+        and (launch.resident is None or 1 <= launch.resident < 2**63)
+        and _within((launch.shared_bytes, launch.schedule.seed), 0, 2**63)
+        and _within((launch.limits.accesses, launch.limits.memory), 0, 2**63)
+    )
 
 
 def _check_buffer(buffer: Buffer) -> None:
     _require(buffer.space in SPACES, "space of a buffer")
-    _require(buffer.dtype in DTYPES or DTYPE.fullmatch(buffer.dtype) is not None, "dtype of a buffer")
-    _require(len(buffer.shape) == len(buffer.strides) <= 32, "dimensions of a buffer")
-    _require(0 <= buffer.address < 2**62 and 1 <= buffer.unit <= LARGEST_BYTES, "address or unit of a buffer")
+    dtype = buffer.dtype in DTYPES or NUMBERS.fullmatch(buffer.dtype) or RECORDS.fullmatch(buffer.dtype)
+    _require(bool(dtype), "dtype of a buffer")
+    _require(len(buffer.shape) == len(buffer.strides) <= MOST_DIMENSIONS, "dimensions of a buffer")
+    _require(
+        0 <= buffer.address < FARTHEST and 1 <= buffer.unit <= LARGEST_BYTES, "address or unit of a buffer"
+    )
     _require(0 <= buffer.size * buffer.unit <= LARGEST_BYTES, "size of a buffer")
-    _require(all(0 <= n <= LARGEST_BYTES for n in buffer.shape), "shape of a buffer")
+    _require(_within(buffer.shape, 0, LARGEST_BYTES + 1), "shape of a buffer")
     _require(math.prod(buffer.shape) <= max(buffer.size, 1), "shape of a buffer")
     if math.prod(buffer.shape):
-        steps = [stride // buffer.unit for stride in buffer.strides]
-        ends = [(n - 1) * step for n, step in zip(buffer.shape, steps, strict=True)]
+        ends = [(n - 1) * step // buffer.unit for n, step in zip(buffer.shape, buffer.strides, strict=True)]
         lowest, highest = (sum(pick(end, 0) for end in ends) for pick in (min, max))
         _require(lowest >= 0 and highest < max(buffer.size, 1), "strides of a buffer")
 
 
-def _check_initial(trace: Trace) -> None:
-    for number, content in trace.initial.items():
-        _require(0 <= number < len(trace.buffers), "initial contents of no buffer")
-        buffer = trace.buffers[number]
-        _require(content.shape == (buffer.size,), "length of initial contents")
-        _require(content.dtype == np.dtype(buffer.dtype), "dtype of initial contents")
+def _check_memory(buffers: Collection[Buffer]) -> None:
+    """Raise TooLargeError where the cells of all buffers together, or the tables of some, would fill the memory."""
+    _require(len(buffers) <= MOST_BUFFERS, "number of buffers")
+    if sum(buffer.size * (buffer.itemsize + WRITER_BYTES) for buffer in buffers) > MOST_CONTENTS:
+        cells = sum(buffer.size for buffer in buffers)
+        raise TooLargeError(f"its arrays have {cells:,} elements together")
+    scattered = sum(buffer.size for buffer in buffers if not buffer.is_plain)
+    if scattered > MOST_SCATTERED:
+        raise TooLargeError(f"its arrays that are not contiguous have {scattered:,} elements together")
+
+
+def _check_outcome(meta: Meta) -> None:
+    """Check what is said of an error, and of the comparison with the reference."""
+    if meta.error is not None:
+        places = zip((*meta.error.block, *meta.error.thread), (*meta.grid, *meta.block_dim), strict=True)
+        _require(all(0 <= n < limit for n, limit in places), "the thread of an error")
+        _require(0 <= meta.error.line < 2**31, "the line of an error")
+    if meta.check is not None:
+        largest, tolerance = meta.check.largest_error, meta.check.tolerance
+        _require(largest >= 0 and not tolerance < 0, "error of the result")
+        _require(math.isfinite(largest) or not meta.check.equal, "error of the result")
+        _require(0 <= meta.check.differing <= meta.check.elements < 2**62, "elements of the result")
+
+
+def _check_missing(meta: Meta) -> None:
+    warps, sites = -(-math.prod(meta.block_dim) // WARP), len(meta.sites)
+    places = {(lost.site, lost.why) for lost in meta.missing}
+    _require(len(places) == len(meta.missing), "a warp operation told twice")
+    for lost in meta.missing:
+        _require(0 <= lost.warp < warps, "a warp that did not run")
+        _require(0 <= lost.site < sites and 0 <= lost.step <= meta.accesses, "a warp operation")
+        _require(0 <= lost.mask < 2**32 and 0 < lost.missing < 2**32, "lanes of a warp")
+        _require(-1 <= lost.other < sites and (lost.other >= 0) == (lost.why == "apart"), "a warp operation")
+
+
+def _check_lengths(columns: Mapping[str, Announced], names: Iterable[str], what: str) -> None:
+    _require(len({columns[name][1] for name in names}) <= 1, f"length of {what}")
+
+
+def _check_initial(meta: Meta, number: int, dtype: np.dtype[Any], count: int) -> None:
+    _require(number < len(meta.buffers), "initial contents of no buffer")
+    buffer = meta.buffers[number]
+    _require(buffer.space in ("global", "constant"), "initial contents of a buffer that has none")
+    _require(count == buffer.size, "length of initial contents")
+    _require(dtype == np.dtype(buffer.dtype), "dtype of initial contents")
 
 
 def _check_blocks(trace: Trace) -> None:
@@ -115,57 +328,67 @@ def _check_blocks(trace: Trace) -> None:
         _require(bool(np.all(np.diff(blocks) > 0)), "order of the blocks")
         _require(not len(blocks) or blocks[0] >= 0, "a block outside the grid")
         _require(_below(blocks, math.prod(trace.grid)), "a block outside the grid")
-    _require(np.isin(trace.recorded, trace.blocks).all(), "a recorded block that did not run")
+    _require(_are_among(trace.recorded, trace.blocks), "a recorded block that did not run")
 
 
 def _check_accesses(trace: Trace) -> None:
-    columns = [getattr(trace, name) for name in ACCESS_COLUMNS]
-    values = [] if trace.value is None else [trace.value]
-    _require(all(c.shape == (len(trace),) for c in (*columns, *values)), "length of a column")
     _require(_below(trace.op, len(Op)), "op of an access")
     _require(_below(trace.thread, trace.threads), "a thread outside its block")
     _require(_below(trace.buffer, len(trace.buffers)), "an access to no buffer")
     _require(_below(trace.site, len(trace.sites)), "an access from no site")
-    _require(np.isin(trace.block, trace.blocks).all(), "an access of a block that did not run")
+    _require(_are_among(trace.block, trace.blocks), "an access of a block that did not run")
     sizes = np.array([buffer.size for buffer in trace.buffers], np.int64)
     _require(not len(trace) or np.all(trace.index < sizes[trace.buffer]), "an access outside its buffer")
     _require(_rising(trace.step), "order of the accesses")
+    warps = min(len(trace), len(trace.blocks) * trace.warps)
+    _require(_below(trace.step, 2**62 // max(1, warps)), "step of an access")
 
 
-def _check_barriers(trace: Trace) -> None:
-    barriers = trace.barriers
-    _require(
-        all(getattr(barriers, name).shape == barriers.step.shape for name in BARRIER_COLUMNS), "barriers"
-    )
+def _check_barriers(trace: Trace, barriers: Barriers, widest: int) -> None:
+    """Check arrivals at barriers, or at warp operations; widest: the largest reach that there is."""
     _require(_below(barriers.thread, trace.threads), "a thread outside its block at a barrier")
     _require(_below(barriers.site, len(trace.sites)), "a barrier at no site")
-    _require(_below(barriers.reach, GRID_SCOPE + 1), "reach of a barrier")
-    _require(np.isin(barriers.block, trace.blocks).all(), "a barrier of a block that did not run")
+    _require(_below(barriers.reach, widest + 1), "reach of a barrier")
+    _require(_below(barriers.step, 2**62), "step of a barrier")
+    _require(_are_among(barriers.block, trace.blocks), "a barrier of a block that did not run")
+
+
+def _check_phases(trace: Trace) -> None:
+    """Check that who is in a phase came to the barrier before it, and that there are no more than tables may have."""
+    barriers = trace.barriers
     # Who passed p barriers has p rows here, so phases are as many as the tables made from them may have.
     _require(_below(barriers.phase, len(barriers.phase)), "phase of a barrier")
     phases = int(barriers.phase.max()) + 2 if len(barriers.phase) else 1
-    _require(_below(trace.phase, phases), "phase of an access")
-    _require(phases * len(trace.blocks) * 16 <= LARGEST_BYTES, "too many phases")
+    _require(phases * len(trace.blocks) <= LARGEST_TABLE, "too many phases")
+    _require(_are_consecutive(trace), "a barrier that a thread came to out of turn")
+    reached = np.zeros(len(trace.blocks), np.int64)
+    np.maximum.at(reached, trace.block_positions(barriers.block), barriers.phase.astype(np.int64) + 1)
+    for table in (trace, trace.warp_barriers, trace.outside):
+        for low in range(0, len(table.phase), CHUNK):
+            phase, block = table.phase[low : low + CHUNK], table.block[low : low + CHUNK]
+            _require(
+                np.all(phase <= reached[trace.block_positions(block)]), "a phase that its block did not reach"
+            )
+    if (barriers.reach == GRID_SCOPE).any():  # each is a pass over the phases of all blocks
+        _require(phases * phases * len(trace.blocks) <= 8 * LARGEST_TABLE, "too many barriers of the grid")
 
 
-def _check_warp_barriers(trace: Trace) -> None:
-    barriers = trace.warp_barriers
-    _require(
-        all(getattr(barriers, name).shape == barriers.step.shape for name in BARRIER_COLUMNS), "warp barriers"
-    )
-    _require(_below(barriers.thread, trace.threads), "a thread outside its block at a warp operation")
-    _require(_below(barriers.site, len(trace.sites)), "a warp operation at no site")
-    _require(_below(barriers.reach, FENCE + 1), "reach of a warp operation")
-    _require(np.isin(barriers.block, trace.blocks).all(), "a warp operation of a block that did not run")
+def _are_consecutive(trace: Trace) -> bool:
+    """Return whether each thread came to one barrier after each phase, from the first on."""
+    barriers = trace.barriers
+    thread, phase = trace.thread_numbers(barriers.block, barriers.thread), barriers.phase
+    by_phase = stable_order(phase)
+    order = by_phase[stable_order(thread[by_phase])]
+    turn = positions_in_group(group_starts(thread[order]), len(order))
+    return bool(np.array_equal(phase[order], turn))
 
 
 def _check_outside(trace: Trace) -> None:
     outside = trace.outside
-    columns = [getattr(outside, name) for name in (*OUTSIDE_COLUMNS, "cell")]
-    _require(all(c.shape == (len(outside.text),) for c in columns), "accesses outside their buffers")
-    _require(outside.cell.dtype == np.int64, "dtype of indices outside their buffers")
+    _require(len(outside.step) == len(outside.text), "accesses outside their buffers")
     _require(all(len(text) <= LONGEST_TEXT for text in outside.text), "a text that is too long")
     _require(_below(outside.op, len(Op)) and _below(outside.thread, trace.threads), "an access outside")
     _require(_below(outside.buffer, len(trace.buffers)), "an access outside of no buffer")
     _require(_below(outside.site, len(trace.sites)), "an access outside from no site")
-    _require(np.isin(outside.block, trace.blocks).all(), "an access outside of a block that did not run")
+    _require(_below(outside.step, 2**62), "step of an access outside")
+    _require(_are_among(outside.block, trace.blocks), "an access outside of a block that did not run")

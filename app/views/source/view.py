@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.measure.cuda_c import source_of
+from ....tracer.model.syntax_tree import syntax_tree
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.patterns import WAITING, mixed
@@ -232,9 +233,5 @@ def source_text(session: Session, file: str) -> str:
 
 def first_line(text: str, name: str) -> int:
     """Return the line (from 1) of a function's first decorator, or its own; 1 where it isn't found."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a file may hold any text
-        return 1
-    found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name]
+    found = [n for n in ast.walk(syntax_tree(text)) if isinstance(n, ast.FunctionDef) and n.name == name]
     return min([found[0].lineno, *(d.lineno for d in found[0].decorator_list)]) if found else 1

@@ -13,8 +13,9 @@ from folders import DATA
 from sessions import matmul
 from tilescope.app.cli.counters import GROUPINGS, counters_table, groups_of, readings_text, table_by
 from tilescope.app.model.session import build_session
-from tilescope.tracer.analysis.counters import NAMES, totals_by
+from tilescope.tracer.analysis.counters import totals_by
 from tilescope.tracer.measure.recorded_counters import recorded_counters, recorded_counters_of
+from tilescope.tracer.model.counter_names import NAMES
 from traces import programs, trace_of
 
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))

@@ -16,8 +16,9 @@ from folders import DATA
 from launching import Array, Scalar
 from launching import trace as trace_kernel
 from tilescope.kernels.scenarios import catalogue
-from tilescope.tracer.analysis.counters import NAMES, Counters, counters_of, totals_of
+from tilescope.tracer.analysis.counters import Counters, counters_of, totals_of
 from tilescope.tracer.analysis.requests import requests_of
+from tilescope.tracer.model.counter_names import NAMES
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op, Trace
 from traces import BUFFERS, Programs, programs, trace_of

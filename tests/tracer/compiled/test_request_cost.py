@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilescope.tracer.analysis import request_cost
-from tilescope.tracer.analysis.counters import GROUPS, NAMES, totals_of_sums
+from tilescope.tracer.analysis.counters import totals_of_sums
 from tilescope.tracer.analysis.request_cost import cost_of, costs_of, new_scratch, rules_of
 from tilescope.tracer.compiled.rows.request_cost import add_request
+from tilescope.tracer.model.counter_names import GROUPS, NAMES
 from tilescope.tracer.model.trace import Buffer, Op, Trace
 from traces import OPS, trace_of
 
