@@ -6,17 +6,14 @@ it can't describe is `Missing`, and then nothing is asked. Runs where Numba's si
 
 from __future__ import annotations
 
-import ast
 import builtins
+import contextlib
 import dis
-import inspect
-import linecache
+import functools
 import marshal
 import sys
-import textwrap
 from collections.abc import Callable, Container, Iterable
 from enum import Enum, EnumMeta, IntEnum
-from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Literal
 
@@ -24,6 +21,7 @@ import numpy as np
 
 from .question import (
     ArrayLike,
+    ArrayType,
     DType,
     Enumeration,
     ErrorClass,
@@ -41,8 +39,10 @@ from .question import (
     Value,
 )
 
+SIGNATURE = "_tilescope_signature"  # what a kernel remembers of its decorator (see `remember_signatures`)
 MARSHAL_VERSION = 2  # without references, which would make equal values differ
 LIBRARIES = ("cmath", "math", "numba", "numpy", "operator")
+CONFIGS = ("numba.core.config", "numba.cuda.core.config")
 TYPE_MODULES = ("numba.core.types", "numba.cuda.types")
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 MOST = 256  # elements of a list, set or dict that are looked at, and functions of a kernel
@@ -62,9 +62,31 @@ def question_of_call(kernel: Any, arguments: Iterable[Any]) -> Question:
         passed = tuple(map(describer.argument, arguments))
         if getattr(kernel, "extensions", None):
             passed = (Missing("arguments pass through extensions"),)
+        if _has_memory():
+            passed = (Missing("memory for new arrays is enabled"),)
         return Question(tuple(describer.functions), passed)
     except FAILURES as error:  # objects of the program's may answer as they like
         return Question((), (Missing(f"{type(error).__name__}: {error}"),))
+
+
+def remember_signatures(jit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the simulator's `cuda.jit`, whose kernels remember the signature that they were given, if any."""
+
+    @functools.wraps(jit)
+    def remembering(func_or_sig: Any = None, *arguments: Any, **options: Any) -> Any:
+        made = jit(func_or_sig, *arguments, **options)
+        if func_or_sig is None or isinstance(func_or_sig, FunctionType) or not isinstance(made, FunctionType):
+            return made
+
+        def decorate(function: Any) -> Any:
+            kernel = made(function)
+            with contextlib.suppress(AttributeError):
+                setattr(kernel, SIGNATURE, func_or_sig)
+            return kernel
+
+        return decorate
+
+    return remembering
 
 
 class LaunchedKernels:
@@ -94,6 +116,7 @@ class _Describer:
         self._numbers: dict[int, FunctionNumber] = {}
         self._made: list[Function | None] = []
         self._depth = 0
+        self._arguments = False  # whether arguments are described
 
     @property
     def functions(self) -> list[Function]:
@@ -109,9 +132,7 @@ class _Describer:
             return self._numbers[id(function)]
         if len(self._made) >= MOST:
             return Missing("too many functions")
-        decorators = _decorators(function) if role != "plain" else ""
-        if decorators:
-            return Missing(decorators)
+        signature = _signature(decorated, role) if role != "plain" else ()
         number = self._numbers[id(function)] = FunctionNumber(len(self._made))
         self._made.append(None)
         code = function.__code__
@@ -119,7 +140,7 @@ class _Describer:
             role, function.__name__, _marshalled(code),
             {} if role == "plain" else self._names(function),
             () if role == "plain" else tuple(map(self.value, function.__defaults__ or ())),
-            _options(decorated),
+            _options(decorated), signature,
         )  # fmt: skip
         return number
 
@@ -148,7 +169,9 @@ class _Describer:
         if isinstance(value, tuple):
             items = tuple(map(self.argument, value))
             return Sequence(items, *_name_and_fields(value))
+        self._arguments = True
         described = self.value(value)
+        self._arguments = False
         return Missing("an argument that is no value") if isinstance(described, Opaque) else described
 
     def value(self, value: Any, attributes: Container[str] = ()) -> Value:
@@ -159,6 +182,8 @@ class _Describer:
                 return Missing("a value that is nested deeply")
             if isinstance(value, ModuleType):
                 return self._module(value, attributes)
+            if type(value).__name__ == "FakeCUDAArray" and not self._arguments:
+                return Missing("a device array from outside the kernel")
             for describe in (
                 self._number, self._array, self._tuple, self._container, self._enumeration, _type_object, self._callable,
                 _library_object, _class,
@@ -218,7 +243,7 @@ class _Describer:
         kind = value if isinstance(value, EnumMeta) else type(value)
         if not isinstance(kind, EnumMeta):
             return None
-        members = {name: self.value(member.value) for name, member in kind.__members__.items()}
+        members = tuple((name, self.value(member.value)) for name, member in kind.__members__.items())
         if len(members) > MOST or not {*kind.__mro__} <= {kind, IntEnum, Enum, int, object, *IntEnum.__mro__}:
             return Missing("an enumeration of a kind of its own")
         return Enumeration(
@@ -253,6 +278,11 @@ class _Describer:
             return Library(name)
         names = {name: self.value(one, attributes) for name, one in vars(value).items() if name in attributes}
         return UserModule(name, names)
+
+
+def _has_memory() -> bool:
+    """Return whether the program has turned on numba-cuda's runtime, with which kernels make arrays."""
+    return any(getattr(sys.modules.get(name), "CUDA_ENABLE_NRT", False) for name in CONFIGS)
 
 
 def _marshalled(code: CodeType) -> bytes:
@@ -305,38 +335,19 @@ def _options(decorated: Any) -> dict[str, bool | str]:
     return options
 
 
-def _decorators(function: FunctionType) -> str:
-    """Return why a function is more than its code: a signature in its decorator, which makes other types; else ""."""
-    return _decorators_of(function.__code__)
-
-
-@lru_cache(maxsize=1024)
-def _decorators_of(code: CodeType) -> str:
-    node = _definition(code)
-    if node is None:
-        return "a function whose text can't be had"
-    for decorator in getattr(node, "decorator_list", []):
-        if isinstance(decorator, ast.Call) and (
-            decorator.args or {k.arg for k in decorator.keywords} & {"signature", "argtypes", "link", None}
-        ):
-            return "a signature in a decorator"
-    return ""
-
-
-def _definition(code: CodeType) -> ast.AST | None:
-    """Return the definition of a function in its file's text, as far as its decorators go; None where there is none."""
-    lines = linecache.getlines(code.co_filename)
-    if not lines or code.co_firstlineno > len(lines):
-        return None
-    if code.co_name == "<lambda>":
-        return ast.Lambda()
-    try:
-        block = inspect.getblock(lines[code.co_firstlineno - 1 :])
-        tree = ast.parse(textwrap.dedent("".join(block)))
-    except (SyntaxError, IndentationError, IndexError, ValueError):
-        return None
-    found = tree.body[0] if tree.body else None
-    return found if isinstance(found, ast.FunctionDef) and found.name == code.co_name else None
+def _signature(decorated: Any, role: str) -> tuple[Value, ...]:
+    """Return the types that a decorator names, of arguments, and before these, of a device function, of the result."""
+    given = getattr(decorated, SIGNATURE, None)
+    if given is None:
+        return ()
+    given = given[0] if isinstance(given, list) and len(given) == 1 else given
+    normalise = getattr(sys.modules.get("numba.core.sigutils"), "normalize_signature", None)
+    if normalise is None or isinstance(given, list):
+        return (Missing("several signatures"),)
+    arguments, result = normalise(given)
+    if role == "device" and result is None:
+        return (Missing("a signature without a result"),)
+    return tuple(_type_object(one) or Missing("a type") for one in ((result,) * (role == "device") + arguments))
 
 
 def _library_object(value: Any) -> Value | None:
@@ -388,6 +399,9 @@ def _type_object(value: Any) -> Value | None:
     dtype = getattr(value, "dtype", None)
     if type(value).__name__ == "Record" and isinstance(dtype, np.dtype):
         return TypeObject("numba", "", dtype_of(dtype))
+    element = _type_object(dtype) if type(value).__name__ == "Array" else None
+    if isinstance(element, TypeObject) and value.aligned:
+        return ArrayType(element, value.ndim, value.layout, not value.mutable)
     return Missing(f"a type, {value}")
 
 

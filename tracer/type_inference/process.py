@@ -10,10 +10,12 @@ typing refuses is told. Of a kernel's file only functions are taken (see `rebuil
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import warnings
 from collections.abc import Iterator
-from types import CodeType, SimpleNamespace
+from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -21,8 +23,8 @@ import numpy as np
 
 from ..processes.json_streams import private_streams, sender
 from .float64_origins import CONSTANT_KINDS, float64_causes, is_double, operands, operator_name
-from .question import NOTHING, Answer, Operation, Question, SourceQuestion
-from .rebuilt_kernel import rebuilt_kernel
+from .question import NOTHING, Answer, Function, Operation, Question, SourceQuestion
+from .rebuilt_kernel import NotRebuilt, rebuilt_kernel
 from .refusals import refusal_of
 from .source_kernel import question_of_source
 
@@ -30,6 +32,7 @@ ROUNDED_AT_ONCE = ("add", "sub", "mul", "truediv")
 SINGLE_TYPES = ("float32", "float16")
 UNKNOWN_CAUSE = (("float64 values in it", ""),)
 CAPABILITY = (9, 0)  # of a GPU that has all that Numba knows
+SUBMODULES = ("random", "libdevice", "fp16", "bf16", "cg", "types")
 DEVICE_OPTIONS = ("inline", "fastmath", "forceinline")
 
 
@@ -39,6 +42,9 @@ def main() -> None:
     os.environ["NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING"] = "1"
     os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"
     warnings.simplefilter("ignore")
+    for name in SUBMODULES:  # which programs may have imported, so that `cuda` has them as attributes
+        with contextlib.suppress(ImportError):
+            importlib.import_module(f"numba.cuda.{name}")
     source, target = private_streams()
     say = sender(target)
     for line in source:
@@ -65,9 +71,10 @@ def answer(question: Question | SourceQuestion) -> Answer:
 
 def _compiled(kernel: Any, arguments: tuple[Any, ...], codes: list[CodeType]) -> Answer:
     from numba import typeof
+    from numba.core.types import Type
 
     try:
-        types = tuple(map(typeof, arguments))
+        types = tuple(one if isinstance(one, Type) else typeof(one) for one in arguments)
     except Exception:  # noqa: BLE001  # an argument that Numba does not know: how it is passed is not known either
         return NOTHING
     try:
@@ -77,20 +84,31 @@ def _compiled(kernel: Any, arguments: tuple[Any, ...], codes: list[CodeType]) ->
     return Answer(tuple(_told(functions)))
 
 
-def _device(function: Any, role: str, options: dict[str, bool | str]) -> Any:
+def _device(function: FunctionType, described: Function, types: tuple[Any, ...]) -> Any:
+    """Return a function as one that kernels call; types: of result and arguments where a signature says them."""
     from numba import cuda
 
-    chosen = {name: value for name, value in options.items() if name in DEVICE_OPTIONS}
-    return cuda.jit(device=role == "device", **chosen)(function)
+    _device_of_all()
+    chosen: dict[str, Any] = {n: value for n, value in described.options.items() if n in DEVICE_OPTIONS}
+    signature = [types[0](*types[1:])] if types else []
+    decorate = cuda.jit(*signature, device=described.role == "device", **chosen)
+    return decorate(function)
+
+
+def _device_of_all() -> None:
+    """Let Numba find a GPU of this capability, where there is none."""
+    from numba.cuda import dispatcher
+
+    device = SimpleNamespace(compute_capability=CAPABILITY)
+    dispatcher.get_current_device = lambda: device
 
 
 def _inferred(function: Any, arguments: tuple[Any, ...]) -> Iterator[Any]:
     """Return the type annotations of a function and of the device functions that it calls, each once."""
     from numba import types
-    from numba.cuda import compiler, dispatcher
+    from numba.cuda import compiler
 
-    device = SimpleNamespace(compute_capability=CAPABILITY)
-    dispatcher.get_current_device = lambda: device  # where there is none: asked for by device functions
+    _device_of_all()
     compiled = compiler.compile_cuda(function, types.void, arguments, cc=CAPABILITY)
     waiting = [compiled.type_annotation]
     seen: set[int] = set()

@@ -64,6 +64,15 @@ class TypeObject(msgspec.Struct, frozen=True, tag="type"):
     dtype: DType | None = None  # of a record or of NumPy's
 
 
+class ArrayType(msgspec.Struct, frozen=True, tag="array type"):
+    """The type of arrays, as signatures have it: float32[:, ::1]."""
+
+    element: TypeObject
+    ndim: int
+    layout: Literal["C", "F", "A"]
+    readonly: bool = False
+
+
 class Library(msgspec.Struct, frozen=True, tag="library"):
     """A module of a library, or what it calls so: numpy, ("math", "sin")."""
 
@@ -83,7 +92,7 @@ class Enumeration(msgspec.Struct, frozen=True, tag="enum"):
 
     name: str
     whole: bool  # an IntEnum
-    members: dict[str, Value]
+    members: tuple[tuple[str, Value], ...]
     member: str = ""
 
 
@@ -118,6 +127,7 @@ Value = (
     | ArrayLike
     | Sequence
     | TypeObject
+    | ArrayType
     | Library
     | UserModule
     | Enumeration
@@ -137,6 +147,8 @@ class Function(msgspec.Struct, frozen=True):
     names: dict[str, Value]  # what its globals and the variables around it hold, as far as it uses them
     defaults: tuple[Value, ...] = ()  # of its last parameters
     options: dict[str, bool | str] = {}  # of its decorator: inline, fastmath
+    signature: tuple[Value, ...] = ()  # types of its arguments where the decorator says them; of a device function's
+    # result first
 
 
 class Question(msgspec.Struct, frozen=True, tag="live"):
@@ -153,7 +165,7 @@ class Question(msgspec.Struct, frozen=True, tag="live"):
         """Return why this question can't be answered, "" where it can."""
         values = [*self.arguments]
         for function in self.functions:
-            values += [*function.names.values(), *function.defaults]
+            values += [*function.names.values(), *function.defaults, *function.signature]
         return next(filter(None, map(_missing, values)), "")
 
 
@@ -176,7 +188,7 @@ def _missing(value: Value) -> str:
     elif isinstance(value, UserModule):
         inner = tuple(value.names.values())
     elif isinstance(value, Enumeration):
-        inner = tuple(value.members.values())
+        inner = tuple(member for _, member in value.members)
     return next(filter(None, map(_missing, inner)), "")
 
 

@@ -17,10 +17,12 @@ from enum import Enum, IntEnum
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from .question import (
     ArrayLike,
+    ArrayType,
     DType,
     Enumeration,
     ErrorClass,
@@ -39,7 +41,7 @@ from .question import (
 
 LIBRARIES = ("builtins", "cmath", "math", "numba", "numpy", "operator")
 TYPE_MODULES = ("numba.core.types", "numba.cuda.types")
-Device = Callable[..., Any]  # from a function and options to a device function
+Device = Callable[[FunctionType, Function, tuple[Any, ...]], Any]  # of a function, what it is, types of a signature
 
 
 class NotRebuilt(Exception):
@@ -51,13 +53,16 @@ def rebuilt_kernel(
 ) -> tuple[FunctionType, tuple[Any, ...], list[CodeType]]:
     """Return (kernel, arguments, the code of all functions); device: makes a device function of a function.
 
+    Where a signature says the types of the arguments, these are types of numba's, else examples.
+
     Raises NotRebuilt where something of it is missing, or Numba would run text of it.
     """
     if question.missing():
         raise NotRebuilt(question.missing())
     maker = _Maker(question.functions, device)
     kernel = maker.plain(0)
-    arguments = tuple(map(maker.value, question.arguments))
+    given = question.functions[0].signature
+    arguments = tuple(map(maker.value, given or question.arguments))
     codes = [maker.plain(number).__code__ for number in range(len(question.functions))]
     return kernel, arguments, codes
 
@@ -67,6 +72,7 @@ class _Maker:
         self._functions, self._device = functions, device
         self._plain: dict[int, FunctionType] = {}
         self._decorated: dict[int, Any] = {}
+        self._classes: dict[bytes, Any] = {}  # each once, so that members of one are of one
 
     def plain(self, number: int) -> FunctionType:
         """Return a function, in a dictionary of its own, which is filled when it is first asked for."""
@@ -92,7 +98,8 @@ class _Maker:
         if described.role == "plain":
             return function
         if number not in self._decorated:
-            self._decorated[number] = self._device(function, described.role, described.options)
+            types = tuple(map(self.value, described.signature))
+            self._decorated[number] = self._device(function, described, types)
         return self._decorated[number]
 
     def value(self, value: Value) -> Any:
@@ -107,16 +114,25 @@ class _Maker:
             vars(module).update({name: self.value(one) for name, one in value.names.items()})
             return module
         if isinstance(value, Enumeration):
-            kind = IntEnum if value.whole else Enum
-            made: Any = kind(value.name, {n: self.value(v) for n, v in value.members.items()})
-            return made[value.member] if value.member else made
+            kind = self._enumeration(msgspec.structs.replace(value, member=""))
+            return kind[value.member] if value.member else kind
         return _simple(value)
+
+    def _enumeration(self, value: Enumeration) -> Any:
+        key = msgspec.json.encode(value)
+        if key not in self._classes:
+            kind: Any = IntEnum if value.whole else Enum
+            self._classes[key] = kind(value.name, [(name, self.value(member)) for name, member in value.members])
+        return self._classes[key]
 
     def _tuple(self, value: Sequence) -> Any:
         items = map(self.value, value.items)
         if not value.fields:
             return tuple(items)
-        return namedtuple(value.name, value.fields)(*items)  # type: ignore[misc]  # fields known at run time
+        key = msgspec.json.encode((value.name, value.fields))
+        if key not in self._classes:
+            self._classes[key] = namedtuple(value.name, value.fields)  # type: ignore[misc]  # known at run time
+        return self._classes[key](*items)
 
 
 def _simple(value: Value) -> Any:
@@ -127,6 +143,8 @@ def _simple(value: Value) -> Any:
         return _array(value)
     if isinstance(value, TypeObject):
         return _type(value)
+    if isinstance(value, ArrayType):
+        return _array_type(value)
     if isinstance(value, Library):
         return _library(value)
     if isinstance(value, ErrorClass):
@@ -176,6 +194,12 @@ def _type(value: TypeObject) -> Any:
         if isinstance(found, module.Type):
             return found
     raise NotRebuilt(f"the type {value.name}")
+
+
+def _array_type(value: ArrayType) -> Any:
+    from numba import types
+
+    return types.Array(_type(value.element), value.ndim, value.layout, value.readonly)
 
 
 def _library(value: Library) -> Any:

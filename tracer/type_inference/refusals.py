@@ -17,9 +17,11 @@ from typing import Any
 from .question import Refusal
 
 LONGEST = 160  # characters of a message that is not known
-# What an error says where a GPU's driver or compiler is missing, or what we put in the place of a device.
+# What an error says where a GPU's driver or compiler is missing, or what we put in the place of a device, or what the
+# simulator has None for.
 ELSEWHERE = re.compile(
     r"libNVVM|NVVM|libdevice|CUDA driver|CUDA_ERROR|CudaSupportError|SimpleNamespace|compute capability|No module named"
+    r"|Invalid use of none with"
 )
 NO_MEMORY = "it makes an array, list or text while it runs, for which a kernel gets no memory"
 LOCAL = "use cuda.local.array or cuda.shared.array"
@@ -46,9 +48,8 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (r"Unknown attribute '(\w+)' of type array\(", "an array has no .{0} in a kernel", ""),
     (r"Unknown attribute '(\w+)' of type ([^\n]+)", "there is no .{0} of {1}", ""),
     (r"module '([\w.]+)' has no attribute '(\w+)'", "there is no {0}.{1}", ""),
-    (r"Function\(<(?:function|class|built-in function) '?[\w.]*\b(shared|local)\.array.*?array\(shape=|"
-     r"Function\(<function (shared|local)\.array",
-     "the shape of a shared or local array is computed, where Numba must know it as a number", WRITABLE),
+    (r"Function\(<function (shared|local)\.array[\s\S]*?>>> array\((?:shape=)?(?:UniTuple\(|Tuple\([^\n]*?)?u?int\d",
+     "the shape of cuda.{0}.array is computed, where Numba must know it as a number", WRITABLE),
     (r"Untyped global name 'list'", "a kernel has no lists", LOCAL),
     (r"NRT required but not enabled|Only accept returning of array passed", NO_MEMORY, LOCAL),
     (r"No conversion from ([^\n]+?) to none for '[^']*return", "it returns a value, and a kernel has none to give it to",
@@ -76,7 +77,7 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (r"dyn globals disabled", "it calls a function of a C library", ""),
     (r"'NoneType' object has no attribute 'get_function_type'", "it is a generator", ""),
     (r"printing unimplemented for values of type ([^\n]+)", "it prints a value of type {0}", "print numbers"),
-    (r"NameError: name '(\w+)' is not defined", "there is no {0}", ""),
+    (r"NameError: name '(\w+)' is not defined", "nothing is named {0}", ""),
     (r"Int value is too large: (\d+)", "{0} has more than 64 bits", ""),
     (r"Illegal IR, del found at: ([^\n]+)", "it has {0}", ""),
     (r"No implementation of function Function\(<(?:built-in function|class|function|ufunc) '?([\w.]+)'?[^>]*>\)"
