@@ -143,11 +143,11 @@ def _moments(trace: Trace, requests: Requests) -> Moments:
 
 
 def _float64_data(operations: tuple[Operation, ...], moments: Moments) -> list[FindingData]:
-    from ...tracer.findings.float64 import KIND, SEVERITY, float64_lines
+    from ...tracer.findings.float64 import KIND, float64_lines
 
     return [
         {
-            "kind": KIND, "severity": SEVERITY, "file": found.file, "line": found.line, "count": found.number,
+            "kind": KIND, "severity": found.severity, "file": found.file, "line": found.line, "count": found.number,
             "message": found.message, "remedy": found.remedy, "moment": moments.get((found.file, found.line), 0),
             "threads": [],
         }

@@ -18,36 +18,60 @@ from ..model.finding import Finding, counted
 from ..model.trace import Trace
 from ..type_inference.client import Operation
 
-KIND, SEVERITY = "float64", "warning"
+KIND = "float64"
+MOST = 3  # causes, remedies and names of operations that are listed
 
 
 class Float64Line(NamedTuple):
-    """A line with float64 operations, and what is said of these."""
+    """A line with float64 operations, or with a loop that has them, and what is said of these."""
 
     file: str  # name of the source, as in Site
     line: int  # from 1
     number: int  # of operations
+    severity: str  # a note where no array holds floats, since the precision may be wanted
     message: str  # one sentence, which ends with the remedy
     remedy: str  # what keeps them in float32
 
 
 def float64_lines(operations: Sequence[Operation]) -> list[Float64Line]:
     """Return each line that computes in float64 though no array holds such numbers."""
-    lines = groupby(sorted(operations), key=lambda o: (o.file, o.line))
-    return [_described(file, line, list(some)) for (file, line), some in lines]
+
+    def place(operation: Operation) -> tuple[str, int, bool]:
+        return operation.file, operation.loop or operation.line, operation.loop > 0
+
+    return [_described(*where, list(some)) for where, some in groupby(sorted(operations, key=place), key=place)]
 
 
-def _described(file: str, line: int, operations: list[Operation]) -> Float64Line:
+def _described(file: str, line: int, is_loop: bool, operations: list[Operation]) -> Float64Line:
     count = len(operations)
-    names = ", ".join(dict.fromkeys(operation.name for operation in operations))
     causes = dict.fromkeys(pair for operation in operations for pair in operation.causes)
-    cause = ", and ".join(dict.fromkeys(cause for cause, _ in causes))
-    remedy = " and ".join(dict.fromkeys(remedy for _, remedy in causes)).replace(" and write ", " and ")
-    message = (
-        f"{counted(count, 'operation')} ({names}) on line {line} {'is' if count == 1 else 'are'} done in float64 "
-        f"though no array holds such numbers, because of {cause}; {remedy}."
-    )
-    return Float64Line(file, line, count, message, remedy)
+    remedy = _remedy(list(dict.fromkeys(remedy for _, remedy in causes)))
+    names = _listed(list(dict.fromkeys(operation.name for operation in operations)))
+    subject = f"{counted(count, 'operation')} ({names}) {'of this loop ' * is_loop}{'is' if count == 1 else 'are'} float64"
+    if is_loop:
+        remedy = f"where float32 is precise enough, {remedy}"
+        return Float64Line(file, line, count, "note", f"{subject} though no array holds floats; {remedy}.", remedy)
+    why = _listed(list(dict.fromkeys(cause for cause, _ in causes)))
+    return Float64Line(file, line, count, "warning", f"{subject} because of {why}; {remedy}.", remedy)
+
+
+def _listed(texts: list[str]) -> str:
+    """Return texts as "a, b and c", or "a, b, c and 2 more"."""
+    shown = texts if len(texts) <= MOST + 1 else [*texts[:MOST], f"{len(texts) - MOST} more"]
+    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1]))).replace(",,", ",").replace(", and", " and")
+
+
+def _remedy(remedies: list[str]) -> str:
+    """Return what helps, each verb once: write float32(1) and float32(2) and pass n and m as float32."""
+    written = [r.removeprefix("write ") for r in remedies if r.startswith("write ")]
+    passed: dict[str, list[str]] = {}
+    for remedy in remedies:
+        if remedy.startswith("pass "):
+            name, _, kind = remedy.removeprefix("pass ").partition(" as ")
+            passed.setdefault(kind, []).append(name)
+    others = [r for r in remedies if not r.startswith(("write ", "pass "))]
+    parts = [f"write {_listed(written)}"] * bool(written) + others[:MOST]
+    return " and ".join(parts + [f"pass {_listed(names)} as {kind}" for kind, names in passed.items()])
 
 
 def float64_findings(trace: Trace, requests: Requests, operations: Sequence[Operation]) -> list[Finding]:
@@ -60,5 +84,5 @@ def _finding(trace: Trace, requests: Requests, one: Float64Line) -> Finding:
     rows = np.flatnonzero(np.isin(trace.site, sites))
     moment = int(requests.moment[requests.request[rows]].min(initial=requests.end)) if len(rows) else 0
     return Finding(
-        KIND, SEVERITY, one.message, one.remedy, one.number, sites, rows, (), (), moment, (one.file, one.line)
+        KIND, one.severity, one.message, one.remedy, one.number, sites, rows, (), (), moment, (one.file, one.line)
     )  # fmt: skip

@@ -6,14 +6,16 @@ NumPy's promotion), so that `a[i] * 2` is one, and stays one where 2 is a variab
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Any
 
 WIDE_INTEGERS = ("int32", "int64", "uint32", "uint64")  # those of fewer bits leave a float32 as it is
-OPERATOR_SIGNS = {
-    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
-    "lshift": "<<", "rshift": ">>", "and_": "&", "or_": "|", "xor": "^",
+OPERATORS: dict[str, type[ast.operator]] = {
+    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "floordiv": ast.FloorDiv, "mod": ast.Mod,
+    "pow": ast.Pow, "lshift": ast.LShift, "rshift": ast.RShift, "and_": ast.BitAnd, "or_": ast.BitOr, "xor": ast.BitXor,
 }  # fmt: skip
+DEEPEST = 8  # operations in an expression that is named; of a deeper one, the names that Numba gives to its parts
 CONSTANT_KINDS = ("Const", "Global", "FreeVar")
 Definitions = dict[str, list[Any]]  # the statements that give each variable a value
 Cause = tuple[str, str]  # what made an operation float64, and what helps
@@ -33,7 +35,7 @@ def operands(value: Any) -> list[str]:
 
 def float64_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
     """Return all that made an operation float64: it stays so until each of these is mended."""
-    waiting, seen = [statement], set()
+    waiting, seen, line = [statement], set(), statement.loc.line
     while waiting:
         statement = waiting.pop(0)
         if id(statement) in seen:
@@ -41,9 +43,11 @@ def float64_causes(function: Any, definitions: Definitions, statement: Any) -> I
         seen.add(id(statement))
         doubles = [name for name in operands(statement.value) if is_double(function.typemap.get(name))]
         waiting += [made for name in doubles for made in definitions.get(name, [])]
-        yield from _wide_integer_causes(function, definitions, statement)
+        causes = list(_wide_integer_causes(function, definitions, statement))
         if not doubles:
-            yield from _other_causes(function, definitions, statement)
+            causes += _other_causes(function, definitions, statement)
+        for what, where, remedy in causes:
+            yield what if where == line else f"{what} on line {where}", remedy
 
 
 def operator_name(value: Any) -> str:
@@ -52,13 +56,13 @@ def operator_name(value: Any) -> str:
     return str(getattr(value, fn).__name__) if fn else ""
 
 
-def _wide_integer_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
-    """Return the whole numbers that make an operation, or a variable of several types, float64."""
+def _wide_integer_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[tuple[str, int, str]]:
+    """Return the whole numbers that make an operation, or a variable of several types, float64, each with its line."""
     value, name = statement.value, operator_name(statement.value)
     called = _called(function, value)
     if (
         type(value).__name__ == "Expr"
-        and name not in OPERATOR_SIGNS
+        and name not in OPERATORS
         and (called is None or hasattr(called, "dispatcher"))
     ):
         return
@@ -67,14 +71,11 @@ def _wide_integer_causes(function: Any, definitions: Definitions, statement: Any
         inputs = [value.lhs.name]  # a float32 ** 2 is a float32
     wide = [v for v in inputs if _is_wide_integer(function.typemap.get(v))]
     if name == "truediv" and len(wide) == len(inputs):
-        yield (
-            f"the division of whole numbers on line {statement.loc.line}",
-            "use // or divide float32 numbers",
-        )
+        yield "the division of whole numbers", statement.loc.line, "use // or divide float32 numbers"
         return
     for one in wide:
-        text, line = _text(definitions, one), _line(definitions, one, statement)
-        yield f"{text} on line {line}, a whole number, which Numba takes as float64", f"write float32({text})"
+        text = _text(definitions, one)
+        yield f"the whole number {text}", _line(definitions, one, statement), f"write float32({text})"
 
 
 def _called(function: Any, value: Any) -> Any:
@@ -94,25 +95,22 @@ def _line(definitions: Definitions, name: str, statement: Any) -> int:
     )
 
 
-def _other_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
-    """Return cause and remedy if a statement brings float64 into being out of something else than whole numbers."""
+def _other_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[tuple[str, int, str]]:
+    """Return cause, line and remedy if a statement makes float64 out of something else than whole numbers."""
     value, line = statement.value, statement.loc.line
     kind, wanted = type(value).__name__, _narrower(function.typemap.get(statement.target.name))
     if kind == "Const":
-        yield f"{value.value!r} on line {line}, which is float64 to Numba", f"write {wanted}({value.value!r})"
+        yield f"{value.value!r}", line, f"write {wanted}({value.value!r})"
     elif kind == "Arg":
-        yield f"the argument {value.name}, which comes as float64", f"pass {value.name} as a {wanted} number"
+        yield f"the argument {value.name}", line, f"pass {value.name} as {wanted}"
     elif kind in CONSTANT_KINDS:
-        yield (
-            f"the constant {value.name}, which is float64 to Numba",
-            f"make it numpy.{wanted}({value.value!r})",
-        )
+        yield f"the constant {value.name}", line, f"make it numpy.{wanted}({value.value!r})"
     elif hasattr(_called(function, value), "dispatcher"):
         name = _text(definitions, value.func.name)
-        yield f"{name}() on line {line}, which returns float64", f"let {name} return a {wanted} number"
+        yield f"{name}(), which returns float64,", line, f"let {name} return {wanted}"
     elif kind == "Expr" and value.op in ("getattr", "getitem", "static_getitem"):
         text = _text(definitions, statement.target.name)
-        yield f"{text} on line {line}, which is float64 to Numba", f"write {wanted}({text})"
+        yield text, line, f"write {wanted}({text})"
 
 
 def _narrower(kind: Any) -> str:
@@ -120,31 +118,41 @@ def _narrower(kind: Any) -> str:
 
 
 def _text(definitions: Definitions, name: str) -> str:
-    """Return how the source may have named a value: n, a.shape[0], i - 5."""
+    """Return how the source may have named a value: n, a.shape[0], (n + 1) * (n + 2)."""
+    return ast.unparse(_expression(definitions, name, DEEPEST))
+
+
+def _expression(definitions: Definitions, name: str, depth: int) -> ast.expr:
     made = definitions.get(name, [])
     value = made[0].value if len(made) == 1 else None
     kind = type(value).__name__
-    if kind == "Const":
-        return repr(value.value)  # type: ignore[union-attr]  # not None
-    if not name.startswith("$") or value is None:
-        return name.partition(".")[0].lstrip("$")
+    if kind == "Const" and value is not None:
+        return ast.Constant(value.value)
+    if not name.startswith("$") or value is None or not depth:
+        return ast.Name(name.partition(".")[0].lstrip("$"))
     if kind in ("Global", "FreeVar"):
-        return str(value.name)
-    return _text(definitions, value.name) if kind in ("Var", "Arg") else _expression(definitions, value)
+        return ast.Name(str(value.name))
+    if kind in ("Var", "Arg"):
+        return _expression(definitions, value.name, depth)
+    return _operation(definitions, value, depth - 1)
 
 
-def _expression(definitions: Definitions, value: Any) -> str:
-    def text(variable: Any) -> str:
-        return _text(definitions, variable.name)
+def _operation(definitions: Definitions, value: Any, depth: int) -> ast.expr:
+    def part(variable: Any) -> ast.expr:
+        return _expression(definitions, variable.name, depth)
 
-    sign = OPERATOR_SIGNS.get(operator_name(value))
-    if sign:
-        return f"{text(value.lhs)} {sign} {text(value.rhs)}"
+    sign = operator_name(value)
+    if sign in OPERATORS:
+        return ast.BinOp(part(value.lhs), OPERATORS[sign](), part(value.rhs))
+    if sign in ("neg", "pos"):
+        return ast.UnaryOp(ast.USub() if sign == "neg" else ast.UAdd(), part(value.value))
+    if value.op == "cast":
+        return part(value.value)
     if value.op == "getattr":
-        return f"{text(value.value)}.{value.attr}"
+        return ast.Attribute(part(value.value), value.attr)
     if value.op in ("getitem", "static_getitem"):
-        index = value.index if value.op == "static_getitem" else text(value.index)
-        return f"{text(value.value)}[{index}]"
+        index = ast.Constant(value.index) if value.op == "static_getitem" else part(value.index)
+        return ast.Subscript(part(value.value), index)
     if value.op == "call":
-        return f"{text(value.func)}({', '.join(map(text, value.args))})"
-    return ", ".join(map(text, value.list_vars()))
+        return ast.Call(part(value.func), [part(argument) for argument in value.args], [])
+    return ast.Tuple([part(variable) for variable in value.list_vars()])

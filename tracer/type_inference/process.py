@@ -30,7 +30,7 @@ from .source_kernel import question_of_source
 
 ROUNDED_AT_ONCE = ("add", "sub", "mul", "truediv")
 SINGLE_TYPES = ("float32", "float16")
-UNKNOWN_CAUSE = (("float64 values in it", ""),)
+UNKNOWN_CAUSE = (("float64 values in it", "convert them with float32()"),)
 CAPABILITY = (9, 0)  # of a GPU that has all that Numba knows
 SUBMODULES = ("random", "libdevice", "fp16", "bf16", "cg", "types")
 DEVICE_OPTIONS = ("inline", "fastmath", "forceinline")
@@ -121,13 +121,52 @@ def _inferred(function: Any, arguments: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def _told(functions: list[Any]) -> Iterator[Operation]:
-    """Yield the operations of a kernel and its device functions that are computed in float64.
+    """Yield the operations of a kernel and its device functions that are computed in float64, as far as not meant so.
 
-    None where some array holds float64, or the source names that type: it is meant then.
+    All of them where there are arrays of narrower floats; where no array holds floats, those in loops. None where some
+    array holds float64, or the source names that type.
     """
-    if _narrow([t for function in functions for t in function.typemap.values()]):
-        for function in functions:
+    types = [t for function in functions for t in function.typemap.values()]
+    floats = [e for e in _elements(types) if type(e).__name__ in ("Float", "Complex")]
+    if any(map(is_double, floats)) or any(map(_names_float64, types)):
+        return
+    for function in functions:
+        if floats:
             yield from _operations(function)
+        elif _elements(types):
+            yield from _in_loops(function)
+
+
+def _elements(types: list[Any]) -> list[Any]:
+    """Return the types of the elements of arrays."""
+    return [t.dtype for t in types if hasattr(t, "dtype") and hasattr(t, "ndim")]
+
+
+def _names_float64(kind: Any) -> bool:
+    """Return whether something in a source is float64 by name: the type, or a function such as uniform_float64."""
+    if type(kind).__name__ == "NumberClass":
+        return is_double(kind.instance_type)
+    return hasattr(kind, "dispatcher") and "float64" in str(kind.dispatcher.py_func.__name__)
+
+
+def _in_loops(function: Any) -> Iterator[Operation]:
+    """Yield the float64 operations of a function's outermost loops, told of at the first line of each."""
+    for loop in _loops(function.blocks):
+        inside = {id(s) for label in loop for s in function.blocks[label].body}
+        lines = [s.loc.line for label in loop for s in function.blocks[label].body if type(s).__name__ != "Del"]
+        for operation, statement in _operations_and_statements(function):
+            if id(statement) in inside:
+                yield msgspec.structs.replace(operation, loop=min(lines))
+
+
+def _loops(blocks: dict[int, Any]) -> list[set[int]]:
+    """Return the outermost loops of a function, as the labels of their blocks."""
+    try:
+        from numba.cuda.core.analysis import compute_cfg_from_blocks
+    except ImportError:  # without numba-cuda
+        from numba.core.analysis import compute_cfg_from_blocks
+    loops = [set(loop.body) for loop in compute_cfg_from_blocks(blocks).loops().values()]
+    return [loop for loop in loops if not any(loop < other for other in loops)]
 
 
 def _callees(annotation: Any) -> list[Any]:
@@ -141,16 +180,12 @@ def _callees(annotation: Any) -> list[Any]:
     return called
 
 
-def _narrow(types: list[Any]) -> bool:
-    """Return whether there are arrays of floats narrower than float64, none of that, and no mention of it."""
-    elements = [t.dtype for t in types if hasattr(t, "dtype") and hasattr(t, "ndim")]
-    named = [t for t in types if type(t).__name__ == "NumberClass" and is_double(t.instance_type)]
-    floats = [e for e in elements if type(e).__name__ in ("Float", "Complex")]
-    return bool(floats) and not named and not any(is_double(e) for e in floats)
-
-
 def _operations(function: Any) -> Iterator[Operation]:
     """Return the operations of one function whose result is float64, and stays it."""
+    return (operation for operation, _ in _operations_and_statements(function))
+
+
+def _operations_and_statements(function: Any) -> Iterator[tuple[Operation, Any]]:
     definitions: dict[str, list[Any]] = {}
     for statement in _assignments(function):
         definitions.setdefault(statement.target.name, []).append(statement)
@@ -160,7 +195,7 @@ def _operations(function: Any) -> Iterator[Operation]:
             continue
         if not (name in ROUNDED_AT_ONCE and _is_rounded_at_once(function, definitions, statement)):
             found = tuple(dict.fromkeys(float64_causes(function, definitions, statement))) or UNKNOWN_CAUSE
-            yield Operation(function.filename, statement.loc.line, name, found)
+            yield Operation(function.filename, statement.loc.line, name, found), statement
 
 
 def _is_rounded_at_once(function: Any, definitions: dict[str, list[Any]], statement: Any) -> bool:

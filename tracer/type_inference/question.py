@@ -198,9 +198,7 @@ class Operation(msgspec.Struct, frozen=True, order=True):
     file: str
     line: int  # from 1
     name: str  # "add", "sqrt"
-    causes: tuple[
-        tuple[str, str], ...
-    ]  # each thing that made it so, with the number to convert, "" for other help
+    causes: tuple[tuple[str, str], ...]  # each thing that made it so, with what helps
     loop: int = 0  # the line of the loop that it is told of, where no array holds floats; else 0
 
 

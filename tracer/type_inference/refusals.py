@@ -16,6 +16,7 @@ from typing import Any
 
 from .question import Refusal
 
+GLOBAL = r"Untyped global name '(\w+)'"
 LONGEST = 160  # characters of a message that is not known
 # What an error says where a GPU's driver or compiler is missing, or what we put in the place of a device, or what the
 # simulator has None for.
@@ -36,11 +37,11 @@ OPCODES = {
 WRITABLE = "give a number, or the name of one from outside the kernel"
 # Numba's words, what is said of them, with the groups of the match in it, and what helps. The first that fits counts.
 KNOWN: tuple[tuple[str, str, str], ...] = (
-    (r"Untyped global name '(\w+)':.*?<class 'function'>", "{0} is a Python function, which a kernel can't call",
+    (GLOBAL + r":.*?<class 'function'>", "{0} is a Python function, which a kernel can't call",
      "decorate {0} with @cuda.jit(device=True)"),
-    (r"Untyped global name '(\w+)':.*?<class 'builtin_function_or_method'>", "a GPU has no {0}()", ""),
-    (r"Untyped global name '(\w+)':.*?<class 'type'>", "a kernel can't make a {0}", ""),
-    (r"Untyped global name '(\w+)':.*?<class '(?:\w+\.)*(\w+)'>", "{0} is a {1}, of which Numba knows no type", ""),
+    (GLOBAL + r":.*?<class 'builtin_function_or_method'>", "a GPU has no {0}()", ""),
+    (GLOBAL + r":.*?<class 'type'>", "a kernel can't make a {0}", ""),
+    (GLOBAL + r":.*?<class '(?:\w+\.)*(\w+)'>", "{0} is a {1}, of which Numba knows no type", ""),
     (r"Unknown attribute '\w+' of type list", "a kernel has no lists that grow", LOCAL),
     (r"DictType\[|of type DictType", "a kernel has no dictionaries", LOCAL),
     (r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", "a GPU has no {1}.{0}", ""),
@@ -50,7 +51,7 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (r"module '([\w.]+)' has no attribute '(\w+)'", "there is no {0}.{1}", ""),
     (r"Function\(<function (shared|local)\.array[\s\S]*?>>> array\((?:shape=)?(?:UniTuple\(|Tuple\([^\n]*?)?u?int\d",
      "the shape of cuda.{0}.array is computed, where Numba must know it as a number", WRITABLE),
-    (r"Untyped global name 'list'", "a kernel has no lists", LOCAL),
+    (r"Untyped global name 'list'", "it makes a list", LOCAL),
     (r"NRT required but not enabled|Only accept returning of array passed", NO_MEMORY, LOCAL),
     (r"No conversion from ([^\n]+?) to none for '[^']*return", "it returns a value, and a kernel has none to give it to",
      "store it in an array"),
@@ -94,7 +95,7 @@ def refusal_of(error: BaseException, codes: Sequence[CodeType]) -> Refusal | Non
     chain = list(_chain(error))
     if any(ELSEWHERE.search(f"{type(one).__name__} {one}") for one in chain):
         return None
-    known = _known(text)
+    known = _known(text, codes)
     if known is None:
         if not any(kind.__name__ in NUMBA_ERRORS for kind in type(error).__mro__):
             return None
@@ -112,10 +113,11 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _known(text: str) -> tuple[str, str] | None:
+def _known(text: str, codes: Sequence[CodeType]) -> tuple[str, str] | None:
+    names = {name for code in codes for name in (*code.co_names, *code.co_freevars)}
     for pattern, reason, remedy in KNOWN:
         found = re.search(pattern, text)
-        if found:
+        if found and (not pattern.startswith(GLOBAL) or found[1] in names):  # else a name in Numba's own functions
             groups = [_plainer(group or "") for group in found.groups()]
             opcode = OPCODES.get(
                 groups[0] if groups else "", f"it needs {groups[0] if groups else ''} of Python's"
