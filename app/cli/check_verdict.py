@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -10,10 +11,14 @@ from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from .findings_output import FindingCollector, print_findings
+from ...tracer.processes.json_process import cause_of_death
+from ...tracer.processes.supervised import SharedNote
+from .findings_output import FindingCollector, FindingData, in_order, print_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ...tracer.model.launch import Launch
 
 UNRECORDED = "tilescope: kernels were launched in child processes too; those launches are not recorded."
 
@@ -42,7 +47,12 @@ class Verdict:
     """
 
     def __init__(
-        self, collector: FindingCollector, forked: ForkedLaunches, name: str, form: str, output: TextIO
+        self,
+        collector: FindingCollector | KnownSoFar,
+        forked: ForkedLaunches,
+        name: str,
+        form: str,
+        output: TextIO,
     ) -> None:
         self.collector, self.forked = collector, forked
         self._form, self._output = form, output
@@ -53,7 +63,8 @@ class Verdict:
         found = [f | {"file": self._named(f["file"])} for f in self.collector.findings()]
         launched = self.collector.launches > 0
         none = "" if not launched else "nothing found before it ended" if status else "no findings"
-        with suppress(BrokenPipeError), self._output:  # who reads a part of the findings gets the same status
+        # Who reads a part of the findings gets the same status, and who has closed everything too.
+        with suppress(OSError), self._output:
             print_findings(found, self._form, self._output, none)
         self.forked.report()
         if any(finding["severity"] == "error" for finding in found):
@@ -69,6 +80,55 @@ class Verdict:
             if self._folder and path.is_relative_to(self._folder)
             else file
         )
+
+
+class KnownSoFar:
+    """What a check has found, and which kernel runs: kept where it outlives the process that finds it."""
+
+    def __init__(self, name: str, form: str) -> None:
+        self._name, self._form = name, form
+        self._note = SharedNote()
+        self._own = 0
+        self._found: list[FindingData] = []
+        self._launches, self._kernel = 0, ""
+
+    def begin_launch(self, launch: Launch) -> None:
+        """Note that a kernel runs from now on."""
+        self._own = self._own or os.getpid()
+        self._kernel = launch.kernel.rpartition(":")[2]
+        self._write()
+
+    def note(self, collector: FindingCollector) -> None:
+        """Note what was found, once a launch has ended."""
+        self._launches, self._found, self._kernel = collector.launches, collector.found(), ""
+        self._write()
+
+    def _write(self) -> None:
+        if os.getpid() == self._own:  # not in a process that the program forked
+            self._note.write(json.dumps([self._found, self._launches, self._kernel]).encode())
+
+    def findings(self) -> list[FindingData]:
+        """Return the findings that were noted, worst first."""
+        return in_order(self._found)
+
+    @property
+    def launches(self) -> int:
+        """How many launches had ended."""
+        return self._launches
+
+    def judge(self, status: int) -> int | None:
+        """Say what is known of a program whose process ended so, if a signal ended it; return the status of `check`.
+
+        None where the signal came outside a kernel: then `check` ends as the program did.
+        """
+        if status >= 0:
+            return status
+        if noted := self._note.read():
+            self._found, self._launches, self._kernel = json.loads(noted)
+        where = f" in its kernel {self._kernel}" if self._kernel else ""
+        print(f"tilescope: {cause_of_death(status)} ended the program{where}.", file=sys.stderr)
+        reported = Verdict(self, ForkedLaunches(), self._name, self._form, sys.stdout).report(1)
+        return reported if where else None
 
 
 @contextmanager

@@ -195,6 +195,10 @@ class FindingCollector:
             key = (*_mistake_of(finding), alike)
             self._found.setdefault(key, finding | {"kernel": kernel})
 
+    def found(self) -> list[FindingData]:
+        """Return what is known while the program runs."""
+        return list(self._found.values())
+
     @property
     def launches(self) -> int:
         """How many launches were taken in."""

@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
         status = _run(arguments)
-        if not sys.stdout.closed:  # by a program that was run
+        if sys.stdout is not None and not sys.stdout.closed:  # by a program that was run
             sys.stdout.flush()
         return status
     except SystemExit:  # after --help and --version; the errors below need not be imported for it

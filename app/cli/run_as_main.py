@@ -8,7 +8,9 @@ import os
 import runpy
 import signal
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import util
 from importlib.machinery import SourceFileLoader
@@ -16,6 +18,17 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 
 _LEADING = (__file__, runpy.__file__, "<frozen runpy>")  # files whose frames lead to the program
+_has_folder = not sys.flags.safe_path  # whether the first place to look for modules is a script's folder
+
+
+def _look_first_in(folder: str) -> None:
+    """Put a folder where python has that of its script: in place of ours, unless python was to have none (-P)."""
+    global _has_folder
+    if _has_folder:
+        sys.path[0] = folder
+    else:
+        sys.path.insert(0, folder)
+    _has_folder = True
 
 
 class ProgramError(Exception):
@@ -34,7 +47,7 @@ class ProgramToRun:
         """Raise ProgramError where there is no such script or module."""
         path = Path(self.name)
         if self.is_module:
-            sys.path[0] = str(Path.cwd())
+            _look_first_in(str(Path.cwd()))
         elif path.is_dir() and not (path / "__main__.py").is_file():
             raise ProgramError(f"there is no __main__.py in {self.name}.")
         known = _module_exists(self.name) if self.is_module else path.exists()
@@ -53,8 +66,12 @@ def _flushed(status: int) -> int:
     try:
         if sys.stdout is not None and not sys.stdout.closed:
             sys.stdout.flush()
-    except OSError:  # nobody reads it, or the disk is full: nothing more may be written, not even at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (
+        OSError,
+        ValueError,
+    ):  # nobody reads it, the disk is full, or it is closed: nothing more may be written
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 120
     return status
 
@@ -77,7 +94,7 @@ def run_script(path: str, arguments: list[str]) -> int:
     main = _new_main()
     main.__dict__.update(__file__=file, __cached__=None, __loader__=SourceFileLoader("__main__", file))
     sys.argv = [path, *arguments]
-    sys.path[0] = str(Path(file).resolve().parent)
+    _look_first_in(str(Path(file).resolve().parent))
     return _status_of(lambda: exec(compile(text, file, "exec"), main.__dict__))
 
 
@@ -90,7 +107,7 @@ def run_package(path: str, arguments: list[str]) -> int:
     """Run the `__main__.py` in a folder or archive, as `python PATH` would, and return its exit status."""
     _new_main()
     sys.argv = [path, *arguments]
-    sys.path[0] = os.path.normpath(_full(path))
+    _look_first_in(os.path.normpath(_full(path)))
     run = runpy._run_module_as_main  # type: ignore[attr-defined]  # what python itself calls for this
     return _status_of(lambda: run("__main__", alter_argv=False))
 
@@ -118,11 +135,23 @@ def _text(path: str) -> bytes:
 def run_module(name: str, arguments: list[str]) -> int:
     """Run a module as `python -m` would and return its exit status."""
     sys.argv = [name, *arguments]
-    sys.path[0] = str(Path.cwd())
+    _look_first_in(str(Path.cwd()))
     return _status_of(lambda: runpy.run_module(name, run_name="__main__", alter_sys=True))
 
 
 def _status_of(program: Callable[[], object]) -> int:
+    """Run a program and return its exit status, once the threads have ended that it started and that are no daemons."""
+    before = set(threading.enumerate())
+    status = _status_of_main(program)
+    try:
+        while waiting := [t for t in threading.enumerate() if not t.daemon and t not in before]:
+            waiting[0].join()
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    return status
+
+
+def _status_of_main(program: Callable[[], object]) -> int:
     try:
         program()
     except SystemExit as end:

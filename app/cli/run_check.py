@@ -12,8 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ...tracer.processes.supervised import go_on_in_child
+from ...tracer.run.own_builtins import own_builtins
 from .arguments import Parser, UsageError, blocks_or_all, positive_number
-from .check_verdict import ForkedLaunches, Verdict, reporting_at_os_exit
+from .check_verdict import ForkedLaunches, KnownSoFar, Verdict, reporting_at_os_exit
 from .findings_output import CompilerFindings, FindingCollector, in_order, summary
 from .run_as_main import ProgramToRun
 from .text_output import complain
@@ -126,10 +128,11 @@ def execute_run(chosen: Namespace) -> int:
         return program.run()
     finally:
         if os.getpid() == own:  # else a child that the program forked
-            saver.close()
-            forked.report()
-            if chosen.open and saver.saved:
-                _open_window(saver.saved[0])
+            with own_builtins():
+                saver.close()
+                forked.report()
+                if chosen.open and saver.saved:
+                    _open_window(saver.saved[0])
 
 
 def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None]) -> ForkedLaunches:
@@ -157,7 +160,7 @@ def _open_window(trace: Path) -> None:
     import subprocess
 
     # A process of its own: the window's never imports numba, and this one has.
-    subprocess.Popen([sys.executable, "-m", "tilescope", str(trace)])
+    subprocess.Popen([sys.executable, "-P", "-m", "tilescope", str(trace)])
 
 
 class LaunchSaver:
@@ -231,30 +234,49 @@ def execute_check(chosen: Namespace) -> int:
     """
     program: ProgramToRun = chosen.program
     program.find()
+    known = KnownSoFar(program.name, chosen.format)
+    go_on_in_child(known.judge)  # a kernel that calls what crashes takes none of the findings with it
     collector, own = FindingCollector(), os.getpid()
+
+    def take(trace: Trace, seconds: float) -> None:
+        collector.take(trace, seconds)
+        known.note(collector)
+
     # A GPU goes on after an access outside an array, so later launches are checked too.
     options_of_check = replace(
-        _options(chosen), raise_outside=False, take_last=collector.take_last, launched=collector.compiler.ask
+        _options(chosen),
+        raise_outside=False,
+        take_last=collector.take_last,
+        begins=known.begin_launch,
+        launched=collector.compiler.ask,
     )
-    forked = _record(options_of_check, collector.take)
+    forked = _record(options_of_check, take)
     with _output_to_stderr() as output:
         verdict = Verdict(collector, forked, program.name, chosen.format, output)
-        with reporting_at_os_exit(lambda status: verdict.report(status) if os.getpid() == own else status):
+
+        def report(status: int) -> int:
+            if os.getpid() != own:  # of a forked child its parent tells
+                return status
+            with own_builtins():
+                return verdict.report(status)
+
+        with reporting_at_os_exit(report):
             status = program.run()
-        return verdict.report(status) if os.getpid() == own else status  # of a forked child its parent tells
+        return report(status)
 
 
 @contextmanager
 def _output_to_stderr() -> Iterator[TextIO]:
     """Send what this process and its children print to standard error; give what was standard output."""
     sys.stdout.flush()
-    output = os.fdopen(os.dup(1), "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors)
+    output = os.fdopen(os.dup(1), "w", encoding=sys.stdout.encoding, errors="backslashreplace")
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
         yield output
     finally:
-        with suppress(ValueError):  # the program may have closed it
+        with suppress(AttributeError, OSError, ValueError):  # the program may have closed it, and all else
             sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        with suppress(OSError):
+            os.dup2(kept, 1)
+            os.close(kept)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
-import tempfile
 from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QProcess, QTimer, Signal
 
-from ...tracer.processes.json_process import cause_of_death
+from ...tracer.processes.json_process import cause_of_death, module_command
+from ...tracer.processes.keeper import STOP
+from ...tracer.processes.parent_death import tie_to_this_process
+from ...tracer.storage.temp_folders import new_process_folder
 
 TRACEBACK_LINE = re.compile(r'\s*File "(.*)", line (\d+)')  # in a traceback
 SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's simulator names a thread
+ENDING_TIMEOUT = 1000  # milliseconds
 SAVING_DELAY = 200  # milliseconds after which an editor has surely written the whole file
 
 
@@ -32,7 +34,7 @@ class UserProgram(QObject):
         super().__init__(parent)
         self.path = Path()
         self.runs = 0
-        self._folder = Path(tempfile.mkdtemp(prefix="tilescope-program-"))
+        self._folder = new_process_folder()
         self._process: QProcess | None = None
         self._again = QTimer(self, singleShot=True, interval=SAVING_DELAY)
         self._again.timeout.connect(self._run)
@@ -60,8 +62,9 @@ class UserProgram(QObject):
         process, self._process = self._process, None
         if process is None:
             return False
-        process.kill()
-        process.waitForFinished(1000)
+        process.write(STOP)  # with the program go the processes that it started
+        if not process.waitForFinished(ENDING_TIMEOUT):
+            process.kill()
         return True
 
     def _run(self) -> None:
@@ -75,7 +78,11 @@ class UserProgram(QObject):
         process.setWorkingDirectory(str(self.path.parent))
         process.finished.connect(lambda *_: self._take(process, folder))
         process.errorOccurred.connect(lambda error: self._miss(process, error))
-        process.start(sys.executable, ["-m", "tilescope", "run", "--out", str(folder), str(self.path)])
+        process.setStandardOutputFile(QProcess.nullDevice())
+        keeper, *words = module_command("tilescope.tracer.processes.keeper")
+        run = [*module_command("tilescope"), "run", "--out", str(folder), str(self.path)]
+        process.start(keeper, [*words, str(self._folder), *run])
+        tie_to_this_process(process.processId())
 
     def _miss(self, process: QProcess, error: QProcess.ProcessError) -> None:
         if process is self._process and error == QProcess.ProcessError.FailedToStart:

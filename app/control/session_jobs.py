@@ -22,6 +22,7 @@ KEPT_SESSIONS = 6  # sessions kept in memory, so that going back and forth betwe
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
 CLOSING_TIMEOUT = 2000  # milliseconds that closing waits for a thread that cannot be stopped
+GONE = "has been deleted"  # what Qt says of the source of a signal, or of an object, that is there no more
 CALM_DELAY = 50  # milliseconds after the last session came, which belong to drawing it
 
 
@@ -250,7 +251,11 @@ class FunctionRunnable(QRunnable):
 
     def run(self) -> None:
         """Call the function; what it raises is printed by Python and ends nothing else."""
-        self.call()
+        try:
+            self.call()
+        except RuntimeError as error:
+            if GONE not in str(error):  # the window is, and nobody waits for this any more
+                raise
 
 
 def _file_key(path: Path) -> str:

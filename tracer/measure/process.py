@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from ..processes.json_streams import private_streams, sender
+from ..processes.parent_death import die_with_parent
 from ..recording.reference_check import checked
 from .cases import Case, groups_of_equal_size, launch_of_case, row_of
 from .ceilings import ceilings_of
@@ -45,6 +46,7 @@ def main() -> None:
     os.environ.update(
         NUMBA_ENABLE_CUDASIM="0", NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS="0", NUMBA_CUDA_WARN_ON_IMPLICIT_COPY="0"
     )
+    die_with_parent()
     source, target = private_streams()
     request = msgspec.json.decode(source.read(), type=Request)
     gpu, reason = _gpu_for(request)

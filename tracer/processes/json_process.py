@@ -17,6 +17,8 @@ from typing import Self
 
 import msgspec
 
+from .parent_death import tie_to_this_process
+
 LONGEST = 200  # characters of a last line
 
 
@@ -57,6 +59,7 @@ class JsonProcess:
                     start_new_session=True,
                     creationflags=_flags(),
                 )
+                tie_to_this_process(self._process.pid)
                 undo.pop_all()
         except OSError as error:
             raise StartError(f"The {name} can't be started ({error}); close other programs.") from error
@@ -85,9 +88,15 @@ class JsonProcess:
 
     def lines(self) -> Iterator[bytes]:
         """Yield what it writes, line by line, until it ends; half a line of one that died is left out."""
-        for line in self._output:
-            if line.endswith(b"\n"):
-                yield line
+        with contextlib.suppress(ValueError):  # another thread has ended it, and closed what it says
+            for line in self._output:
+                if line.endswith(b"\n"):
+                    yield line
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
 
     def poll(self) -> int | None:
         """Return the status it ended with (see `cause_of_death`), None while it runs."""
@@ -100,8 +109,11 @@ class JsonProcess:
     def death(self) -> str:
         """Wait until it has ended and return how: the signal or exit code, and the last line of its errors."""
         cause = cause_of_death(self._process.wait())
-        self._errors.seek(self._explained)
-        lines = self._errors.read().decode(errors="replace").splitlines()
+        try:
+            self._errors.seek(self._explained)
+            lines = self._errors.read().decode(errors="replace").splitlines()
+        except ValueError:  # another thread has ended it, and closed what it said
+            return cause
         last = next((line for line in reversed(lines) if line.strip()), "")
         return f"{cause}: {last[:LONGEST]}" if last else cause
 

@@ -39,7 +39,7 @@ def is_too_large(grid: Dim3, block: Dim3) -> bool:
 
 
 def sampled_blocks(grid: Dim3, block: Dim3) -> tuple[int, ...]:
-    """Return the numbers of the blocks that run of a launch that is too large: the first, the last and others evenly."""
+    """Return which blocks run of a launch that is too large: the first, the last and others evenly between."""
     last = min(math.prod(grid), NUMBERED_BLOCKS) - 1
     count = max(2, min(SAMPLED_BLOCKS, SAMPLED_THREADS // math.prod(block)))
     return tuple(last * i // (count - 1) for i in range(count))

@@ -23,6 +23,7 @@ from msgspec.structs import replace as replace_launch
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule
 from .launch_size import check_size, is_too_large, sampled_blocks, sampling_notice
 from .long_launch import LongLaunch
+from .own_builtins import own_builtins
 
 if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, not before it starts
     from ..model.trace import Dim3, KernelError, Trace
@@ -42,6 +43,7 @@ class RecordingOptions:
     limits: Limits = field(default_factory=Limits)  # accesses and bytes that are kept
     engine: EngineName | None = None  # None chooses by how many accesses a kernel makes
     every_block: bool = False  # whether all run also of a launch that is too large (see `launch_size`)
+    begins: Callable[[Launch], None] = lambda launch: None  # gets each launch before it runs
     tell: Callable[[str], None] = lambda sentence: None  # gets what is to be said of a launch at once
     raise_outside: bool = True  # whether an access outside its array ends in the simulator's IndexError
     take_last: Callable[[Trace], None] | None = (
@@ -122,11 +124,12 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     def call(kernel: Any, *arguments: Any, **names: Any) -> Any:
         if numba_patch.is_running() or kernel._device or kernel.grid_dim is None or names:
             return launch_call(kernel, *arguments, **names)
-        with one_at_a_time:
+        with one_at_a_time, own_builtins():
             return launch(kernel, arguments)
 
     def launch(kernel: Any, arguments: tuple[Any, ...]) -> Any:
         made = sampled(_launch_of(kernel, arguments, options))
+        options.begins(made)
         if options.launched:
             options.launched(kernel, arguments)
         start = time.perf_counter()

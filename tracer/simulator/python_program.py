@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from threading import BrokenBarrierError
 from types import SimpleNamespace
@@ -67,7 +67,7 @@ class EmulationScheduler(Scheduler):
 
     def run(
         self, kernel: Callable[..., Any], arguments: tuple[Any, ...], grid: Dim3, dim: Dim3,
-        blocks: list[int], report: Callable[[int, int], None],
+        blocks: Sequence[int], report: Callable[[int, int], None],
     ) -> None:  # fmt: skip
         """Run the program; raises ThreadRaised when it raises."""
         self._grid, self._chosen, self._report = grid, blocks, report

@@ -22,6 +22,7 @@ import msgspec
 import numpy as np
 
 from ..processes.json_streams import private_streams, sender
+from ..processes.parent_death import die_with_parent
 from .float64_origins import CONSTANT_KINDS, float64_causes, is_double, operands, operator_name
 from .question import NOTHING, Answer, Function, Operation, Question, SourceQuestion
 from .rebuilt_kernel import NotRebuilt, rebuilt_kernel
@@ -42,6 +43,7 @@ def main() -> None:
     os.environ["NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING"] = "1"
     os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"
     warnings.simplefilter("ignore")
+    die_with_parent()
     for name in SUBMODULES:  # which programs may have imported, so that `cuda` has them as attributes
         with contextlib.suppress(ImportError):
             importlib.import_module(f"numba.cuda.{name}")
