@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Literal, NoReturn
+
+from ...tracer.model.whole_numbers import whole_number_of
+from ..model.named_file import is_file
 
 
 class UsageError(Exception):
@@ -21,16 +23,18 @@ class Parser(ArgumentParser):
 
 def whole_number(text: str) -> int:
     """Return a whole number from 0 on."""
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
+    number = whole_number_of(text)
+    if number is None:
         raise ArgumentTypeError(f"must be a whole number from 0 on, not {text!r}")
-    return int(text)
+    return number
 
 
 def positive_number(text: str) -> int:
     """Return a whole number from 1 on."""
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
+    number = whole_number_of(text)
+    if not number:
         raise ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
-    return int(text)
+    return number
 
 
 def number_between(low: float, high: float) -> Callable[[str], float]:
@@ -50,10 +54,11 @@ def number_between(low: float, high: float) -> Callable[[str], float]:
 
 def block_numbers(text: str) -> tuple[int, ...]:
     """Return the numbers in `0,5` or `0+5`, in their order and each once."""
-    parts = text.replace("+", ",").split(",")
-    if not all(part.isascii() and part.isdigit() for part in parts):
+    numbers = [whole_number_of(part) for part in text.replace("+", ",").split(",")]
+    known = {number for number in numbers if number is not None}
+    if None in numbers:
         raise ArgumentTypeError(f"must be block numbers as 0,5, not {text!r}")
-    return tuple(sorted({int(part) for part in parts}))
+    return tuple(sorted(known))
 
 
 def blocks_or_all(text: str) -> tuple[int, ...] | Literal["all"]:
@@ -65,12 +70,10 @@ def picture_size(most: int) -> Callable[[str], tuple[int, int]]:
     """Return the type of WIDTHxHEIGHT, each 320 to `most`."""
 
     def size(text: str) -> tuple[int, int]:
-        width, _, height = text.partition("x")
-        if not all(
-            part.isascii() and part.isdigit() and 320 <= int(part) <= most for part in (width, height)
-        ):
+        width, height = (whole_number_of(part) or 0 for part in text.partition("x")[::2])
+        if not (320 <= width <= most and 320 <= height <= most):
             raise ArgumentTypeError(f"must be WIDTHxHEIGHT, each 320 to {most}, not {text!r}")
-        return int(width), int(height)
+        return width, height
 
     return size
 
@@ -96,10 +99,10 @@ def check_scenarios(specs: Sequence[str]) -> None:
 
 def _is_file(specs: Sequence[str]) -> bool:
     """Return whether a trace file is named; raises UsageError where it is missing or not alone."""
-    files = [spec for spec in specs if spec.endswith(".npz") or Path(spec).is_file()]
+    files = [spec for spec in specs if spec.endswith(".npz") or is_file(spec)]
     if files and len(specs) > 1:
         raise UsageError(f"the trace file {files[0]} is opened alone; leave the other words out.")
-    if files and not Path(files[0]).is_file():
+    if files and not is_file(files[0]):
         raise UsageError(f"there is no file {files[0]}; check its name and folder.")
     return bool(files)
 

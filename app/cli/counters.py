@@ -23,6 +23,7 @@ from ...tracer.run.worker_client import TakesLong, Worker
 from ...tracer.storage.folders import cache_folder
 from ...tracer.storage.trace_cache import TraceCache
 from ..model.first_bookmark import DEFAULT_PAIR
+from ..model.named_file import is_file
 from ..model.session import Session, build_session, session_of_file
 from ..model.visible_text import visible
 from ..views.common.wording import (
@@ -74,7 +75,7 @@ def sessions(specs: Iterable[str], *, wait: bool = False) -> list[Session]:
 
 
 def _session(spec: str, worker: Worker, cache: TraceCache, wait: bool) -> Session:
-    if Path(spec).is_file():
+    if is_file(spec):
         return session_of_file(Path(spec))
     scenario, values, options = parse_spec(spec)
     launch = launch_of(scenario, values, **options)

@@ -6,9 +6,9 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 from ... import __version__
+from ..model.named_file import is_file
 from .arguments import Parser, UsageError, check_scenarios
 
 
@@ -35,7 +35,7 @@ def add_arguments(parser: Parser) -> None:
 
 def execute(chosen: Namespace) -> int:
     """Show the window on a file; raises UsageError where there is none."""
-    if not Path(chosen.file).is_file():
+    if not is_file(chosen.file):
         raise UsageError(f"there is no file {chosen.file}; check its name and folder.")
     return _show([], chosen.file) if chosen.file.endswith(".py") else _show([chosen.file])
 

@@ -17,6 +17,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType, TracebackType
 
+LARGEST_PROGRAM = 64_000_000  # bytes that are read of a script
 _LEADING = (__file__, runpy.__file__, "<frozen runpy>")  # files whose frames lead to the program
 _has_folder = not sys.flags.safe_path  # whether the first place to look for modules is a script's folder
 
@@ -127,7 +128,12 @@ def _full(path: str) -> str:
 def _text(path: str) -> bytes:
     try:
         with io.open_code(_full(path)) as file:
-            return bytes(file.read())
+            text = bytes(file.read(LARGEST_PROGRAM + 1))
+        if len(text) <= LARGEST_PROGRAM:
+            return text
+        raise ProgramError(
+            f"can't run {path}: it goes on beyond {LARGEST_PROGRAM // 10**6} MB, as no program does."
+        )
     except OSError as error:
         raise ProgramError(f"can't open {path}: {error.strerror or error}.") from error
 

@@ -9,6 +9,7 @@ import msgspec
 
 from ...tracer.model.plan import parse_spec
 from .bookmark import Bookmark, Setup
+from .named_file import is_file
 
 DEFAULT_PAIR = ("matmul-naive-col-on-x", "matmul-tiled")
 
@@ -30,7 +31,7 @@ def setups_of(specs: Sequence[str]) -> tuple[Setup, ...]:
     """Return the setups that command line words name: a trace file, or scenarios; raises CatalogueError."""
     setups = []
     for spec in specs:
-        if spec.endswith(".npz") or Path(spec).is_file():
+        if spec.endswith(".npz") or is_file(spec):
             setups.append(Setup(file=str(Path(spec).absolute())))
         else:
             scenario, values, options = parse_spec(spec)

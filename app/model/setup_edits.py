@@ -11,6 +11,7 @@ import msgspec
 
 from ...kernels.scenarios.catalogue import CatalogueError, Parameter, Scenario, settle
 from ...tracer.model.launch import Schedule, ScheduleKind
+from ...tracer.model.whole_numbers import whole_number_of
 from .bookmark import Setup
 from .setup_text import option_texts, options_summary, parse_blocks, parse_resident, parse_seed
 
@@ -105,4 +106,5 @@ def _named(parameter: Parameter, text: str) -> str:
         return f"{parameter.label} {Path(text).name or 'none'}"
     first = parameter.label.partition(" ")[0]
     label = parameter.label if len(first) == 1 else parameter.label[:1].lower() + parameter.label[1:]
-    return f"{label} {int(text):,}" if text.isdecimal() else f"{label} {text}"
+    number = whole_number_of(text)
+    return f"{label} {number:,}" if number is not None else f"{label} {text}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ...tracer.model.whole_numbers import whole_number_of
 from .bookmark import Setup
 
 Resident = int | Literal["all"] | None
@@ -27,9 +28,10 @@ def options_summary(setup: Setup) -> str:
 
 def parse_seed(text: str) -> int:
     """Return a seed; raises ValueError with one sentence."""
-    if not (text.isdecimal() and int(text) < 2**31):
+    number = whole_number_of(text)
+    if number is None or number >= 2**31:
         raise ValueError(f"The seed must be a whole number from 0 on, not {text!r}.")
-    return int(text)
+    return number
 
 
 def parse_resident(text: str) -> Resident:
@@ -39,8 +41,9 @@ def parse_resident(text: str) -> Resident:
         return None
     if text == "all":
         return "all"
-    if text.isdecimal() and 0 < int(text) < 2**31:
-        return int(text)
+    number = whole_number_of(text)
+    if number and number < 2**31:
+        return number
     raise ValueError(f"Resident blocks must be auto, all or a whole number from 1 on, not {text!r}.")
 
 
@@ -52,13 +55,10 @@ def parse_blocks(text: str) -> tuple[int, ...] | None:
     blocks: list[int] = []
     for word in words:
         first, dash, last = word.partition("-")
-        if (
-            not first.isdecimal()
-            or (dash and not last.isdecimal())
-            or int(last or first) - int(first) > 65535
-        ):
+        low, high = whole_number_of(first), whole_number_of(last if dash else first)
+        if low is None or high is None or high - low > 65535:
             raise ValueError(f"Blocks must be all, or numbers and ranges as in 0 3 5-8, not {text!r}.")
-        blocks.extend(range(int(first), int(last or first) + 1))
+        blocks.extend(range(low, high + 1))
     return tuple(sorted(set(blocks)))
 
 

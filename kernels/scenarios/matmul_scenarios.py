@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .npy_file import npy_header
 from .scenario import (
     Argument,
     Arrays,
@@ -68,12 +67,12 @@ def matmul_parameters(
 
 
 def matrix_file(path: str) -> tuple[tuple[int, int], str]:
-    """Return shape and dtype of the matrix in a `.npy` file, which is mapped and not read.
+    """Return shape and dtype of the matrix in a `.npy` file, which is not read.
 
     Raises CatalogueError for a file that is missing or damaged, or holds anything but a matrix of 1 to
     4096 rows and columns in one of the kernels' types.
     """
-    shape, dtype = _npy_header(path)
+    shape, dtype = npy_header(path)
     if len(shape) != 2:
         raise CatalogueError(f"{path} holds an array of {len(shape)} dimensions; a matrix has 2.")
     if not all(1 <= length <= LARGEST for length in shape):
@@ -82,20 +81,6 @@ def matrix_file(path: str) -> tuple[tuple[int, int], str]:
         types = joined_words([*FLOATS, *INTEGERS], "and")
         raise CatalogueError(f"{path} holds elements of type {dtype.str!r}; the kernels take {types}.")
     return (shape[0], shape[1]), dtype.name
-
-
-def _npy_header(path: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    try:
-        array = np.load(Path(path), mmap_mode="r", allow_pickle=False)
-    except OSError as error:
-        raise CatalogueError(f"{path} cannot be read: {error.strerror or error}.") from error
-    # NumPy evaluates the header of a file as Python, and a damaged one fails in as many ways as that can.
-    except (ValueError, TypeError, EOFError, OverflowError, SyntaxError, TokenError, MemoryError) as error:
-        raise CatalogueError(f"{path} is not a whole .npy file; save it again with numpy.save.") from error
-    if not isinstance(array, np.ndarray):
-        array.close()
-        raise CatalogueError(f"{path} is an archive of arrays; give a .npy file with one matrix.")
-    return array.shape, array.dtype
 
 
 def _arguments(values: Values) -> tuple[Argument, Argument, Argument]:

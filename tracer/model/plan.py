@@ -20,6 +20,7 @@ from ...kernels.scenarios.catalogue import (
 )
 from .kernel_imports import imports_digest
 from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Schedule, ScheduleKind
+from .whole_numbers import whole_number_of
 
 Resident = int | Literal["all"]
 LOCKSTEP = Schedule()
@@ -204,6 +205,7 @@ def _options(name: str, given: dict[str, str]) -> LaunchKeywords:
 
 
 def _number(text: str, what: str, minimum: int) -> int:
-    if not (text.isascii() and text.isdigit() and minimum <= int(text) < 2**31):
+    number = whole_number_of(text)
+    if number is None or not minimum <= number < 2**31:
         raise PlanError(f"{what} must be a whole number from {minimum} on, not {text!r}.")
-    return int(text)
+    return number

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.scenarios.npy_file import npy_header
+from ...kernels.scenarios.scenario import CatalogueError
 from ..model.kernel_imports import imported_texts
 from ..model.launch import Array, Launch
 from ..model.trace import poison
@@ -204,9 +206,13 @@ def _drawn(draw: Callable[[int], NDArray[Any]], shape: tuple[int, ...], dtype: n
 
 def _from_file(array: Array) -> NDArray[Any]:
     try:
+        shape, dtype = npy_header(array.path)
+        if shape != array.shape or dtype.kind not in "biufc":
+            holds = f"holds shape {shape} of {dtype}, not {array.shape}"
+            raise LoadError(f"{array.path} {holds}; choose the file again.")
         values = np.load(array.path, allow_pickle=False)
+    except CatalogueError as error:
+        raise LoadError(str(error)) from error
     except (OSError, ValueError, EOFError) as error:
         raise LoadError(f"{array.path} can't be read as a .npy file: {error}.") from error
-    if values.shape != array.shape:
-        raise LoadError(f"{array.path} holds shape {values.shape}, not {array.shape}; choose the file again.")
     return np.ascontiguousarray(values.astype(array.dtype))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ def atomic_file(path: Path, durable: bool = True) -> Iterator[IO[bytes]]:
     is no file, as a pipe or a device, is written to as it is. Raises OSError, and leaves then what was there before
     and nothing beside it.
     """
+    if not path.name:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     if path.exists() and not (path.is_file() or path.is_dir()):
         with path.open("wb") as device:
             yield device
