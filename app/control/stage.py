@@ -95,7 +95,7 @@ class Stage(QObject):
         missing = count - len(self.sessions)
         self.sessions = self.sessions[:count] + [None] * missing
         self.selections = self.selections[:count] + [Selection()] * missing
-        self.focus = min(self.focus, count - 1)
+        self.focus = max(0, min(self.focus, count - 1))
 
     def _take(self, pane: int, session: Session) -> None:
         if pane >= len(self.sessions) or self._reruns(pane, session):
@@ -118,6 +118,7 @@ class Stage(QObject):
         self.selections[: len(known)] = known
         self.playhead.set_end(max(self.ends(), default=0))
         self.playhead.seek(self._start(self))
+        self._fit_selections()  # also where the playhead stays where it was
         self.positioned.emit()
         if not self._awaited:
             self.settled.emit()
@@ -194,11 +195,14 @@ class Stage(QObject):
         return launch.source in self._trusted or (own and kernel_source(launch.kernel)[1] == launch.source)
 
     def _follow(self) -> None:
+        self._fit_selections()
+        self.changed.emit()
+
+    def _fit_selections(self) -> None:
         """Let every pane look at a block that runs now."""
         for pane, (session, moment) in enumerate(zip(self.sessions, self.moments(), strict=True)):
             if session is not None:
                 self.selections[pane] = phase_steps.follow(session, self.selections[pane], moment)
-        self.changed.emit()
 
     def set_focus(self, pane: int) -> None:
         """Turn to a pane: steps and the right column follow it."""
@@ -224,9 +228,10 @@ class Stage(QObject):
 
     def select(self, pane: int, selection: Selection) -> None:
         """Look at a block and thread; a block that does not run now is visited at its first moment."""
-        session = self.sessions[pane]
+        session = self.sessions[pane] if pane < len(self.sessions) else None
         if session is None:
             return
+        selection = phase_steps.within(session, selection)
         for other, held in enumerate(self.sessions):
             if held is not None and (other == pane or _alike(held, session)):
                 self.selections[other] = selection

@@ -81,12 +81,21 @@ def next_block(session: Session, block: int, direction: int) -> int:
     return int(blocks[row]) if len(blocks) else block
 
 
+def within(session: Session, selection: Selection) -> Selection:
+    """Return the selection, or the nearest block and thread that the launch has."""
+    last = math.prod(session.trace.grid) - 1, session.trace.threads - 1
+    block, thread = (
+        max(0, min(*pair)) for pair in zip((selection.block, selection.thread), last, strict=True)
+    )
+    return Selection(block, thread)
+
+
 def follow(session: Session, selection: Selection, moment: float) -> Selection:
     """Return the selection, moved to a block that runs at this moment unless its own does, and made valid."""
-    thread = min(max(selection.thread, 0), session.trace.threads - 1)
-    blocks, requests = session.trace.blocks, session.requests
+    selection = within(session, selection)
+    blocks, requests, thread = session.trace.blocks, session.requests, selection.thread
     if len(blocks) == 0 or requests.span_start.size == 0:
-        return Selection(selection.block, thread)
+        return selection
     now = min(max(math.floor(moment), 1), max(session.end, 1))  # nothing runs at 0: whoever is first is shown
     running = (requests.span_start.min(1) < now) & (now <= requests.span_end.max(1))
     row = row_of(session, selection.block)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QTreeWi
 from ...kernels.scenarios.catalogue import find, groups
 from ..charts.choice import ChartSubject, slots_of, subject_of_key
 from ..charts.sources import Source
+from ..model.visible_text import visible
 from ..views.charts.ink import Ink
 from ..widgets.icons import DENSITY
 from ..widgets.plain_text import plain_tip
@@ -77,7 +78,7 @@ class CheckList(QTreeWidget):
 
 
 def _item(text: str, key: str, tip: str = "") -> QTreeWidgetItem:
-    item = QTreeWidgetItem([text])
+    item = QTreeWidgetItem([visible(text)])
     item.setData(0, KEY, key)
     item.setToolTip(0, plain_tip(tip))
     item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable)

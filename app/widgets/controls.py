@@ -44,7 +44,8 @@ class Combo(QComboBox):
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setItemDelegate(QStyledItemDelegate(self))  # the list as the style sheet has it, not as a menu
-        self.activated.connect(lambda _: self.picked.emit(self.currentData()))
+        self._chosen: object = None
+        self.activated.connect(lambda _: self._pick())
         self.currentIndexChanged.connect(lambda _: self.updateGeometry())
 
     def offer(
@@ -70,8 +71,17 @@ class Combo(QComboBox):
         self.setItemData(i, bold, Qt.ItemDataRole.FontRole)
         self.setItemData(i, 0, Qt.ItemDataRole.UserRole - 1)  # the role of an item's flags: none
 
+    def _pick(self) -> None:
+        """Tell what the user chose; a heading is nothing to choose, however it was come by."""
+        if self.currentData() == HEADING:
+            self.choose(self._chosen)
+            return
+        self._chosen = self.currentData()
+        self.picked.emit(self._chosen)
+
     def choose(self, value: object) -> None:
         """Select the item of this value."""
+        self._chosen = value
         self.setCurrentIndex(next((i for i in range(self.count()) if self.itemData(i) == value), -1))
 
     def sizeHint(self) -> QSize:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QScrollArea, QVBoxLayout, QWidget
 
 from ... import __version__
@@ -38,7 +39,11 @@ def show_about(parent: QWidget, theme: Theme) -> None:
 
 
 def _show(parent: QWidget, theme: Theme, title: str, html: str) -> None:
+    for shown in parent.findChildren(QDialog, title, Qt.FindChildOption.FindDirectChildrenOnly):
+        shown.close()  # which ends it too
     dialog = QDialog(parent)
+    dialog.setObjectName(title)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setWindowTitle(title)
     text = RichLabel(html)
     text.setWordWrap(True)

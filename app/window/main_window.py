@@ -188,6 +188,8 @@ class MainWindow(QMainWindow):
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
         """Look as the bookmark says; return False, with the reason shown, where a setup in it cannot be run."""
         stage, moment, setups = self.stage, mark.moment, mark.panes[: len(PANE_NAMES)]
+        if not setups:
+            return False
         self._take_over(mark)
         self.colouring.keep()
         self.central.make_panes(len(setups))
@@ -222,7 +224,8 @@ class MainWindow(QMainWindow):
         if not stage.show(setups, here.selections, as_before(stage)):
             self.central.make_panes(before)
             return
-        self.history.leave(here)
+        if here.panes:
+            self.history.leave(here)
         self.central.show_setups()
 
     def travel(self, direction: int) -> None:

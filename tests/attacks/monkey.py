@@ -4,6 +4,7 @@ python monkey.py [EVENTS [SEED]]. In a child (offscreen) that is watched: except
 """
 
 import faulthandler
+import gc
 import json
 import os
 import random
@@ -218,7 +219,8 @@ def drive(events: int, seed: int, trace: str) -> None:
         if spent > slowest:
             slowest, what = spent, f"{log[-1]} after {log[-4:-1]}"
         if number % 100 == 99:
-            print(json.dumps({"event": number + 1, "rss": common.rss(os.getpid())}), flush=True)
+            counted = {"widgets": len(QApplication.allWidgets()), "objects": len(gc.get_objects())}
+            print(json.dumps({"event": number + 1, "rss": common.rss(os.getpid()), **counted}), flush=True)
         if not window.isVisible():
             window.show()
     settled = time.monotonic()
@@ -242,7 +244,7 @@ def drive(events: int, seed: int, trace: str) -> None:
 
 def main() -> int:
     events = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else common.SEED
     folder, tally = common.scratch("monkey"), common.Tally("monkey")
     os.environ["TILESCOPE_HOME"] = str(folder / "home")
     (folder / "kernels.py").write_text(common.KERNELS)

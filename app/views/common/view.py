@@ -11,6 +11,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from ....kernels.scenarios.catalogue import Scenario
+from ...model.phase_steps import within
 from ...model.session import Selection, Session
 from ...widgets.theme import Theme
 
@@ -40,8 +41,14 @@ class View(QWidget):
                 setattr(cls, name, guarded(method))
 
     def load(self, session: Session | None) -> None:
-        """Take a session (None empties the view) and build what does not change with the moment."""
+        """Take a session (None empties the view) and build what does not change with the moment.
+
+        Until the next moment is drawn, the one before and its selection hold, as far as this launch has them.
+        """
         self.session = session
+        if session is not None:
+            self.moment = min(self.moment, session.end)
+            self.selection = within(session, self.selection)
 
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Draw this moment; its fraction says how far the accesses of the moment have travelled."""
