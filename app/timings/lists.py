@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPainter, QPixmap
-from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QTreeWidgetItemIterator, QWidget
+from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QWidget
 
 from ...kernels.scenarios.catalogue import find, groups
 from ..charts.choice import ChartSubject, slots_of, subject_of_key
 from ..charts.sources import Source
-from ..model.visible_text import visible
+from ..model.visible_text import visible, visible_lines
 from ..views.charts.ink import Ink
 from ..widgets.icons import DENSITY
 from ..widgets.plain_text import plain_tip
@@ -52,10 +52,7 @@ class CheckList(QTreeWidget):
         self.setIndentation(theme.px(12))
 
     def _items(self) -> Iterator[QTreeWidgetItem]:
-        items = QTreeWidgetItemIterator(self)
-        while (item := items.value()) is not None:
-            yield item
-            items += 1
+        return _with_all_below(self.invisibleRootItem())
 
     def checked(self) -> list[object]:
         """Return the values of the checked items, from the top."""
@@ -77,8 +74,17 @@ class CheckList(QTreeWidget):
         self.viewport().update()
 
 
+def _with_all_below(top: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:
+    """Yield the items under one, each before those under it; an iterator of Qt's own is never freed from Python."""
+    for i in range(top.childCount()):
+        child = top.child(i)
+        assert child is not None
+        yield child
+        yield from _with_all_below(child)
+
+
 def _item(text: str, key: str, tip: str = "") -> QTreeWidgetItem:
-    item = QTreeWidgetItem([visible(text)])
+    item = QTreeWidgetItem([visible_lines(text)])
     item.setData(0, KEY, key)
     item.setToolTip(0, plain_tip(tip))
     item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable)
@@ -110,10 +116,13 @@ class KernelList(CheckList):
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
         super().set_theme(theme)
-        for i in range(self.topLevelItemCount()):
-            top = self.topLevelItem(i)
-            assert top is not None
-            top.setFont(0, theme.font(bold=True))
+        with QSignalBlocker(
+            self
+        ):  # a font is a change of an item too, and would have the chart drawn for each
+            for i in range(self.topLevelItemCount()):
+                top = self.topLevelItem(i)
+                assert top is not None
+                top.setFont(0, theme.font(bold=True))
         self._say_tips()
         self.show_signs()
 
@@ -166,7 +175,7 @@ class MeasurementList(CheckList):
         self.clear()
         self.sources = list(found)
         for source in found:
-            text = f"{source.device}\n{source.when.removesuffix(' UTC')}"
+            text = f"{visible(source.device)}\n{source.when.removesuffix(' UTC')}"
             self.addTopLevelItem(_item(text, str(source.path), source.line.replace(" · ", "\n")))
         self.blockSignals(False)
         self.check(checked)

@@ -338,9 +338,11 @@ def show_timings(window: QWidget, look: Look) -> TimingsWindow:
     timings = window.findChild(TimingsWindow)
     if timings is None:
         timings = TimingsWindow(look.theme, window)
-        look.changed.connect(timings.set_theme)
+        look.changed.connect(lambda theme: timings.set_theme(theme) if timings.isVisible() else None)
         room = window.screen().availableSize() * 0.95
         timings.resize(timings.sizeHint().expandedTo(window.size() * 0.9).boundedTo(room))
+    elif timings.theme != look.theme:  # it was closed meanwhile
+        timings.set_theme(look.theme)
     timings.show()
     timings.raise_()
     timings.activateWindow()

@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from ..model.bookmark import ThemeChoice, WordChoice
 from .theme import Theme, qt_palette, resolve, style_sheet
@@ -22,6 +22,7 @@ class Look(QObject):
         self.choice: ThemeChoice = "system"
         self.words: WordChoice = "own"
         self.theme: Theme = resolve("system")
+        self._window = parent if isinstance(parent, QWidget) else None
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 
     def show(
@@ -30,7 +31,7 @@ class Look(QObject):
         """Take a whole look at once; without words those in use."""
         self.choice, self.words = choice, words or self.words
         self.theme = resolve(choice, scale, reduced_motion, self.words)
-        apply_theme(self.theme)
+        apply_theme(self.theme, self._window)
         self.changed.emit(self.theme)
 
     def bookmark_fields(self) -> dict[str, Any]:
@@ -73,12 +74,18 @@ class Look(QObject):
             self.use("system")
 
 
-def apply_theme(theme: Theme) -> None:
-    """Give the whole application a theme's palette, font and style sheet."""
+def apply_theme(theme: Theme, window: QWidget | None = None) -> None:
+    """Give the whole application a theme's palette, font and style sheet.
+
+    window: what takes the style sheet, with its dialogs, menus and other windows, where these are all there is: it
+    takes a third of the time.
+    """
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     # Else a style sheet keeps fonts and palettes of a widget from its children.
     QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
     application.setPalette(qt_palette(theme))
     application.setFont(theme.font())
-    application.setStyleSheet(style_sheet(theme))
+    dressed, style = window or application, style_sheet(theme)
+    if dressed.styleSheet() != style:  # of which motion and words change nothing
+        dressed.setStyleSheet(style)

@@ -54,7 +54,7 @@ def drive(spec: str, traces: int) -> None:
         QTest.qWait(1)
         if number % 25 == 24:
             gc.collect()
-            theirs = sum(common.rss(p.pid) for p in worker._alive)
+            theirs = sum(common.rss(p) for p in common.family(os.getpid())[1:])
             print(
                 json.dumps(
                     {

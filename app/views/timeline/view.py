@@ -29,6 +29,7 @@ from .paint import MomentRange, TimelineLayout, TimelineViewData, beside_rows, s
 from .playhead import draw_playhead, grips, playhead_area
 
 KEPT = 32  # pictures: the blocks of the usual comparison, each about half a megabyte
+KEPT_BYTES = 16 << 20  # that they may take together, which are fewer of them in a large window
 CLICK = 4  # pixels that a pointer may move between press and release of a click
 MINIMUM_RANGE = 4.0  # moments that are shown
 
@@ -156,9 +157,11 @@ class TimelineView(View):
             made = still_picture(self._data, self.places, self.size(), self.theme, ratio)
             self._pixmaps[key] = made
         self._pixmaps.move_to_end(key)
-        while len(self._pixmaps) > KEPT:
+        shown = self._pixmaps[key]
+        each = max(1, shown.width() * shown.height() * shown.depth() // 8)
+        while len(self._pixmaps) > max(1, min(KEPT, KEPT_BYTES // each)):
             self._pixmaps.popitem(last=False)
-        return self._pixmaps[key]
+        return shown
 
     @property
     def places(self) -> TimelineLayout:
