@@ -13,26 +13,90 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Small(np.int64):
-    """A signed integer of up to 32 bits, as it is loaded or cast; what is computed with it has 64.
+class FixedWidth(int):
+    """An integer of a type other than int64, as it is loaded or cast.
 
-    Unsigned ones are Python's: NumPy has none that go with its of 64 bits as Numba's do.
+    What Python computes with it is an int, which stands for an int64: what Numba gives for signed ones.
     """
 
     __slots__ = ()
 
 
-class SmallInts:
-    """An array of integers of up to 32 bits whose elements come out of it as `Small`, or as Python's."""
+class Int8(FixedWidth):
+    """An int8."""
+
+    __slots__ = ()
+
+
+class Int16(FixedWidth):
+    """An int16."""
+
+    __slots__ = ()
+
+
+class Int32(FixedWidth):
+    """An int32."""
+
+    __slots__ = ()
+
+
+class UInt8(FixedWidth):
+    """A uint8."""
+
+    __slots__ = ()
+
+
+class UInt16(FixedWidth):
+    """A uint16."""
+
+    __slots__ = ()
+
+
+class UInt32(FixedWidth):
+    """A uint32."""
+
+    __slots__ = ()
+
+
+class UInt64(FixedWidth):
+    """A uint64."""
+
+    __slots__ = ()
+
+
+INTEGERS: dict[str, type[int]] = {
+    "int8": Int8, "int16": Int16, "int32": Int32, "int64": int, "uint8": UInt8, "uint16": UInt16, "uint32": UInt32,
+    "uint64": UInt64,
+}  # fmt: skip
+_NAMES = {kind: name for name, kind in INTEGERS.items()}
+
+
+def width_of(kind: str) -> int:
+    """Return how many bits a type of integers has, by its name."""
+    return int(kind.lstrip("uint"))
+
+
+def is_signed(kind: str) -> bool:
+    """Return whether a type of integers has negative ones, by its name."""
+    return kind[0] == "i"
+
+
+def wrapped(kind: str, value: int) -> int:
+    """Return an integer as one of a type has it: its low bits."""
+    bits = width_of(kind)
+    low = value & ((1 << bits) - 1)
+    if is_signed(kind) and low >> (bits - 1):
+        low -= 1 << bits
+    return INTEGERS[kind](low)
+
+
+class FixedWidthInts:
+    """An array of integers whose elements come out of it as their type."""
 
     __slots__ = ("_cells", "_type")
 
-    def __init__(self, cells: NDArray[Any]) -> None:
-        plain = (
-            cells.dtype.isnative and cells.flags.aligned
-        )  # what a memoryview can read, at half of NumPy's cost
-        self._cells: Any = memoryview(cells) if plain else cells  # type: ignore[arg-type]  # an array is a buffer
-        self._type: Any = Small if cells.dtype.kind == "i" else int
+    def __init__(self, cells: Any, dtype: np.dtype[Any]) -> None:
+        self._cells, self._type = cells, INTEGERS[dtype.name]
 
     def __getitem__(self, cell: int) -> Any:
         return self._type(self._cells[cell])
@@ -42,8 +106,16 @@ class SmallInts:
 
 
 def elements_as_computed(cells: NDArray[Any]) -> Any:
-    """Return what gives the elements of an array as Numba computes with them."""
-    return SmallInts(cells) if cells.dtype.kind in "iu" and cells.itemsize <= 4 else cells
+    """Return what gives the elements of an array as numbers to compute with: of Python's, where these will do."""
+    dtype = cells.dtype
+    if dtype.kind not in "iubf" or dtype.name == "float128":
+        return cells
+    # A memoryview reads at half of NumPy's cost.
+    plain = dtype.isnative and cells.flags.aligned and dtype.name not in ("float16", "float32", "longdouble")
+    seen: Any = memoryview(cells) if plain else cells  # type: ignore[arg-type]  # an array is a buffer
+    if dtype.kind in "iu" and (INTEGERS[dtype.name] is not int or not plain):
+        return FixedWidthInts(seen, dtype)
+    return seen
 
 
 @contextmanager
@@ -60,19 +132,11 @@ def integer_casts() -> Iterator[None]:
 
 
 def _cast(kind: Any, value: Any) -> Any:
-    bits = int(value) & ((1 << kind.bitwidth) - 1)
-    if kind.signed and bits >> (kind.bitwidth - 1):
-        bits -= 1 << kind.bitwidth
-    if kind.bitwidth < 64:
-        return Small(bits) if kind.signed else bits
-    return np.int64(bits) if kind.signed else np.uint64(bits)
+    return wrapped(kind.name, int(value))
 
 
 class BitFunctions:
-    """The functions of `cuda` that look at the bits of integers: 32 of small ones, else 64.
-
-    Of Python's own numbers, which have no type, 32 where they fit.
-    """
+    """The functions of `cuda` that look at the bits of integers: 32 of small ones, else 64."""
 
     def popc(self, value: Any) -> int:
         """Return how many bits are set."""
@@ -96,7 +160,6 @@ class BitFunctions:
 
 def _bits(value: Any) -> tuple[int, int]:
     """Return the bits of an integer as an unsigned one, and how many there are."""
-    small = isinstance(value, Small) or getattr(value, "itemsize", 8) < 8
-    fits = type(value) is int and -(1 << 31) <= value < 1 << 32
-    width = 32 if small or fits else 64
+    name = _NAMES.get(type(value)) or getattr(value, "dtype", np.dtype("int64")).name
+    width = 64 if name in ("int64", "uint64") else 32
     return int(value) & ((1 << width) - 1), width

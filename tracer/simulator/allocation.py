@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..recording.fixed_width_ints import elements_as_computed
+from ..recording.fixed_width_ints import INTEGERS, elements_as_computed
 from ..recording.recorder import CHUNK, FIELDS, Recorder
+from .arithmetic.conversions import caster
 from .scheduler import Scheduler
 
 FULL = CHUNK * FIELDS
@@ -68,8 +69,6 @@ def end_turn(scheduler: Scheduler) -> Any:
 
 def converted(value: Any, dtype: np.dtype[Any]) -> Any:
     """Return a value as the element type: integers wrap, floats become integers by truncation."""
-    if dtype.kind in "iu" and isinstance(value, int | np.integer):
-        bits = dtype.itemsize * 8
-        wrapped = int(value) & ((1 << bits) - 1)
-        return wrapped - (1 << bits) if dtype.kind == "i" and wrapped >> (bits - 1) else wrapped
+    if dtype.name in INTEGERS and isinstance(value, int | float | np.integer | np.floating | np.bool_):
+        return caster(dtype.name)(value)
     return np.asarray(value).astype(dtype) if dtype.kind in "iu" else value

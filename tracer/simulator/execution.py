@@ -22,6 +22,7 @@ from ..recording.partial_totals import totals_of_columns
 from ..recording.recorder import Recorder, TooLarge
 from ..recording.run_record import RunRecord
 from .allocation import Allocation
+from .arithmetic.conversions import as_computed
 from .cuda_threads import Block, Thread, ThreadRaised
 from .recording_array import RecordingArray, alias, recording
 from .scheduler import Scheduler
@@ -155,11 +156,13 @@ class Execution:
         self.recorder.arrive(self.scheduler.current.context, *self.instruction_of(frame), reach, warp=warp)
 
     def execute(
-        self, kernel: FunctionType, grid: Dim3, dim: Dim3, arguments: tuple[Any, ...], debug: bool
-    ) -> None:
+        self, kernel: FunctionType, grid: Dim3, dim: Dim3, arguments: tuple[Any, ...], debug: bool,
+        typed: FunctionType | None = None,
+    ) -> None:  # fmt: skip
         """Run the chosen blocks; what went wrong ends up in the record's `error` or `notice`.
 
-        With `debug`, a division by zero raises, as @cuda.jit(debug=True) promises.
+        With `debug`, a division by zero raises, as @cuda.jit(debug=True) promises. `typed` is the kernel with Numba's
+        arithmetic, which runs in its stead.
         """
         record = self.record
         record.grid, record.dim = grid, dim
@@ -168,12 +171,13 @@ class Execution:
         # Where there are too many or too few arguments, the kernel says so itself.
         names = (*record.names, *(f"argument {n}" for n in range(len(record.names), len(arguments))))
         given = tuple(self.argument(v, n) for v, n in zip(arguments, names, strict=False))
+        given = tuple(map(as_computed, given)) if typed else given
         collecting = gc.isenabled()
         gc.disable()  # the log holds many small tuples, none of them in a cycle
         try:
             zero: Any = "raise" if debug else "ignore"
             with np.errstate(divide=zero, over="ignore", under="ignore", invalid="ignore"), integer_casts():
-                self.scheduler.run(kernel, given, grid, dim, record.chosen_blocks(), record.report)
+                self.scheduler.run(typed or kernel, given, grid, dim, record.chosen_blocks(), record.report)
         except Enough:
             raise
         except TooLarge:

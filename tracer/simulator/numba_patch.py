@@ -8,13 +8,12 @@ inside a kernel), swapped_cuda_module (which puts it there) and `forall`; and `d
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module, metadata
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -25,6 +24,8 @@ from ..model.trace import Dim3, Trace, poison
 from ..recording.finish import finish
 from ..recording.kernel_loader import arrays_of, load_kernel, set_constants
 from ..recording.run_record import RunRecord
+from .arithmetic.specialisations import SimulatorNames, Specialisations
+from .arithmetic.static_types import type_of
 from .cuda_module import SimulatorInterface, module_class
 from .execution import Execution, Watch, rebuilt
 from .python_program import run_program
@@ -56,6 +57,7 @@ class KernelCall(NamedTuple):
     block: Dim3  # threads of a block along x, y, z
     arguments: tuple[Any, ...]  # out of Numba's wrappers
     debug: bool  # as given to @cuda.jit
+    typed: Any  # the function with Numba's arithmetic, for the simulator
 
 
 Perform = Callable[[KernelCall], None]
@@ -84,8 +86,29 @@ class _BlockManager:
         self.grid, self.block = cast(Dim3, tuple(map(int, grid_dim))), cast(Dim3, tuple(map(int, block_dim)))
 
     def run(self, grid_point: tuple[int, ...], *args: Any) -> None:
-        if not any(grid_point):
-            _perform(KernelCall(self.kernel, self.grid, self.block, tuple(map(_unwrapped, args)), self.debug))
+        if any(grid_point):
+            return
+        arguments = tuple(map(_unwrapped, args))
+        _functions.module = current().module
+        found = _functions.of(self.kernel, tuple(map(type_of, arguments)), debug=self.debug)
+        assert found is not None, "a kernel is launched by itself"
+        kernel = found.frozen_function(lambda value, function: SimpleNamespace(py_func=function))
+        _perform(KernelCall(kernel, self.grid, self.block, arguments, self.debug, found.run))
+
+
+def _is_cuda(value: Any) -> bool:
+    """Return whether a value is the module `cuda`, or what it is inside a kernel."""
+    return value is sys.modules["numba.cuda"] or any(
+        base.__name__ == "FakeCUDAModule" for base in type(value).__mro__
+    )
+
+
+def _function_in(value: Any) -> FunctionType | None:
+    """Return the function that a device function runs, None for anything else."""
+    return value.fn if type(value).__name__ == "FakeCUDAKernel" else None
+
+
+_functions = Specialisations(SimulatorNames(lambda: sys.modules["numba.cuda"], _is_cuda, _function_in))
 
 
 class _NumpyOfKernels:
@@ -177,10 +200,8 @@ def _positional(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(call)
     def positional(kernel: Any, *arguments: Any, **names: Any) -> Any:
-        if names and _execution is not None:
-            bound = inspect.signature(kernel.fn).bind(*arguments, **names)
-            bound.apply_defaults()
-            arguments, names = bound.args, {}
+        if _execution is not None and _functions.module is not None and is_running():
+            return _functions.call(kernel.fn, arguments, names, debug=kernel._debug)
         return call(kernel, *arguments, **names)
 
     return positional
@@ -272,6 +293,7 @@ def recording_of(
         yield made
     finally:
         _restore_globals()
+        _functions.release()
         _execution, _perform = None, _simulate
 
 

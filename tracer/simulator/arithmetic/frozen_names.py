@@ -1,0 +1,116 @@
+"""What the global names and closures of a function mean: frozen when it is compiled, as on a GPU.
+
+Numba takes numbers, tuples and the content of arrays into the code that it compiles, once for each types of arguments.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import linecache
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .conversions import as_computed
+
+
+class NoSource(Exception):
+    """A function whose source is not known, or is not what it was made from."""
+
+
+class GlobalArray:
+    """A global array as a kernel has it: what it held when the kernel was compiled; its elements are computed with."""
+
+    def __init__(self, ary: NDArray[Any]) -> None:
+        self._ary = ary
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._ary[index]
+        return GlobalArray(found) if isinstance(found, np.ndarray) else as_computed(found)
+
+    def __len__(self) -> int:
+        return len(self._ary)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self._ary)))
+
+    def __array__(self, *given: Any, **options: Any) -> NDArray[Any]:
+        return np.asarray(self._ary, *given, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ary, name)
+
+
+def names_of(code: CodeType) -> set[str]:
+    """Return the names that a function, or one inside it, may find outside."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return {*code.co_names, *code.co_freevars}.union(*map(names_of, inner))
+
+
+def current_values(function: FunctionType) -> dict[str, Any]:
+    """Return what the names that a function finds outside mean now; those of Python's own are not among them."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    found = {}
+    for name in names_of(function.__code__):
+        if name in cells:
+            try:
+                found[name] = cells[name].cell_contents
+            except ValueError:  # not assigned yet
+                continue
+        elif name in function.__globals__:
+            found[name] = function.__globals__[name]
+    return found
+
+
+def frozen(value: Any) -> Any:
+    """Return a value that later changes of it don't reach: of arrays, a copy that can't be written to."""
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        copy = value.copy()
+        copy.flags.writeable = False
+        return copy
+    return value
+
+
+def in_kernel(value: Any) -> Any:
+    """Return a frozen value as a kernel computes with it."""
+    return GlobalArray(value) if isinstance(value, np.ndarray) else as_computed(value)
+
+
+def tree_of(function: FunctionType) -> ast.FunctionDef:
+    """Return the tree of a function's source, which nobody may change; raises NoSource."""
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename)
+    tree = _functions("".join(lines)).get((code.co_name, code.co_firstlineno)) if lines else None
+    if tree is None or not _is_source_of(tree, code):
+        raise NoSource(code.co_name)
+    return tree
+
+
+@lru_cache(maxsize=16)
+def _functions(text: str) -> dict[tuple[str, int], ast.FunctionDef]:
+    """Return the functions of a file, by name and first line."""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    return {(f.name, min([f.lineno, *(d.lineno for d in f.decorator_list)])): f for f in functions}
+
+
+def _is_source_of(tree: ast.FunctionDef, code: CodeType) -> bool:
+    """Return whether code was made from a tree: the file may have changed since."""
+    bare = ast.FunctionDef(tree.name, tree.args, tree.body, [], None, None, lineno=1, col_offset=0)
+    module = ast.fix_missing_locations(ast.Module([bare], []))
+    made = compile(module, code.co_filename, "exec", dont_inherit=True)
+    found = next(constant for constant in made.co_consts if isinstance(constant, CodeType))
+    return names_of(found) == names_of(code) and found.co_varnames == code.co_varnames
+
+
+def is_builtin(name: str) -> bool:
+    """Return whether a name that nothing else has is Python's own."""
+    return hasattr(builtins, name)

@@ -1,0 +1,245 @@
+"""Operators as Numba has them: by the kinds of their operands, without exceptions, integers in 64 bits.
+
+After numba/cpython/numbers.py: an integer division by zero gives 0, one of floats inf or nan.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...recording.fixed_width_ints import UInt64, wrapped
+from .conversions import KIND_OF, STANDS_FOR, Function, caster, converter
+from .kinds import COMPARISONS, COMPLEX, DIVISIONS, INTS, compared_as, result
+
+MOST_MULTIPLIED = 0x10000  # a larger exponent goes to pow()
+_LOW, _HIGH, _ALL = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
+NATIVE: dict[str, Function] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+    "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "and": operator.and_,
+    "or": operator.or_, "xor": operator.xor, "lshift": operator.lshift, "rshift": operator.rshift,
+    "divmod": divmod, **{name: getattr(operator, name) for name in COMPARISONS},
+}  # fmt: skip
+IN_PLACE: dict[str, Function] = {
+    name: getattr(operator, f"i{name}") for name in NATIVE if name not in (*COMPARISONS, "divmod")
+}
+UNARY: dict[str, Function] = {"neg": operator.neg, "pos": operator.pos, "invert": operator.invert}
+
+
+@cache
+def binary(name: str, a: str, b: str) -> Function:
+    """Return an operation of two kinds of numbers, as they are computed with."""
+    kind = result(name, a, b)
+    if kind is None:
+        return NATIVE[name]
+    if name in COMPARISONS:
+        return _comparison(name, a, b)
+    if kind == "bool":
+        return _with(lambda x, y: bool(NATIVE[name](x, y)), caster("bool"), caster("bool"))
+    if name == "pow" and a not in COMPLEX and b in INTS and a not in INTS:
+        return _with(_real_power(kind), converter(a, kind), converter(b, "int64"))
+    inner = _INTEGER[name](kind) if kind in INTS else _real(name, kind)
+    if name in ("lshift", "rshift"):
+        return _with(inner, converter(a, kind), converter(b, "int64"))
+    return _with(inner, converter(a, kind), converter(b, kind))
+
+
+def _with(inner: Function, first: Function | None, second: Function | None) -> Function:
+    """Return an operation on operands that are converted first."""
+    if first is None and second is None:
+        return inner
+    if first is None:
+        return lambda x, y: inner(x, second(y))  # type: ignore[misc]  # one of them is there
+    if second is None:
+        return lambda x, y: inner(first(x), y)
+    return lambda x, y: inner(first(x), second(y))
+
+
+def _comparison(name: str, a: str, b: str) -> Function:
+    native = NATIVE[name]
+    kind = compared_as(a, b)
+    if kind == "int":
+        return native
+    return _with(native, converter(a, kind), converter(b, kind))
+
+
+def _wrapping(compute: Function) -> Callable[[str], Function]:
+    """Return what makes an operation on integers one of a kind of 64 bits."""
+
+    def of_kind(kind: str) -> Function:
+        if kind == "uint64":
+            return lambda x, y: UInt64(compute(x, y) & _ALL)
+
+        def signed(x: int, y: int) -> int:
+            found: int = compute(x, y)
+            return found if _LOW <= found <= _HIGH else wrapped("int64", found)
+
+        return signed
+
+    return of_kind
+
+
+def _quotient(x: int, y: int) -> int:
+    return 0 if y == 0 or (y == -1 and x == _LOW) else x // y
+
+
+def _remainder(x: int, y: int) -> int:
+    return 0 if y == 0 else x % y
+
+
+def _divmod_of(kind: str) -> Function:
+    quotient, remainder = _INTEGER["floordiv"](kind), _INTEGER["mod"](kind)
+    return lambda x, y: (quotient(x, y), remainder(x, y))
+
+
+def _shifted_left(x: int, y: int) -> int:
+    return x << y if 0 <= y < 64 else 0
+
+
+def _shifted_right(x: int, y: int) -> int:
+    return x >> y if 0 <= y < 64 else -(x < 0)
+
+
+def _power(x: int, y: int) -> int:
+    if y < 0:
+        if x == 0:
+            return _LOW
+        return (x if y & 1 else 1) if x in (1, -1) else 0
+    return pow(x, y, 1 << 64)
+
+
+_INTEGER: dict[str, Callable[[str], Function]] = {
+    "add": _wrapping(operator.add), "sub": _wrapping(operator.sub), "mul": _wrapping(operator.mul),
+    "floordiv": _wrapping(_quotient), "mod": _wrapping(_remainder), "and": _wrapping(operator.and_),
+    "or": _wrapping(operator.or_), "xor": _wrapping(operator.xor), "lshift": _wrapping(_shifted_left),
+    "rshift": _wrapping(_shifted_right), "pow": _wrapping(_power), "divmod": _divmod_of,
+}  # fmt: skip
+
+
+def _real(name: str, kind: str) -> Function:
+    """Return an operation on two floats, or complex numbers, of one kind."""
+    if name == "pow" and kind not in COMPLEX:
+        cast = STANDS_FOR[kind]
+        return lambda x, y: cast(power(float(x), float(y)))
+    if name in DIVISIONS:
+        return _floor_division(name, kind)
+    native = NATIVE[name]
+    if kind not in ("float64", "complex128"):
+        return native  # NumPy's raise nothing
+    if name in ("truediv", "pow"):
+        return divided if name == "truediv" else _complex_power
+    return native
+
+
+def divided(x: Any, y: Any) -> Any:
+    """Return a quotient of floats or complex numbers."""
+    try:
+        return x / y
+    except ZeroDivisionError:
+        found = np.divide(x, y)
+        return complex(found) if isinstance(found, np.complexfloating) else float(found)
+
+
+def _complex_power(x: complex, y: complex) -> complex:
+    try:
+        return x**y
+    except (ZeroDivisionError, OverflowError):
+        return complex(np.power(np.complex128(x), np.complex128(y)))
+
+
+def _floor_division(name: str, kind: str) -> Function:
+    """Return a division of floats that rounds down; on a GPU there is no remainder by inf."""
+    native, cast = NATIVE[name], STANDS_FOR[kind]
+    nothing = cast("nan")
+
+    def division(x: Any, y: Any) -> Any:
+        if y != 0 and not math.isinf(y):
+            return native(x, y)
+        whole = cast(divided(float(x), float(y))) if y == 0 and name == "floordiv" else nothing
+        return (nothing, nothing) if name == "divmod" else whole
+
+    return division
+
+
+def power(x: float, y: float) -> float:
+    """Return a power of floats, which may be nan or inf."""
+    try:
+        return math.pow(x, y)
+    except (ValueError, OverflowError):
+        return float(np.power(x, y))
+
+
+def _real_power(kind: str) -> Function:
+    """Return a float to the power of an integer: multiplications, in their order."""
+    cast = STANDS_FOR[kind]
+
+    def power_of(x: Any, y: int) -> Any:
+        left = abs(y)
+        if left > MOST_MULTIPLIED:
+            return cast(power(float(x), float(y)))
+        found = cast(1.0)
+        while left:
+            if left & 1:
+                found *= x
+            left >>= 1
+            x = x * x
+        return cast(divided(1.0, float(found))) if y < 0 else found
+
+    return power_of
+
+
+@cache
+def unary(name: str, kind: str) -> Function:
+    """Return an operation of one kind of numbers."""
+    native = UNARY[name]
+    if kind == "bool":
+        return (lambda x: not x) if name == "invert" else (lambda x: native(int(x)))
+    if kind not in INTS:
+        return native
+    # What is negated keeps its own width, and is made wider then.
+    wide = int if kind[0] == "i" else UInt64
+    return lambda x: wide(wrapped(kind, native(int(x))))
+
+
+def _of_types(name: str, a: type, b: type, otherwise: Function) -> Function:
+    """Return an operation of two types of numbers; of anything else, what Python has."""
+    if a not in KIND_OF or b not in KIND_OF:
+        return otherwise
+    kinds = KIND_OF[a], KIND_OF[b]
+    first, second = (
+        None if STANDS_FOR[kind] is cls else STANDS_FOR[kind] for kind, cls in zip(kinds, (a, b), strict=True)
+    )
+    return _with(binary(name, *kinds), first, second)
+
+
+def _dispatching(name: str, otherwise: Function) -> Function:
+    """Return an operation of numbers whose kinds are known when it is done."""
+    table: dict[tuple[type, type], Function] = {}
+
+    def operation(a: Any, b: Any) -> Any:
+        types = type(a), type(b)
+        try:
+            found = table[types]
+        except KeyError:
+            found = table[types] = _of_types(name, *types, otherwise)
+        return found(a, b)
+
+    return operation
+
+
+def _dispatching_unary(name: str) -> Function:
+    def operation(a: Any) -> Any:
+        kind = KIND_OF.get(type(a))
+        return UNARY[name](a) if kind is None else unary(name, kind)(a)
+
+    return operation
+
+
+BINARY = {name: _dispatching(name, otherwise) for name, otherwise in NATIVE.items()}
+AUGMENTED = {name: _dispatching(name, otherwise) for name, otherwise in IN_PLACE.items()}
+UNARY_OF_ANY = {name: _dispatching_unary(name) for name in UNARY}
