@@ -37,7 +37,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/dataflow": (),
     "tracer/analysis": ("tracer/model", "tracer/dataflow", "kernels/scenarios"),
     "tracer/races": ("tracer/model", "tracer/analysis"),
-    "tracer/type_inference": ("tracer/model", "tracer/processes"),
+    "tracer/type_inference": ("tracer/model", "tracer/processes", "tracer/storage"),
     "tracer/findings/waste": ("tracer/model", "tracer/analysis"),
     "tracer/findings": (
         "tracer/model", "tracer/analysis", "tracer/races", "tracer/type_inference", "tracer/findings/waste",
@@ -51,8 +51,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),
     "tracer/run": (
-        *PLAIN, "tracer/processes", "tracer/races", "tracer/recording", "tracer/simulator", *COMPILED,
-        "tracer/compiled/driver",
+        *PLAIN, "tracer/processes", "tracer/races", "tracer/type_inference", "tracer/recording", "tracer/simulator",
+        *COMPILED, "tracer/compiled/driver",
     ),
     "tracer/measure": (*PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "kernels", "kernels/scenarios"),
     "app/model": TRACER,

@@ -119,8 +119,8 @@ INFER = """
 import sys
 from tilescope.tracer.storage.trace_file import load
 from tilescope.tracer.model.launch import decode
-from tilescope.tracer.types_findings import TypeInference, question_of
-TypeInference(30).operations_of([question_of(decode(load(sys.argv[1]).launch))])
+from tilescope.tracer.type_inference.client import TypeInference, source_question
+TypeInference(None, 30).answers_to([source_question(decode(load(sys.argv[1]).launch))])
 """
 
 if __name__ == "__main__":

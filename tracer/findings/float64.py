@@ -39,7 +39,9 @@ def float64_lines(operations: Sequence[Operation]) -> list[Float64Line]:
     def place(operation: Operation) -> tuple[str, int, bool]:
         return operation.file, operation.loop or operation.line, operation.loop > 0
 
-    return [_described(*where, list(some)) for where, some in groupby(sorted(operations, key=place), key=place)]
+    return [
+        _described(*where, list(some)) for where, some in groupby(sorted(operations, key=place), key=place)
+    ]
 
 
 def _described(file: str, line: int, is_loop: bool, operations: list[Operation]) -> Float64Line:
@@ -47,18 +49,21 @@ def _described(file: str, line: int, is_loop: bool, operations: list[Operation])
     causes = dict.fromkeys(pair for operation in operations for pair in operation.causes)
     remedy = _remedy(list(dict.fromkeys(remedy for _, remedy in causes)))
     names = _listed(list(dict.fromkeys(operation.name for operation in operations)))
-    subject = f"{counted(count, 'operation')} ({names}) {'of this loop ' * is_loop}{'is' if count == 1 else 'are'} float64"
+    verb = "is" if count == 1 else "are"
+    subject = f"{counted(count, 'operation')} ({names}) {'of this loop ' * is_loop}{verb} float64"
     if is_loop:
         remedy = f"where float32 is precise enough, {remedy}"
-        return Float64Line(file, line, count, "note", f"{subject} though no array holds floats; {remedy}.", remedy)
+        return Float64Line(
+            file, line, count, "note", f"{subject} though no array holds floats; {remedy}.", remedy
+        )
     why = _listed(list(dict.fromkeys(cause for cause, _ in causes)))
     return Float64Line(file, line, count, "warning", f"{subject} because of {why}; {remedy}.", remedy)
 
 
 def _listed(texts: list[str]) -> str:
-    """Return texts as "a, b and c", or "a, b, c and 2 more"."""
-    shown = texts if len(texts) <= MOST + 1 else [*texts[:MOST], f"{len(texts) - MOST} more"]
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1]))).replace(",,", ",").replace(", and", " and")
+    """Return texts, at least one, as "a, b and c", or "a, b, c and 2 more"."""
+    *shown, last = texts if len(texts) <= MOST + 1 else [*texts[:MOST], f"{len(texts) - MOST} more"]
+    return f"{', '.join(shown)} and {last}" if shown else last
 
 
 def _remedy(remedies: list[str]) -> str:
@@ -70,7 +75,7 @@ def _remedy(remedies: list[str]) -> str:
             name, _, kind = remedy.removeprefix("pass ").partition(" as ")
             passed.setdefault(kind, []).append(name)
     others = [r for r in remedies if not r.startswith(("write ", "pass "))]
-    parts = [f"write {_listed(written)}"] * bool(written) + others[:MOST]
+    parts = [*([f"write {_listed(written)}"] if written else []), *others[:MOST]]
     return " and ".join(parts + [f"pass {_listed(names)} as {kind}" for kind, names in passed.items()])
 
 

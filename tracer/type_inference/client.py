@@ -21,7 +21,15 @@ from .question import NOTHING, Answer, Operation, Question, Refusal, SourceQuest
 COMMAND = module_command("tilescope.tracer.type_inference.process")
 Asked = Question | SourceQuestion
 
-__all__ = ["Answer", "Operation", "Refusal", "TypeInference", "can_be_asked", "source_question"]
+__all__ = [
+    "Answer",
+    "Operation",
+    "Refusal",
+    "SourceQuestion",
+    "TypeInference",
+    "can_be_asked",
+    "source_question",
+]
 
 
 def can_be_asked(launch: Launch) -> bool:
@@ -103,11 +111,13 @@ class TypeInference:
             self._process.kill()
 
     def _talk(self) -> None:
-        """In the thread: ask one question after the other, until there is none; a process that died gets a successor."""
+        """In the thread: ask one question after the other; a process that died over one gets a successor."""
         question = self._waiting.get()
         while question is not None and not self._closed:
             try:
                 with JsonProcess("type inference", COMMAND) as self._process:
+                    if self._closed:
+                        return
                     lines = self._process.lines()
                     while question is not None and self._answered(question, self._process, lines):
                         question = self._waiting.get()

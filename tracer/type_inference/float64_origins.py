@@ -15,7 +15,9 @@ OPERATORS: dict[str, type[ast.operator]] = {
     "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "floordiv": ast.FloorDiv, "mod": ast.Mod,
     "pow": ast.Pow, "lshift": ast.LShift, "rshift": ast.RShift, "and_": ast.BitAnd, "or_": ast.BitOr, "xor": ast.BitXor,
 }  # fmt: skip
-DEEPEST = 8  # operations in an expression that is named; of a deeper one, the names that Numba gives to its parts
+DEEPEST = (
+    8  # operations in an expression that is named; of a deeper one, the names that Numba gives to its parts
+)
 CONSTANT_KINDS = ("Const", "Global", "FreeVar")
 Definitions = dict[str, list[Any]]  # the statements that give each variable a value
 Cause = tuple[str, str]  # what made an operation float64, and what helps
@@ -47,7 +49,7 @@ def float64_causes(function: Any, definitions: Definitions, statement: Any) -> I
         if not doubles:
             causes += _other_causes(function, definitions, statement)
         for what, where, remedy in causes:
-            yield what if where == line else f"{what} on line {where}", remedy
+            yield what if where in (0, line) else f"{what} on line {where}", remedy
 
 
 def operator_name(value: Any) -> str:
@@ -56,7 +58,9 @@ def operator_name(value: Any) -> str:
     return str(getattr(value, fn).__name__) if fn else ""
 
 
-def _wide_integer_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[tuple[str, int, str]]:
+def _wide_integer_causes(
+    function: Any, definitions: Definitions, statement: Any
+) -> Iterator[tuple[str, int, str]]:
     """Return the whole numbers that make an operation, or a variable of several types, float64, each with its line."""
     value, name = statement.value, operator_name(statement.value)
     called = _called(function, value)
@@ -96,18 +100,18 @@ def _line(definitions: Definitions, name: str, statement: Any) -> int:
 
 
 def _other_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[tuple[str, int, str]]:
-    """Return cause, line and remedy if a statement makes float64 out of something else than whole numbers."""
+    """Return cause, line (0 for none) and remedy if a statement makes float64 of anything but whole numbers."""
     value, line = statement.value, statement.loc.line
     kind, wanted = type(value).__name__, _narrower(function.typemap.get(statement.target.name))
     if kind == "Const":
         yield f"{value.value!r}", line, f"write {wanted}({value.value!r})"
     elif kind == "Arg":
-        yield f"the argument {value.name}", line, f"pass {value.name} as {wanted}"
+        yield f"the argument {value.name}", 0, f"pass {value.name} as {wanted}"
     elif kind in CONSTANT_KINDS:
-        yield f"the constant {value.name}", line, f"make it numpy.{wanted}({value.value!r})"
+        yield f"the constant {value.name}", 0, f"make it numpy.{wanted}({value.value!r})"
     elif hasattr(_called(function, value), "dispatcher"):
         name = _text(definitions, value.func.name)
-        yield f"{name}(), which returns float64,", line, f"let {name} return {wanted}"
+        yield f"{name}(), which returns float64", line, f"let {name} return {wanted}"
     elif kind == "Expr" and value.op in ("getattr", "getitem", "static_getitem"):
         text = _text(definitions, statement.target.name)
         yield text, line, f"write {wanted}({text})"
@@ -146,13 +150,23 @@ def _operation(definitions: Definitions, value: Any, depth: int) -> ast.expr:
         return ast.BinOp(part(value.lhs), OPERATORS[sign](), part(value.rhs))
     if sign in ("neg", "pos"):
         return ast.UnaryOp(ast.USub() if sign == "neg" else ast.UAdd(), part(value.value))
-    if value.op == "cast":
+    if value.op in ("cast", "exhaust_iter"):
         return part(value.value)
     if value.op == "getattr":
         return ast.Attribute(part(value.value), value.attr)
     if value.op in ("getitem", "static_getitem"):
         index = ast.Constant(value.index) if value.op == "static_getitem" else part(value.index)
-        return ast.Subscript(part(value.value), index)
+        return _element(part(value.value), index)
     if value.op == "call":
         return ast.Call(part(value.func), [part(argument) for argument in value.args], [])
     return ast.Tuple([part(variable) for variable in value.list_vars()])
+
+
+def _element(sequence: ast.expr, index: ast.expr) -> ast.expr:
+    """Return an element of what a source names; of a tuple without a name, as `x, n = 0.0, 0` has it, that itself."""
+    number = index.value if isinstance(index, ast.Constant) else None
+    if isinstance(number, int) and isinstance(sequence, ast.Tuple):
+        return sequence.elts[number]
+    if isinstance(number, int) and isinstance(sequence, ast.Constant) and isinstance(sequence.value, tuple):
+        return ast.Constant(sequence.value[number])
+    return ast.Subscript(sequence, index)

@@ -185,8 +185,8 @@ class _Describer:
             if type(value).__name__ == "FakeCUDAArray" and not self._arguments:
                 return Missing("a device array from outside the kernel")
             for describe in (
-                self._number, self._array, self._tuple, self._container, self._enumeration, _type_object, self._callable,
-                _library_object, _class,
+                self._number, self._array, self._tuple, self._container, self._enumeration, _type_object,
+                self._callable, _library_object, _class,
             ):  # fmt: skip
                 found = describe(value)
                 if found is not None:
@@ -347,7 +347,9 @@ def _signature(decorated: Any, role: str) -> tuple[Value, ...]:
     arguments, result = normalise(given)
     if role == "device" and result is None:
         return (Missing("a signature without a result"),)
-    return tuple(_type_object(one) or Missing("a type") for one in ((result,) * (role == "device") + arguments))
+    return tuple(
+        _type_object(one) or Missing("a type") for one in ((result,) * (role == "device") + arguments)
+    )
 
 
 def _library_object(value: Any) -> Value | None:
@@ -390,7 +392,8 @@ def _type_object(value: Any) -> Value | None:
             else TypeObject("numpy dtype", dtype=dtype_of(value))
         )
     modules = [sys.modules[name] for name in TYPE_MODULES if name in sys.modules]
-    if not isinstance(value, tuple(module.Type for module in modules)):
+    kinds: Any = tuple(module.Type for module in modules)
+    if not isinstance(value, kinds):
         return None
     for module in modules:
         for name, one in vars(module).items():

@@ -25,7 +25,7 @@ from ..processes.json_streams import private_streams, sender
 from ..processes.parent_death import die_with_parent
 from .float64_origins import CONSTANT_KINDS, float64_causes, is_double, operands, operator_name
 from .question import NOTHING, Answer, Function, Operation, Question, SourceQuestion
-from .rebuilt_kernel import NotRebuilt, rebuilt_kernel
+from .rebuilt_kernel import rebuilt_kernel
 from .refusals import refusal_of
 from .source_kernel import question_of_source
 
@@ -155,7 +155,9 @@ def _in_loops(function: Any) -> Iterator[Operation]:
     """Yield the float64 operations of a function's outermost loops, told of at the first line of each."""
     for loop in _loops(function.blocks):
         inside = {id(s) for label in loop for s in function.blocks[label].body}
-        lines = [s.loc.line for label in loop for s in function.blocks[label].body if type(s).__name__ != "Del"]
+        lines = [
+            s.loc.line for label in loop for s in function.blocks[label].body if type(s).__name__ != "Del"
+        ]
         for operation, statement in _operations_and_statements(function):
             if id(statement) in inside:
                 yield msgspec.structs.replace(operation, loop=min(lines))

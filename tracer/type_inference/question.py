@@ -147,7 +147,9 @@ class Function(msgspec.Struct, frozen=True):
     names: dict[str, Value]  # what its globals and the variables around it hold, as far as it uses them
     defaults: tuple[Value, ...] = ()  # of its last parameters
     options: dict[str, bool | str] = {}  # of its decorator: inline, fastmath
-    signature: tuple[Value, ...] = ()  # types of its arguments where the decorator says them; of a device function's
+    signature: tuple[
+        Value, ...
+    ] = ()  # types of its arguments where the decorator says them; of a device function's
     # result first
 
 

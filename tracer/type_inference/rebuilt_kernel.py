@@ -41,7 +41,9 @@ from .question import (
 
 LIBRARIES = ("builtins", "cmath", "math", "numba", "numpy", "operator")
 TYPE_MODULES = ("numba.core.types", "numba.cuda.types")
-Device = Callable[[FunctionType, Function, tuple[Any, ...]], Any]  # of a function, what it is, types of a signature
+Device = Callable[
+    [FunctionType, Function, tuple[Any, ...]], Any
+]  # of a function, what it is, types of a signature
 
 
 class NotRebuilt(Exception):
@@ -122,7 +124,9 @@ class _Maker:
         key = msgspec.json.encode(value)
         if key not in self._classes:
             kind: Any = IntEnum if value.whole else Enum
-            self._classes[key] = kind(value.name, [(name, self.value(member)) for name, member in value.members])
+            self._classes[key] = kind(
+                value.name, [(name, self.value(member)) for name, member in value.members]
+            )
         return self._classes[key]
 
     def _tuple(self, value: Sequence) -> Any:
@@ -131,7 +135,7 @@ class _Maker:
             return tuple(items)
         key = msgspec.json.encode((value.name, value.fields))
         if key not in self._classes:
-            self._classes[key] = namedtuple(value.name, value.fields)  # type: ignore[misc]  # known at run time
+            self._classes[key] = namedtuple(value.name, value.fields)
         return self._classes[key](*items)
 
 

@@ -8,9 +8,9 @@ line is; of errors that are not Numba's verdict on the code (a driver or library
 from __future__ import annotations
 
 import dis
-import os
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -53,8 +53,8 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
      "the shape of cuda.{0}.array is computed, where Numba must know it as a number", WRITABLE),
     (r"Untyped global name 'list'", "it makes a list", LOCAL),
     (r"NRT required but not enabled|Only accept returning of array passed", NO_MEMORY, LOCAL),
-    (r"No conversion from ([^\n]+?) to none for '[^']*return", "it returns a value, and a kernel has none to give it to",
-     "store it in an array"),
+    (r"No conversion from ([^\n]+?) to none for '[^']*return",
+     "it returns a value, and a kernel has none to give it to", "store it in an array"),
     (r"Cannot unify ([^\n]+?) and ([^\n]+?) for '([\w$]+)[^']*'", "{2} is once {0} and once {1}",
      "give it values of one type"),
     (r"Cannot bind 'args=[^\n]*?due to \"TypeError: ([^\n]+?)\.?\"", "a function is called with other arguments: {0}",
@@ -117,7 +117,9 @@ def _known(text: str, codes: Sequence[CodeType]) -> tuple[str, str] | None:
     names = {name for code in codes for name in (*code.co_names, *code.co_freevars)}
     for pattern, reason, remedy in KNOWN:
         found = re.search(pattern, text)
-        if found and (not pattern.startswith(GLOBAL) or found[1] in names):  # else a name in Numba's own functions
+        if found and (
+            not pattern.startswith(GLOBAL) or found[1] in names
+        ):  # else a name in Numba's own functions
             groups = [_plainer(group or "") for group in found.groups()]
             opcode = OPCODES.get(
                 groups[0] if groups else "", f"it needs {groups[0] if groups else ''} of Python's"
@@ -142,11 +144,11 @@ def _first_line(text: str) -> str:
 
 def _place(text: str, chain: list[BaseException], codes: Sequence[CodeType]) -> tuple[str, int]:
     """Return (file, line) of what is refused: the innermost line of the user's that the error names."""
-    files = {os.path.abspath(code.co_filename): code.co_filename for code in codes}
+    files = {_absolute(code.co_filename): code.co_filename for code in codes}
     for found in AT.finditer(text):
         named, line = (found[1], found[2]) if found[1] else (found[3], found[4])
-        if os.path.abspath(named) in files:
-            return files[os.path.abspath(named)], int(line)
+        if _absolute(named) in files:
+            return files[_absolute(named)], int(line)
     missing = re.search(r"NameError: name '(\w+)'|Untyped global name '(\w+)'", text)
     placed = _in_frames(chain, files) or (missing and _line_of(missing[1] or missing[2], codes))
     return placed or (codes[0].co_filename, _first_statement(codes[0]))
@@ -160,12 +162,17 @@ def _in_frames(chain: list[BaseException], files: dict[str, str]) -> tuple[str, 
         while step is not None:
             for value in [*step.tb_frame.f_locals.values()]:
                 name, line = _location(value)
-                if os.path.abspath(name) in files:
-                    last = files[os.path.abspath(name)], line
+                if _absolute(name) in files:
+                    last = files[_absolute(name)], line
             step = step.tb_next
         if last:
             return last
     return None
+
+
+def _absolute(name: str) -> str:
+    """Return the path of a file as Numba names it, from the working folder or in full."""
+    return str(Path(name).absolute().resolve())
 
 
 def _location(value: Any) -> tuple[str, int]:

@@ -12,7 +12,7 @@ import ast
 import builtins
 import marshal
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
@@ -37,11 +37,10 @@ from .question import NumPyScalar as NumPyNumber
 
 MOST_FUNCTIONS = 64
 LARGEST = 1 << 64  # of whole numbers in sums
-SUMS = {
+OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.USub: operator.neg, ast.UAdd: operator.pos,
 }  # fmt: skip
-SIGNS = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 NUMBERS = (bool, int, float, complex)
 DEVICE_DECORATORS = ("cuda.jit", "numba.cuda.jit", "jit", "njit", "numba.jit", "numba.njit")
 NOT_TAKEN = (
@@ -100,8 +99,8 @@ class _Taken:
         if not _is_taken(node):
             return {"": Missing("a statement that is not taken")}
         names = names_in(code, GLOBAL_OPS)
-        found = {name: self._bound(name, self._parents[node]) for name in sorted(names)}
-        found = {name: value for name, value in found.items() if value is not None}
+        bound = {name: self._bound(name, self._parents[node]) for name in sorted(names)}
+        found = {name: value for name, value in bound.items() if value is not None}
         for name in _modules_astray(node, found) | _attributes_astray(node, found):
             found[name] = Missing(name)
         return found
@@ -196,17 +195,16 @@ class _Taken:
 
     def _sum(self, node: ast.BinOp | ast.UnaryOp, scope: Scope) -> Value:
         parts = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
-        compute = (SUMS if isinstance(node, ast.BinOp) else SIGNS).get(type(node.op))  # type: ignore[attr-defined,call-overload]
+        compute = OPERATIONS.get(type(node.op))
         numbers = [
             marshal.loads(v.data) for v in (self._value(p, scope) for p in parts) if isinstance(v, Plain)
         ]
         if compute is None or len(numbers) != len(parts) or not all(map(_is_small, numbers)):
             return Missing("a sum")
         try:
-            made = compute(*numbers)
+            return _plain(compute(*numbers))
         except (ArithmeticError, TypeError):
             return Missing("a sum")
-        return _plain(made)
 
     def _number(self, node: ast.Call, scope: Scope) -> Value:
         """Return a number of a type of NumPy's or numba's: np.float32(0.5)."""
@@ -331,25 +329,13 @@ def _attributes_astray(node: ast.FunctionDef, names: dict[str, Value]) -> set[st
 def _code(node: ast.FunctionDef, file: str) -> CodeType:
     """Return the code of a function without its decorators, annotations, defaults and docstring."""
     arguments = node.args
-    every = [
-        *arguments.posonlyargs,
-        *arguments.args,
-        *arguments.kwonlyargs,
-        arguments.vararg,
-        arguments.kwarg,
-    ]
-    bare = ast.arguments(
-        [ast.arg(a.arg, lineno=a.lineno, col_offset=a.col_offset) for a in arguments.posonlyargs],
-        [ast.arg(a.arg, lineno=a.lineno, col_offset=a.col_offset) for a in arguments.args],
-        None, [], [], None, [],
-    )  # fmt: skip
-    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or len(every) > 255:
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
         raise ValueError("arguments")
+    named, positional = ([ast.arg(a.arg) for a in some] for some in (arguments.args, arguments.posonlyargs))
+    bare = ast.arguments(positional, named, None, [], [], None, [])
     body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-    alone = ast.FunctionDef(
-        node.name, bare, body or [ast.Pass()], [], lineno=node.lineno, col_offset=node.col_offset
-    )
-    alone.type_params = []  # of Python 3.12
+    alone = ast.copy_location(ast.FunctionDef(node.name, bare, body or [ast.Pass()], []), node)
+    vars(alone)["type_params"] = []  # of Python 3.12
     module = ast.fix_missing_locations(ast.Module([alone], []))
     made = compile(module, file, "exec", dont_inherit=True)
     return next(constant for constant in made.co_consts if isinstance(constant, CodeType))
