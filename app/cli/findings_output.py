@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 FindingData = dict[str, Any]  # a finding as plain data
 Moments = dict[tuple[str, int], int]  # when each (file, line) makes its first request
-NUMBER = re.compile(r"(?<!line )\b\d[\d,.]*")
+Kernel = tuple[str, str]  # its name and file
+NUMBER = re.compile(r"-?(?<!line )\b(?:\d[\d,.]*(?:e[-+]?\d+)?|nan|inf)(?:[-+][\d.e]+j)?")
+INTERNAL = ("statement", "cause", "name")  # what a finding holds for whoever puts those of one cause together
+COMPILED = ", compiled"  # how the first part of `made_by` ends where compiled code ran
 
 
 def summary(
@@ -36,14 +39,28 @@ def summary(
     from ...tracer.findings.partial_launch import of_part, part_findings
 
     found = [*(of_part(f, trace) for f in findings_of(trace, requests)), *part_findings(trace, also)]
-    caller = _caller(trace)
-    if caller is not None:  # what is slow in a library's kernel, the user can't mend
-        found = [f for f in found if f.severity == "error" or not f.sites]
+    library, caller = _is_librarys(trace), _caller(trace)
+    if library:  # what is slow in a library's kernel, the user can't mend
+        found = [f for f in found if f.severity == "error" or f.kind in ("block size", "part")]
     return {
         "launch": number, "kernel": trace.kernel, "grid": list(trace.grid), "block": list(trace.block_dim),
         "seconds": seconds, "accesses": trace.accesses, "counters": counters_of(trace, requests).total,
+        "engine": engine_of(trace), "made_by": trace.made_by,
         "findings": [finding_data(finding, trace, caller) for finding in found],
     }  # fmt: skip
+
+
+def engine_of(trace: Trace) -> str:
+    """Return which engine ran a launch: "compiled" or "simulator"."""
+    return "compiled" if trace.made_by.partition(";")[0].endswith(COMPILED) else "simulator"
+
+
+def _is_librarys(trace: Trace) -> bool:
+    from ...tracer.analysis.kernel_structure import kernel_file
+    from ...tracer.model.user_code import user_code_for
+
+    file = kernel_file(trace)
+    return not user_code_for(file).owns(file)
 
 
 def _caller(trace: Trace) -> tuple[str, int] | None:
@@ -58,17 +75,19 @@ def _caller(trace: Trace) -> tuple[str, int] | None:
 
 def finding_data(finding: Finding, trace: Trace, caller: tuple[str, int] | None = None) -> FindingData:
     """Return a finding as plain data; it is reported at the line of the caller, where a library's kernel has one."""
-    from ...tracer.model.finding import source_location
+    from ...tracer.model.finding import Place, message_of, source_location
 
     file, line = source_location(finding, trace)
-    message = finding.message
+    statement, also = finding.statement, finding.also
     if caller is not None:
-        message = f"{message.removesuffix('.')} (in {trace.kernel} of {file})."
+        statement, also = f"{statement.removesuffix('.')} (in {trace.kernel} of {file}).", ()
         file, line = caller
     return {
         "kind": finding.kind, "severity": finding.severity, "file": file, "line": line, "count": finding.count,
-        "message": message, "remedy": finding.remedy, "moment": finding.moment,
+        "message": message_of(statement, also), "remedy": finding.remedy, "moment": finding.moment,
         "threads": [list(thread) for thread in finding.threads],
+        "name": finding.name, "places": [Place(p.file or file, p.line, p.name)._asdict() for p in also],
+        "statement": statement, "cause": finding.cause,
     }  # fmt: skip
 
 
@@ -123,10 +142,12 @@ def _refusal_data(refusal: Refusal | None, kernel: str) -> list[FindingData]:
 
     if refusal is None:
         return []
+    said = refusal_message(kernel, refusal)
     return [
         {
             "kind": KIND, "severity": SEVERITY, "file": refusal.file, "line": refusal.line, "count": 1,
-            "message": refusal_message(kernel, refusal), "remedy": refusal.remedy, "moment": 0, "threads": [],
+            "message": said, "remedy": refusal.remedy, "moment": 0, "threads": [], "name": "", "places": [],
+            "statement": said, "cause": "",
         }
     ]  # fmt: skip
 
@@ -149,36 +170,37 @@ def _float64_data(operations: tuple[Operation, ...], moments: Moments) -> list[F
         {
             "kind": KIND, "severity": found.severity, "file": found.file, "line": found.line, "count": found.number,
             "message": found.message, "remedy": found.remedy, "moment": moments.get((found.file, found.line), 0),
-            "threads": [],
+            "threads": [], "name": "", "places": [], "statement": found.message, "cause": "",
         }
         for found in float64_lines(operations)
     ]  # fmt: skip
 
 
-def _mistake_of(finding: FindingData) -> tuple[Any, ...]:
-    """Return what findings of the same mistake have in common."""
-    return tuple(finding[name] for name in ("file", "line", "kind", "severity"))
-
-
 class FindingCollector:
-    """What `tilescope check` has found: what several launches do alike is reported once."""
+    """What `tilescope check` has found: what has one cause is one finding, in however many places and launches."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[Any, ...], FindingData] = {}
-        self._kernels: list[str] = []
+        self._found: dict[tuple[str, ...], list[FindingData]] = {}
+        self._launches: dict[tuple[str, ...], set[int]] = {}
+        self._kernels: list[Kernel] = []
+        self._ran: dict[tuple[Kernel, str], int] = {}  # launches of a kernel by an engine, for a reason
         self._also: list[int] = []  # blocks of the launch to come that were examined by themselves
         self._last: list[FindingData] = []  # what was found there
         self.compiler = CompilerFindings()
 
     def take(self, trace: Trace, seconds: float) -> None:
+        from ...tracer.analysis.kernel_structure import kernel_file
         from ...tracer.analysis.requests import requests_of
 
-        requests = requests_of(trace)
-        self.compiler.note(len(self._kernels), trace, requests)
-        self._kernels.append(trace.kernel)
-        self._add(summary(0, trace, seconds, requests, self._also)["findings"], trace.kernel)
-        known = {_mistake_of(finding) for finding in self._found.values()}
-        self._add([finding for finding in self._last if _mistake_of(finding) not in known], trace.kernel)
+        requests, number = requests_of(trace), len(self._kernels)
+        self.compiler.note(number, trace, requests)
+        self._kernels.append((trace.kernel, kernel_file(trace)))
+        told = summary(0, trace, seconds, requests, self._also)
+        ran = (self._kernels[-1], _how_run(told["engine"], told["made_by"]))
+        self._ran[ran] = self._ran.get(ran, 0) + 1
+        self._add(told["findings"], number)
+        known = {self._cause_of(finding, number) for finding in told["findings"]}
+        self._add([f for f in self._last if self._cause_of(f, number) not in known], number)
         self._also, self._last = [], []
 
     def take_last(self, trace: Trace) -> None:
@@ -189,26 +211,65 @@ class FindingCollector:
         found = summary(0, trace, 0.0, requests_of(trace))["findings"]
         self._last = [finding for finding in found if finding["kind"] != "part"]
 
-    def _add(self, findings: list[FindingData], kernel: str) -> None:
+    def _cause_of(self, finding: FindingData, launch: int) -> tuple[str, ...]:
+        """Return what findings have in common that are one: a kernel's, of one kind and cause."""
+        told = finding["cause"] or f"{finding['line']} {NUMBER.sub('#', finding['statement'])}"
+        return (*self._kernels[launch], finding["kind"], told)
+
+    def _add(self, findings: list[FindingData], launch: int) -> None:
         for finding in findings:
-            alike = NUMBER.sub("#", finding["message"])
-            key = (*_mistake_of(finding), alike)
-            self._found.setdefault(key, finding | {"kernel": kernel})
+            cause = self._cause_of(finding, launch)
+            self._found.setdefault(cause, []).append(finding | {"kernel": self._kernels[launch][0]})
+            self._launches.setdefault(cause, set()).add(launch)
 
     def found(self) -> list[FindingData]:
         """Return what is known while the program runs."""
-        return list(self._found.values())
+        return [_one(some, len(self._launches[cause])) for cause, some in self._found.items()]
 
     @property
     def launches(self) -> int:
         """How many launches were taken in."""
         return len(self._kernels)
 
+    def engines(self) -> list[str]:
+        """Return which engine ran how many launches of each kernel, and why, in a sentence for each."""
+        from ...tracer.model.finding import counted
+
+        return [f"{counted(n, 'launch')} of {name} {how}." for ((name, _), how), n in self._ran.items()]
+
     def findings(self) -> list[FindingData]:
         """Return everything, worst first, once the program has ended."""
         for number, found in self.compiler.findings().items():
-            self._add(found, self._kernels[number])
-        return in_order(list(self._found.values()))
+            self._add(found, number)
+        return in_order(self.found())
+
+
+def _how_run(engine: str, made_by: str) -> str:
+    """Return how a launch ran, in words: compiled, or by the simulator and why."""
+    why = made_by.partition("; ")[2]
+    return "ran compiled" if engine == "compiled" else f"ran in the simulator{f' ({why})' if why else ''}"
+
+
+def public(finding: FindingData) -> FindingData:
+    """Return a finding without what is for those alone who put findings of one cause together."""
+    return {key: value for key, value in finding.items() if key not in INTERNAL}
+
+
+def _one(findings: list[FindingData], launches: int) -> FindingData:
+    """Return one finding for those of one cause in several launches: the first of the worst, and all places."""
+    from ...tracer.model.finding import SEVERITIES, Place, message_of
+
+    # Of what is so by itself, such as a type, how often it was launched says nothing.
+    first = min(findings, key=lambda f: SEVERITIES.index(f["severity"]))
+    here = (first["file"], first["line"], first["name"])
+    places = [(f["file"], f["line"], f["name"]) for f in findings]
+    places += [(p["file"], p["line"], p["name"]) for f in findings for p in f["places"]]
+    others = sorted({place for place in places if place != here})
+    also = [Place("" if file == first["file"] else file, line, name) for file, line, name in others]
+    return public(first) | {
+        "message": message_of(first["statement"], also, launches if first["threads"] else 1), "launches": launches,
+        "places": [{"file": file, "line": line, "name": name} for file, line, name in others],
+    }  # fmt: skip
 
 
 def print_findings(findings: list[FindingData], form: str, output: TextIO, none: str = "no findings") -> None:

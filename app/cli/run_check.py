@@ -16,7 +16,7 @@ from ...tracer.processes.supervised import go_on_in_child
 from ...tracer.run.own_builtins import own_builtins
 from .arguments import Parser, UsageError, blocks_or_all, positive_number
 from .check_verdict import ForkedLaunches, KnownSoFar, Verdict, reporting_at_os_exit
-from .findings_output import CompilerFindings, FindingCollector, in_order, summary
+from .findings_output import CompilerFindings, FindingCollector, in_order, public, summary
 from .run_as_main import ProgramToRun
 from .text_output import complain
 
@@ -198,8 +198,10 @@ class LaunchSaver:
 
         requests = requests_of(trace)
         self.compiler.note(self.count, trace, requests)
+        told = summary(self.count, trace, seconds, requests)
+        told["findings"] = [public(finding) for finding in told["findings"]]
         with lines.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(summary(self.count, trace, seconds, requests)) + "\n")
+            file.write(json.dumps(told) + "\n")
 
     def _complete_lines(self, lines: Path) -> None:
         """Add to the lines what is asked for once the program has ended."""
@@ -209,7 +211,9 @@ class LaunchSaver:
         if late:
             launches = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
             for number, found in late.items():
-                launches[number]["findings"] = in_order(launches[number]["findings"] + found)
+                launches[number]["findings"] = in_order(
+                    launches[number]["findings"] + [public(finding) for finding in found]
+                )
             write_atomically(lines, "".join(json.dumps(line) + "\n" for line in launches).encode())
 
     def close(self) -> None:

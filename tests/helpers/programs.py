@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -59,6 +60,12 @@ def tilescope(*words: str, folder: Path, **options):
     )
 
 
+def said(done) -> str:
+    """Return what a command wrote to standard error, without the lines that say which engine ran what."""
+    lines = done.stderr.splitlines(keepends=True)
+    return "".join(line for line in lines if not re.match(r"tilescope: [\d,]+ launch(es)? of \w+ ran ", line))
+
+
 def found(folder, path, *words):
     done = tilescope("check", "--format", "json", *words, str(path), folder=folder)
     assert done.returncode in (0, 1), done.stderr
@@ -72,7 +79,7 @@ def told(folder, words, path):
     assert done.returncode == 0, done.stderr
     launches = [json.loads(line) for line in lines.read_text().splitlines()]
     for one in launches:
-        del one["seconds"]
+        del one["seconds"], one["engine"], one["made_by"]
     return done.stdout, launches, [load(p) for p in sorted(out.iterdir())]
 
 

@@ -56,6 +56,16 @@ def loops_around(trace: Trace, file: str, line: int) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=16)
+def conditions(source: str) -> tuple[tuple[int, int, int, int], ...]:
+    """Return the first and last line of the condition of each `if`, and of what it leads to."""
+    return tuple(
+        (node.test.lineno, node.test.end_lineno or 0, node.body[0].lineno, node.body[-1].end_lineno or 0)
+        for node in ast.walk(syntax_tree(source))
+        if isinstance(node, ast.If)
+    )
+
+
+@lru_cache(maxsize=16)
 def _calls(source: str) -> dict[tuple[int, int], str]:
     found = {}
     for node in ast.walk(syntax_tree(source)):

@@ -13,15 +13,17 @@ from ..type_inference.client import Operation
 from .barriers import barrier_findings
 from .float64 import float64_findings
 from .launch_limits import launch_limit_findings
-from .out_of_bounds import out_of_bounds_findings, wrapped_index_findings
+from .out_of_bounds import out_of_bounds_findings
 from .races import race_findings
+from .same_cause import one_for_each_cause
 from .uninitialised import uninitialised_findings
 from .warp_masks import warp_mask_findings
 from .waste.all_waste import waste_findings
+from .wrapped_index import wrapped_index_findings
 
 
 def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, ...] = ()) -> list[Finding]:
-    """Return the findings of a trace, errors first, then by kind (as in FINDING_KINDS) and moment.
+    """Return the findings of a trace, one for each cause: errors first, then by kind (as in FINDING_KINDS) and moment.
 
     operations: the float64 arithmetic that Numba's type inference found, see `type_inference.client`.
     """
@@ -37,14 +39,14 @@ def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, .
         *waste_findings(trace, requests),
         *float64_findings(trace, requests, operations),
     ]
-    found = [_naming_aliases(finding, trace) for finding in found]
+    found = [_naming_aliases(finding, trace) for finding in one_for_each_cause(found, trace)]
     return sorted(found, key=lambda f: sort_key(f.severity, f.kind, f.moment))
 
 
 def _naming_aliases(finding: Finding, trace: Trace) -> Finding:
     """Return a finding that says so where it names arguments that lie in one array."""
     for name in dict.fromkeys(b.name for b in trace.buffers if ALIAS_SEPARATOR in b.name):
-        if name in finding.message:
+        if name in finding.statement:
             also = f" ({' and '.join(name.split(ALIAS_SEPARATOR))} lie in one array)."
-            return replace(finding, message=finding.message.removesuffix(".") + also)
+            return replace(finding, statement=finding.statement.removesuffix(".") + also)
     return finding

@@ -19,9 +19,10 @@ def of_part(finding: Finding, trace: Trace) -> Finding:
     """Return a finding that says of its figures that they are of a part, where they are."""
     if not trace.is_part:
         return finding
-    if " in all" in finding.message:
-        return replace(finding, message=finding.message.replace(" in all", " in the part examined"))
-    return replace(finding, message=f"{finding.message.removesuffix('.')} (of the part examined).")
+    statement = finding.statement
+    if " in all" in statement:
+        return replace(finding, statement=statement.replace(" in all", " in the part examined"))
+    return replace(finding, statement=f"{statement.removesuffix('.')} (of the part examined).")
 
 
 def part_findings(trace: Trace, also: Sequence[int] = ()) -> list[Finding]:

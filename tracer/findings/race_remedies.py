@@ -12,11 +12,19 @@ from ..races.conflicting_accesses import Race
 from ..races.sync_events import locations_of
 from .race_barrier_placement import Gap, PhaseAccesses, barrier_remedy, gaps_of
 
+HARMLESS = {
+    "": "harmless, but one thread that writes it is enough",
+    "unchanged": "harmless, as long as nobody reads what another changes in the same launch",
+    "unchanged here": "try values that differ, with which it may show",
+    "set once": "harmless if nothing else hangs on who came first, else let cuda.atomic.cas decide that",
+}
+WARP_SYNC = "cuda.syncwarp()"
+
 
 def remedy_of(accesses: PhaseAccesses, race: Race, barrier: str) -> tuple[str, tuple[Gap, ...]]:
     """Return what mends a race, and the paths on which a barrier is missing if that is it."""
     if not race.harmful:
-        return "harmless, but one thread that writes it is enough", ()
+        return HARMLESS[race.excuse], ()
     trace = accesses.trace
     if name := _in_one_call(trace, race):
         return f"let each thread give {name} elements of its own", ()
@@ -30,7 +38,9 @@ def remedy_of(accesses: PhaseAccesses, race: Race, barrier: str) -> tuple[str, t
     if race.sites[0] == race.sites[1]:
         return f"let only one thread write each element, or put {barrier} between the writes", ()
     gaps = gaps_of(accesses, race)
-    return barrier_remedy(accesses, race, gaps, barrier), gaps
+    remedy = barrier_remedy(accesses, race, gaps, barrier)
+    enough = f", where {WARP_SYNC} suffices as long as a block is one warp" if barrier in remedy else ""
+    return (remedy + enough if trace.threads <= WARP else remedy), gaps
 
 
 def _in_one_call(trace: Trace, race: Race) -> str:

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
 
 from ..analysis.requests import Requests
-from ..model.finding import Finding, access_element, block_text, counted, line_text, thread_text, value_text
-from ..model.trace import Trace
+from ..model.finding import (
+    Finding,
+    Place,
+    access_element,
+    block_text,
+    counted,
+    line_text,
+    thread_text,
+    value_text,
+)
+from ..model.trace import WARP, Trace
+from ..races.benign import with_excuse
 from ..races.conflicting_accesses import Race, united
+from .index_expressions import index_text
 from .race_barrier_placement import Gap, PhaseAccesses
 from .race_remedies import remedy_of
 
+CHAIN = 4  # barriers missing behind one another from which on they are told as one
 PAST = ("read", "written", "updated", "updated")
+EXCUSES = {
+    "": "all with the same value",
+    "unchanged": "which nothing orders, but what is written was there before",
+    "unchanged here": "which nothing orders, though with these values what is written was there before",
+    "set once": "which nothing orders, but who finds another value there writes the same",
+}
 PRESENT = ("reads", "writes", "updates", "updates")
 WHO = {"warp": "lanes of one warp", "block": "threads of one block", "grid": "threads of different blocks"}
 
@@ -28,8 +46,10 @@ class _RaceReport:
     gaps: tuple[Gap, ...]  # the paths on which a barrier is missing, if that is what is
 
     def is_mended_with(self, other: _RaceReport) -> bool:
-        """Return whether what mends another race of the same buffer mends this one too."""
-        if self.race.buffer != other.race.buffer or not (self.race.harmful and other.race.harmful):
+        """Return whether what mends another race mends this one too: a barrier those of all buffers on its way."""
+        if not (self.race.harmful and other.race.harmful):
+            return False
+        if not self.gaps and self.race.buffer != other.race.buffer:
             return False
         if self.gaps or other.gaps:
             inside = (any(theirs.lies_in(mine) for theirs in other.gaps) for mine in self.gaps)
@@ -38,19 +58,45 @@ class _RaceReport:
 
 
 def race_findings(trace: Trace, requests: Requests, races: list[Race]) -> list[Finding]:
-    """Return the races as findings: errors, or notes where all write the same value.
+    """Return the races as findings: errors, or notes and warnings where every order gives the same values.
 
     Where some need a barrier of the block, that is said of those between lanes too: one orders both. What the
     remedy of one race mends too is counted to that race and not reported by itself.
     """
-    in_warps = all(race.scope != "block" for race in races if race.harmful)
+    races = [with_excuse(trace, race) for race in races]
+    in_warps = trace.threads > WARP and all(race.scope != "block" for race in races if race.harmful)
     barrier = "cuda.syncwarp()" if in_warps else "cuda.syncthreads()"
     accesses = PhaseAccesses(trace)
     reports = [_RaceReport(race, *remedy_of(accesses, race, barrier)) for race in races]
     found: dict[int, list[Race]] = {}
     for one in range(len(reports)):
         found.setdefault(_reported_with(reports, one), []).append(reports[one].race)
-    return [_finding(trace, requests, reports[one], others) for one, others in found.items()]
+    each = [_finding(trace, requests, reports[one], others) for one, others in found.items()]
+    return [
+        replace(finding, cause=_cause(trace, reports[one], reports))
+        for one, finding in zip(found, each, strict=True)
+    ]
+
+
+def _cause(trace: Trace, report: _RaceReport, reports: list[_RaceReport]) -> str:
+    """Return what races have in common that one mistake makes.
+
+    Several barriers that are missing behind one another are one: code of which each line waits for the one before.
+    """
+    name, race = trace.buffers[report.race.buffer].name, report.race
+    if not race.harmful:
+        return f"{name} {race.excuse}"
+    if report.gaps:
+        lines = [f"{trace.sites[site].line}" for site in race.sites]
+        return f"{name} {'barriers' if _is_chain(report, reports) else ' '.join(lines)}"
+    indices = {index_text(trace, trace.sites[site]) for site in race.sites}
+    computed = any(text and not text.isdecimal() for text in indices)
+    return f"{race.scope} {' and '.join(sorted(indices)) if computed else name}"
+
+
+def _is_chain(report: _RaceReport, reports: list[_RaceReport]) -> bool:
+    alike = [r for r in reports if r.gaps and r.race.harmful and r.race.buffer == report.race.buffer]
+    return len({gap.upper[0] for r in alike for gap in r.gaps if not gap.loop_carried}) >= CHAIN
 
 
 def _reported_with(reports: list[_RaceReport], one: int) -> int:
@@ -73,9 +119,26 @@ def _finding(trace: Trace, requests: Requests, report: _RaceReport, together: li
     moment = int(requests.moment[requests.request[[first, second]]].max())
     rows = reduce(united, (other.rows for other in together))
     return Finding(
-        "race", "error" if race.harmful else "note", message, remedy, count, sites, rows, (first, second), threads,
-        moment,
+        "race", _severity(race), message, remedy, count, sites, rows, (first, second), threads,
+        moment, name=trace.buffers[race.buffer].name, also=_of_other_buffers(trace, race, together),
     )  # fmt: skip
+
+
+def _of_other_buffers(trace: Trace, race: Race, together: list[Race]) -> tuple[Place, ...]:
+    """Return the lines where other arrays are raced for that the same remedy mends."""
+    own = trace.sites[race.sites[0]].file
+    found = {}
+    for other in (other for other in together if other.buffer != race.buffer):
+        site = trace.sites[int(trace.site[other.second])]
+        found[other.buffer] = Place(
+            "" if site.file == own else site.file, site.line, trace.buffers[other.buffer].name
+        )
+    return tuple(found.values())
+
+
+def _severity(race: Race) -> str:
+    """Return what a race is that does no harm: a note where that is sure, a warning where other values may show it."""
+    return "error" if race.harmful else "note" if race.excuse in ("", "unchanged") else "warning"
 
 
 def _elements_text(trace: Trace, race: Race, count: int) -> str:
@@ -102,7 +165,7 @@ def _what(trace: Trace, race: Race) -> str:
     ]
     who = WHO[race.scope]
     if not race.harmful:
-        return f"{' and '.join(dict.fromkeys(deeds))} by {who}, all with the same value"
+        return f"{' and '.join(dict.fromkeys(deeds))} by {who}, {EXCUSES[race.excuse]}"
     return f"{' and '.join(dict.fromkeys(deeds))} by {who}, which nothing orders"
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,11 +23,22 @@ FINDING_KINDS = (
     "bank conflict",
     "idle lanes",
     "reloaded",
+    "overwritten",
+    "hot atomic",
     "float64",
     "block size",
     "part",
 )
 SEVERITIES = ("error", "warning", "note")
+PLACES_NAMED = 4  # other places of one cause that a message names
+
+
+class Place(NamedTuple):
+    """Where in the source a finding is found too."""
+
+    file: str  # "" for that of the finding itself
+    line: int  # from 1
+    name: str = ""  # of the array that is meant there
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,20 +47,57 @@ class Finding:
 
     kind: str  # in FINDING_KINDS
     severity: str  # in SEVERITIES
-    message: str  # one sentence: number first, then cause, then `remedy`
+    statement: str  # one sentence: number first, then cause, then `remedy`
     remedy: str
-    count: int  # the number in `message`
+    count: int  # the number in `statement`
     sites: tuple[int, ...]  # numbers in trace.sites, the one to show first; none for the launch as a whole
     rows: AnyInts  # of the trace: every access involved, ascending
     example: tuple[int, ...]  # a few of `rows` to show first, of a race the two that meet
     threads: tuple[tuple[int, int], ...]  # (block, thread) of those to show, linear numbers
     moment: int  # where to jump to
     location: tuple[str, int] | None = None  # (file, line) where no site is on that line, else None
+    name: str = ""  # of the array that it is about, if it is one
+    cause: str = (
+        ""  # what findings of a kind have in common that one change of the kernel mends; "" says nothing
+    )
+    also: tuple[Place, ...] = ()  # where the same cause shows too
+
+    @property
+    def message(self) -> str:
+        """The statement, with the other places of its cause."""
+        return message_of(self.statement, self.also)
 
 
 def sort_key(severity: str, kind: str, moment: int) -> tuple[int, int, int]:
     """Return what findings are sorted by: errors first, then by kind (as in FINDING_KINDS) and moment."""
     return SEVERITIES.index(severity), FINDING_KINDS.index(kind), moment
+
+
+def message_of(statement: str, also: Sequence[Place], launches: int = 1) -> str:
+    """Return a statement with the other places of its cause, and in how many launches it was found."""
+    more = [_places_text(also)] if also else []
+    more += [f"in {launches:,} launches"] if launches > 1 else []
+    return f"{statement.removesuffix('.')} ({', '.join(more)})." if more else statement
+
+
+def _places_text(also: Sequence[Place]) -> str:
+    lines: dict[tuple[str, str], list[int]] = {}
+    for place in also[: 1 if len(also) > PLACES_NAMED else None]:
+        lines.setdefault((place.file, place.name), []).append(place.line)
+    named = _listed([_lines_text(*place, numbers) for place, numbers in lines.items()])
+    return (
+        f"also at {len(also):,} more places, first {named}" if len(also) > PLACES_NAMED else f"also {named}"
+    )
+
+
+def _lines_text(file: str, name: str, lines: list[int]) -> str:
+    """Return some lines of a file in words: C on lines 12 and 13; on line 3 of shapes.py."""
+    numbers = f"line{'s' if len(lines) > 1 else ''} {_listed([str(line) for line in lines])}"
+    return f"{name} on {numbers}".strip() + (f" of {PurePath(file).name}" if file else "")
+
+
+def _listed(texts: list[str]) -> str:
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else texts[0]
 
 
 def source_location(finding: Finding, trace: Trace) -> tuple[str, int]:
@@ -65,7 +116,7 @@ def source_location(finding: Finding, trace: Trace) -> tuple[str, int]:
 
 def counted(number: int, noun: str) -> str:
     """Return a counted noun, its thousands apart: 1 element, 4,096 elements."""
-    ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    ending = "" if number == 1 else "es" if noun.endswith(("s", "ch")) else "s"
     return f"{number:,} {noun}{ending}"
 
 

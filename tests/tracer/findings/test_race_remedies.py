@@ -89,10 +89,10 @@ def test_a_remedy_is_one_that_can_be_followed(tmp_path, schedule, name):
 
 def test_of_many_pairs_of_lines_the_neighbours_are_told(tmp_path):
     body = S + "".join(f"s[t] = arg0[t]\nx = s[t ^ {k}]\n" for k in (1, 2, 4, 8))
-    found = errors(tmp_path, body, block=32)
-    assert [f.remedy for f in found] == [
-        f"put cuda.syncwarp() between line {line} and line {line + 1}" for line in range(8, 15)
-    ]
+    (found,) = errors(tmp_path, body, block=64)
+    assert found.remedy == "put cuda.syncwarp() between line 8 and line 9"
+    assert [place.line for place in found.also] == list(range(10, 16))
+    assert found.message.endswith("(also at 6 more places, first s on line 10).")
 
 
 def test_what_is_not_told_by_itself_is_counted_to_what_is(tmp_path):

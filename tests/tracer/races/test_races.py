@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
+from tilescope.tracer.findings.races import race_findings
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.races import detect as finder
 from tilescope.tracer.races.detect import races_of
@@ -81,13 +82,15 @@ def test_a_kernel_without_some_barriers_is_caught_where_two_threads_can_meet(tmp
     def pair(sites):
         return tuple(sorted((ended.sites[site].line - first) // 2 for site in (sites * 2)[:2]))
 
-    found, told = races_of(ended, missed_barriers_of(ended)), {pair(f.sites) for f in races(ended)}
+    found = races_of(ended, missed_barriers_of(ended))
+    reported = race_findings(ended, requests_of(ended), found)
+    told = {pair(f.sites) for f in reported}
     assert {pair(race.sites) for race in found} == can_meet(steps)
     assert all(race.harmful for race in found)
     assert told <= can_meet(steps)
     for i, j in can_meet(steps) - told:  # what orders one that is told orders this one too
         assert any(i <= p < q <= j for p, q in told)
-    assert sorted({row for f in races(ended) for row in f.rows.tolist()}) == sorted(
+    assert sorted({row for f in reported for row in f.rows.tolist()}) == sorted(
         {row for race in found for row in race.rows.tolist()}
     )
 
@@ -203,6 +206,11 @@ def test_a_race_in_one_warp_needs_no_more_than_a_warp_barrier(tmp_path):
     one = races(kernel(tmp_path, body.format(n=64, other=1), block=64))
     two = races(kernel(tmp_path, body.format(n=64, other=32), block=64))
     assert "cuda.syncwarp()" in one[0].remedy
+    (alone,) = races(kernel(tmp_path, body.format(n=32, other=1), block=32))
+    assert alone.remedy == (
+        "put cuda.syncthreads() between line 8 and line 9, where cuda.syncwarp() suffices as long as a block is one "
+        "warp"
+    )
     assert "cuda.syncthreads()" in two[0].remedy
 
 

@@ -32,6 +32,7 @@ def bank_conflict_findings(trace: Trace, requests: Requests, costs: RequestCosts
             yield waste_finding(
                 trace, requests, site.requests, site.worst, KIND, warning=easy and site.deserves_warning(total),
                 cause=cause, remedy=remedy, count=int(site.cost.sum()),
+                key=trace.buffers[int(requests.buffer[site.worst])].name,
             )  # fmt: skip
 
 

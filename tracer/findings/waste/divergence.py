@@ -66,7 +66,8 @@ def _finding(trace: Trace, requests: Requests, line: Ints, idle: _Idle) -> Findi
     )
     warning, remedy = regular and 2 * busy <= lanes, SUCCESSIVE if regular else ALIKE
     return waste_finding(
-        trace, requests, line, worst, KIND, warning=warning, cause=cause, remedy=remedy, count=lanes - busy
+        trace, requests, line, worst, KIND, warning=warning, cause=cause, remedy=remedy, count=lanes - busy,
+        key=remedy,
     )  # fmt: skip
 
 

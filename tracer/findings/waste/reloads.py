@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...analysis.grid_barriers import has_grid_barriers
 from ...analysis.minimum_cost import RequestCosts, plain_global
 from ...analysis.overlap import block_ranges, dense_keys
 from ...analysis.requests import Requests
@@ -16,9 +17,12 @@ from ...model.array_types import Ints
 from ...model.finding import Finding, line_text
 from ...model.grouping import group_starts
 from ...model.trace import WARP, Op, Trace
+from ...races.conflicting_accesses import WritersByKey
+from ..index_expressions import comes_from_data
 from .site_costs import LARGE_SHARE, in_source, waste_finding
 
 KIND = "reloaded"
+FEW = 0.25  # of the loads of a buffer, which may be of elements that others write
 AGAIN = 4  # loads of an element by one block from which on they are reported
 SHARED = "load them once into shared memory, where all threads of the block find them"
 LOCAL = "keep them in local variables"
@@ -36,15 +40,54 @@ def reload_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> It
         times = float(costs.elements[chosen].sum() / needed)
         spared = costs.sectors[chosen].sum() * (1 - 1 / times)
         is_table = needed < WARP * len(np.unique(requests.block[chosen]))
-        if times >= AGAIN and spared >= LARGE_SHARE * costs.sectors.sum() and not is_table:
+        large = times >= AGAIN and spared >= LARGE_SHARE * costs.sectors.sum() and not is_table
+        if large and _can_be_kept(trace, requests, costs, chosen, number, times):
             yield _finding(trace, requests, chosen, number, times)
+
+
+def _by_one_thread(mine: float, times: float) -> bool:
+    """Return whether threads load their own elements again, rather than those of others of the block."""
+    return mine > times / mine
+
+
+def _times_by_thread(trace: Trace, number: int) -> float:
+    """Return how often a thread loads each element of a buffer that it needs, on average."""
+    loads = trace.access_counts[number, Op.LOAD]
+    return float(loads / sum(_by_threads(trace, number, part) for part in block_ranges(trace)))
+
+
+def _can_be_kept(
+    trace: Trace, requests: Requests, costs: RequestCosts, chosen: Ints, number: int, times: float
+) -> bool:  # fmt: skip
+    """Return whether what is loaded again could have been kept.
+
+    Not in a thread's own variables where others write it meanwhile; nor by a block where data decide which elements
+    it needs, or other blocks write them.
+    """
+    others = _written_by_others(trace, number)
+    if _by_one_thread(_times_by_thread(trace, number), times):
+        return others < FEW
+    of_data = [site for site in np.unique(requests.site[chosen]) if comes_from_data(trace, trace.sites[site])]
+    gathered = costs.sectors[chosen][np.isin(requests.site[chosen], of_data)].sum()
+    return bool(2 * gathered < costs.sectors[chosen].sum() and (others < FEW or not has_grid_barriers(trace)))
+
+
+def _written_by_others(trace: Trace, number: int) -> float:
+    """Return the share of the loads of a buffer whose element other threads write in the launch."""
+    if not trace.access_counts[number, Op.STORE :].any():
+        return 0.0
+    rows = np.flatnonzero(trace.buffer == number)
+    write = trace.op[rows] != Op.LOAD
+    thread, index = trace.thread_of(rows), trace.index[rows]
+    writers = WritersByKey(index[write].astype(np.int64), trace.buffers[number].size, thread[write])
+    return float(writers.others(index[~write].astype(np.int64), thread[~write]).mean())
 
 
 def _finding(trace: Trace, requests: Requests, chosen: Ints, number: int, times: float) -> Finding:
     """Return the finding about the loads (chosen) of a buffer, so many times for each element and block."""
     stores, loads = trace.access_counts[number, Op.STORE], trace.access_counts[number, Op.LOAD]
-    mine = float(loads / sum(_by_threads(trace, number, part) for part in block_ranges(trace)))
-    alone = mine > times / mine
+    mine = _times_by_thread(trace, number)
+    alone = _by_one_thread(mine, times)
     # What a thread loads again and stores nowhere the compiler may have kept.
     warning = not alone or bool(2 * stores >= loads)
     count, who, remedy = (mine, "thread", LOCAL) if alone else (times, "block", SHARED)
@@ -52,7 +95,8 @@ def _finding(trace: Trace, requests: Requests, chosen: Ints, number: int, times:
     name = trace.buffers[number].name
     cause = f"{count:.3g} times over, each {who} loads the elements of {name} that it needs, {where}"
     return waste_finding(
-        trace, requests, chosen, shown, KIND, warning=warning, cause=cause, remedy=remedy, count=round(count)
+        trace, requests, chosen, shown, KIND, warning=warning, cause=cause, remedy=remedy, count=round(count),
+        key=remedy,
     )  # fmt: skip
 
 

@@ -107,15 +107,19 @@ def carry_text(trace: Trace, requests: Requests, site: SiteCosts, unit: str) -> 
 
 def waste_finding(
     trace: Trace, requests: Requests, chosen: Ints, shown: int, kind: str, *, warning: bool, cause: str, remedy: str,
-    count: int,
+    count: int, key: str,
 ) -> Finding:  # fmt: skip
-    """Return a finding about some requests, of which one is shown: a warning where it is about much."""
+    """Return a finding about some requests, of which one is shown: a warning where it is about much.
+
+    key: what findings of the kind have in common that have one cause.
+    """
     example = rows_of(requests, shown).tolist()
     sites = tuple(dict.fromkeys([int(requests.site[shown]), *np.unique(requests.site[chosen]).tolist()]))
     threads = tuple((int(trace.block[r]), int(trace.thread[r])) for r in example)
     return Finding(
         kind, "warning" if warning else "note", f"{cause}; {remedy}.", remedy, count, sites,
         _accesses_of(requests, chosen), tuple(example), threads, int(requests.moment[shown]),
+        name=trace.buffers[int(requests.buffer[shown])].name, cause=key,
     )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from .site_costs import (
     rows_of,
     waste_finding,
 )
+from .thread_axes import Steps, axes_remedy, swapped_sites
 
 KIND = "uncoalesced"
 FULL = SECTOR // 8  # sectors of a full request for 4-byte elements: what is reported wastes as many
@@ -37,16 +38,35 @@ APART = "keep each field in an array of its own"
 def uncoalesced_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> Iterator[Finding]:
     """Return the sites whose loads or stores cost more sectors than neighbouring elements would."""
     wanted, total = plain_global(trace, requests) & in_source(trace, requests), int(costs.sectors.sum())
+    swapped: dict[tuple[int, int], Steps] | None = None
     sites = per_site(requests, wanted, costs.sectors, costs.neighbours, costs.minimum_sectors)
     for site in (s for s in sites if s.is_reported(total) and s.waste >= FULL):
         buffer = trace.buffers[int(requests.buffer[site.worst])]
         starts = _byte_offsets(trace, requests, site.worst)
         if _aligned(buffer, starts) > costs.neighbours[site.worst]:
-            yield _spread(trace, requests, site, _distance(buffer, starts), total)
+            if swapped is None:
+                swapped = swapped_sites(trace, requests)
+            if (int(requests.site[site.worst]), int(requests.buffer[site.worst])) in swapped:
+                yield _swapped(trace, requests, site, _distance(buffer, starts), total)
+            else:
+                yield _spread(trace, requests, site, _distance(buffer, starts), total)
         elif site.waste >= LARGE_SHARE * total and _rows_mend(
             buffer, starts, int(costs.neighbours[site.worst])
         ):
             yield _misaligned(trace, requests, site, buffer)
+
+
+def _swapped(trace: Trace, requests: Requests, site: SiteCosts, distance: str, total: int) -> Finding:
+    """Return the finding about a site whose elements lie apart since x and y have each other's place."""
+    buffer = trace.buffers[int(requests.buffer[site.worst])]
+    cause = (
+        f"{carry_text(trace, requests, site, 'sectors')}, since the lanes of a warp, of which each has another "
+        f"threadIdx.x, touch {distance}"
+    )
+    return waste_finding(
+        trace, requests, site.requests, site.worst, KIND, warning=site.deserves_warning(total), cause=cause,
+        remedy=axes_remedy(trace, buffer), count=int(site.cost.sum()), key="axes",
+    )  # fmt: skip
 
 
 def _spread(trace: Trace, requests: Requests, site: SiteCosts, distance: str, total: int) -> Finding:
@@ -55,10 +75,11 @@ def _spread(trace: Trace, requests: Requests, site: SiteCosts, distance: str, to
     warning = site.deserves_warning(total) and site.waste >= FULL * len(site.requests)
     warning = warning and regular and not _fields_used(trace, buffer)
     cause = f"{carry_text(trace, requests, site, 'sectors')}, since the lanes of a warp touch {distance}"
+    name = trace.buffers[buffer].name
     remedy = APART if _is_field(trace.buffers[buffer]) else NEIGHBOURS if regular else IN_ORDER
     return waste_finding(
         trace, requests, site.requests, site.worst, KIND, warning=warning, cause=cause, remedy=remedy,
-        count=int(site.cost.sum()),
+        count=int(site.cost.sum()), key=f"{remedy} {name.partition('.')[0] if remedy == APART else ''}",
     )  # fmt: skip
 
 
@@ -70,7 +91,7 @@ def _misaligned(trace: Trace, requests: Requests, site: SiteCosts, buffer: Buffe
     remedy = f"make them a multiple of {SECTOR} bytes long"
     return waste_finding(
         trace, requests, site.requests, site.worst, KIND, warning=False, cause=cause, remedy=remedy,
-        count=int(site.cost.sum()),
+        count=int(site.cost.sum()), key=f"rows of {buffer.name}",
     )  # fmt: skip
 
 

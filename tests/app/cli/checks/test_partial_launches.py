@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from programs import COPY, HEAD, tilescope
+from programs import COPY, HEAD, said, tilescope
 from tilescope.tracer.findings.partial_launch import blocks_text
 
 LATE = (
@@ -92,14 +92,14 @@ def test_launches_that_a_gpu_refuses_run_on_and_are_errors(script, tmp_path):
     for head, (_, message) in zip(heads, LIMITS, strict=True):
         assert f"{path}:{1 + text.splitlines().index(head)}: error: launch: {message}" in done.stdout
     assert done.stdout.count("error: launch") == len(LIMITS)
-    assert done.stderr == "780\n" * len(LIMITS)
+    assert said(done) == "780\n" * len(LIMITS)
 
 
 def test_the_largest_launches_that_a_gpu_takes_are_none(script, tmp_path):
     text, _ = kernels("large", ["[1, 1024]", "[1, (16, 1, 64)]", "[(2, 4000), 1]", "[1, 32, 0, 49_152]"])
     done = tilescope("check", str(script(text)), folder=tmp_path)
     assert "error: launch" not in done.stdout
-    assert done.stderr == "780\n" * 4
+    assert said(done) == "780\n" * 4
 
 
 TILE = """

@@ -1,0 +1,119 @@
+"""What the source says of the index of an access: its parts, what they are computed from, its value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TypeGuard
+
+from ..analysis.kernel_structure import byte_column, syntax_tree
+from ..model.trace import Site, Trace
+
+INDEX_OF_ATOMIC = 1  # which argument of cuda.atomic's functions it is
+
+
+@lru_cache(maxsize=16)
+def _indices(source: str) -> dict[tuple[int, int], tuple[ast.expr, ...]]:
+    """Return the parts of each index of a source text, by the position of what it indexes."""
+    found: dict[tuple[int, int], tuple[ast.expr, ...]] = {}
+    for node in ast.walk(syntax_tree(source)):
+        if isinstance(node, ast.Subscript):
+            found.setdefault((node.lineno, node.col_offset), _parts_of_subscript(node))
+        elif _is_atomic(node):
+            found[node.lineno, node.col_offset] = _parts(node.args[INDEX_OF_ATOMIC])
+    return found
+
+
+def _is_atomic(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Return whether a node is a call of cuda.atomic.add or its like."""
+    return (
+        isinstance(node, ast.Call)
+        and len(node.args) > INDEX_OF_ATOMIC
+        and isinstance(node.func, ast.Attribute)
+        and ast.unparse(node.func.value).rpartition(".")[2] == "atomic"
+    )
+
+
+def _parts_of_subscript(node: ast.Subscript) -> tuple[ast.expr, ...]:
+    """Return the parts of an index, those of a[i][j] together."""
+    before = _parts_of_subscript(node.value) if isinstance(node.value, ast.Subscript) else ()
+    return before + _parts(node.slice)
+
+
+def _parts(index: ast.expr) -> tuple[ast.expr, ...]:
+    return tuple(index.elts) if isinstance(index, ast.Tuple) else (index,)
+
+
+def index_at(trace: Trace, site: Site) -> tuple[ast.expr, ...]:
+    """Return the parts of the index that a site uses; none where the source does not say."""
+    source = trace.sources.get(site.file, "")
+    return _indices(source).get((site.line, byte_column(source, site)), ())
+
+
+def index_text(trace: Trace, site: Site) -> str:
+    """Return the index that a site uses as the source has it: row, k."""
+    return ", ".join(ast.unparse(part) for part in index_at(trace, site))
+
+
+@lru_cache(maxsize=64)
+def assigned(source: str, line: int) -> dict[str, tuple[ast.expr, ...]]:
+    """Return what is assigned to each name in the innermost function around a line; of `a, b = f()` the call."""
+    function = _function(source, line)
+    found: dict[str, tuple[ast.expr, ...]] = {}
+    for name, value in _assignments(function) if function else ():
+        found[name] = (*found.get(name, ()), value)
+    return found
+
+
+def _function(source: str, line: int) -> ast.FunctionDef | None:
+    """Return the innermost function around a line."""
+    around = [
+        node for node in ast.walk(syntax_tree(source))
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]  # fmt: skip
+    return max(around, key=lambda function: function.lineno, default=None)
+
+
+def _assignments(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                yield from _pairs(target, node.value)
+        elif isinstance(node, ast.AugAssign):
+            yield from _pairs(node.target, ast.BinOp(node.target, node.op, node.value))
+        elif isinstance(node, ast.For):
+            yield from _pairs(node.target, node.iter)
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, ast.Tuple | ast.List):
+        values = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else None
+        for place, part in enumerate(target.elts):
+            yield from _pairs(part, values[place] if values else value)
+
+
+def comes_from_data(trace: Trace, site: Site) -> bool:
+    """Return whether an index is computed from elements of arrays."""
+    known = assigned(trace.sources.get(site.file, ""), site.line)
+    waiting, seen = list(index_at(trace, site)), set[str]()
+    while waiting:
+        for node in ast.walk(waiting.pop()):
+            if isinstance(node, ast.Subscript) and not _is_of_shape(node):
+                return True
+            if isinstance(node, ast.Name) and node.id not in seen:
+                seen.add(node.id)
+                waiting.extend(known.get(node.id, ()))
+    return False
+
+
+def _is_of_shape(node: ast.Subscript) -> bool:
+    return isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides")
+
+
+def parameters(source: str, line: int) -> tuple[str, ...]:
+    """Return the names of the parameters of the innermost function around a line."""
+    function = _function(source, line)
+    return tuple(argument.arg for argument in function.args.args) if function else ()

@@ -1,0 +1,120 @@
+"""The value that an index had, computed anew from the source and from what the thread had loaded before."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..analysis.kernel_structure import byte_column
+from ..model.array_types import Ints
+from ..model.launch import Scalar, decode
+from ..model.trace import Op, Site, Trace
+from .index_expressions import assigned, index_at, parameters
+
+Values = NDArray[Any]  # one for each access
+DEEPEST = 20  # expressions in one another that are followed
+OPERATIONS: dict[type, Callable[[Values, Values], Values]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+WHOLE = {"int": np.trunc, "floor": np.floor, "int32": np.trunc, "int64": np.trunc, "ceil": np.ceil}
+
+
+class _Unknown(Exception):
+    """An expression whose value the trace does not tell."""
+
+
+def index_values(trace: Trace, site: Site, rows: Ints) -> Values | None:
+    """Return the index that each of some accesses of a site was made with; None where the trace does not tell.
+
+    rows: of the trace. The index has one part, computed from numbers, arguments, and elements that the same thread
+    loaded where the expression says so.
+    """
+    parts = index_at(trace, site)
+    if len(parts) != 1 or trace.value is None:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            return _Accesses(trace, site, rows).value(parts[0], 0)
+    except _Unknown:
+        return None
+
+
+class _Accesses:
+    """Some accesses of a site, for which expressions are computed."""
+
+    def __init__(self, trace: Trace, site: Site, rows: Ints) -> None:
+        self._trace, self._site, self._rows = trace, site, rows
+        self._source = trace.sources.get(site.file, "")
+        self._names = assigned(self._source, site.line)
+
+    def value(self, node: ast.expr, depth: int) -> Values:
+        """Return the value of an expression at each access; raises _Unknown."""
+        if depth > DEEPEST:
+            raise _Unknown
+        if isinstance(node, ast.Subscript):
+            return self._loaded(node)
+        if isinstance(node, ast.Name):
+            return self._named(node.id, depth)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -self.value(node.operand, depth + 1)
+        if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
+            both = (self.value(side, depth + 1) for side in (node.left, node.right))
+            return OPERATIONS[type(node.op)](*both)
+        if isinstance(node, ast.Call) and len(node.args) == 1:
+            return self._rounded(node, depth)
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+            return self._everywhere(node.value)
+        raise _Unknown
+
+    def _rounded(self, node: ast.Call, depth: int) -> Values:
+        name = ast.unparse(node.func).rpartition(".")[2]
+        if name not in WHOLE:
+            raise _Unknown
+        return np.asarray(WHOLE[name](self.value(node.args[0], depth + 1)))
+
+    def _named(self, name: str, depth: int) -> Values:
+        values = self._names.get(name, ())
+        if len(values) == 1:
+            return self.value(values[0], depth + 1)
+        number = None if values else self._given(name)
+        if number is None:
+            raise _Unknown
+        return self._everywhere(number)
+
+    def _given(self, name: str) -> float | None:
+        """Return the number that a name stands for all through the launch: an argument or a global."""
+        launch, names = decode(self._trace.launch), parameters(self._source, self._site.line)
+        if name in names and self._site.function == self._trace.kernel:
+            given = launch.arguments[names.index(name)] if len(names) == len(launch.arguments) else None
+            return float(given.value) if isinstance(given, Scalar) else None
+        number = launch.constants.get(name)
+        return None if isinstance(number, str) or number is None else float(number)
+
+    def _everywhere(self, number: float) -> Values:
+        return np.full(len(self._rows), float(number))
+
+    def _loaded(self, node: ast.Subscript) -> Values:
+        """Return what the thread of each access had loaded last where an expression stands."""
+        trace = self._trace
+        here = [
+            number for number, site in enumerate(trace.sites)
+            if site.file == self._site.file
+            and (site.line, byte_column(self._source, site)) == (node.lineno, node.col_offset)
+        ]  # fmt: skip
+        loads = np.flatnonzero(np.isin(trace.site, here) & (trace.op == Op.LOAD))
+        if not len(loads) or trace.value is None:
+            raise _Unknown
+        size = len(trace)
+        key = trace.thread_of(loads) * size + loads
+        order = np.argsort(key)
+        before = np.searchsorted(key[order], trace.thread_of(self._rows) * size + self._rows) - 1
+        last = loads[order[np.maximum(before, 0)]]
+        if (before < 0).any() or (trace.thread_of(last) != trace.thread_of(self._rows)).any():
+            raise _Unknown
+        return np.asarray(trace.value[last].real, np.float64)

@@ -1,0 +1,115 @@
+"""Whether a kernel's threadIdx.x and threadIdx.y count along the wrong axes of its arrays.
+
+Neighbouring lanes differ in threadIdx.x, and neighbouring elements in the last index of an array in C order
+(CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"). `row, col = cuda.grid(2)` makes x the first one.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ...analysis.kernel_structure import kernel_file, syntax_tree
+from ...analysis.minimum_cost import plain_global
+from ...analysis.requests import Requests
+from ...model.array_types import Ints
+from ...model.trace import Buffer, Trace
+
+NEARLY_ALL = 0.75  # of neighbours have the same step, though some wrap at an edge
+
+
+class Steps(NamedTuple):
+    """How far apart, in elements, two threads touch a buffer that are neighbours along x, and along y."""
+
+    along_x: int
+    along_y: int
+
+    @property
+    def is_swapped(self) -> bool:
+        """Whether lanes would touch neighbours, or one element, if x and y changed places, and now do not."""
+        return abs(self.along_x) > 1 >= abs(self.along_y)
+
+    @property
+    def is_right(self) -> bool:
+        """Whether lanes touch neighbours, or one element, and would not if x and y changed places."""
+        return abs(self.along_x) <= 1 < abs(self.along_y)
+
+
+def swapped_sites(trace: Trace, requests: Requests) -> dict[tuple[int, int], Steps]:
+    """Return the (site, buffer) of global loads and stores that gain where x and y change places.
+
+    Empty where others lose by it, as in a transpose.
+    """
+    if trace.block_dim[0] < 2 or trace.block_dim[1] < 2:
+        return {}
+    wanted = np.flatnonzero(plain_global(trace, requests))
+    code = requests.site[wanted] * len(trace.buffers) + requests.buffer[wanted]
+    found = {}
+    for one, first in zip(*np.unique(code, return_index=True), strict=True):
+        site, buffer = divmod(int(one), len(trace.buffers))
+        steps = _steps(trace, site, buffer, int(requests.block[wanted[first]]))
+        if steps is not None:
+            found[site, buffer] = steps
+    if any(steps.is_right for steps in found.values()):
+        return {}
+    return {key: steps for key, steps in found.items() if steps.is_swapped}
+
+
+def _steps(trace: Trace, site: int, buffer: int, block: int) -> Steps | None:
+    """Return the steps of what each thread of a block touches first at a site; None where they are not all alike."""
+    mine = np.flatnonzero((trace.site == site) & (trace.buffer == buffer))
+    mine = mine[trace.block[mine] == block]
+    thread, first = np.unique(trace.thread[mine], return_index=True)
+    index: Ints = np.full(trace.threads, -1, np.int64)
+    index[thread] = trace.index[mine[first]]
+    cube = index.reshape(trace.block_dim[::-1])
+    along_x, along_y = _step(cube, 2), _step(cube, 1)
+    return None if along_x is None or along_y is None else Steps(along_x, along_y)
+
+
+def _step(cube: Ints, axis: int) -> int | None:
+    """Return the difference that most neighbours along an axis have, None where that is not nearly all."""
+    lines = np.moveaxis(cube, axis, 0)
+    there = (lines[1:] >= 0) & (lines[:-1] >= 0)
+    steps, count = np.unique((lines[1:] - lines[:-1])[there], return_counts=True)
+    return int(steps[np.argmax(count)]) if len(steps) and count.max() >= NEARLY_ALL * count.sum() else None
+
+
+def axes_remedy(trace: Trace, buffer: Buffer) -> str:
+    """Return how x and y change places in the kernel."""
+    which = _contiguous_index(buffer)
+    unpacked = _unpacked(trace.sources.get(kernel_file(trace), ""), trace.kernel)
+    if unpacked:
+        return f"write {unpacked}, so that threadIdx.x is {which}, and swap the two lengths of the grid"
+    return f"let threadIdx.x be {which}, and threadIdx.y another"
+
+
+def _contiguous_index(buffer: Buffer) -> str:
+    """Return the name of the index along which elements lie side by side."""
+    if len(buffer.shape) < 2:
+        return "what is added to the index without a factor"
+    return "the last index" if abs(buffer.strides[-1]) <= abs(buffer.strides[0]) else "the first index"
+
+
+@lru_cache(maxsize=16)
+def _unpacked(source: str, kernel: str) -> str:
+    """Return the statement that takes a thread's coordinates, with its names swapped; "" where there is none."""
+    for function in ast.walk(syntax_tree(source)):
+        if isinstance(function, ast.FunctionDef) and function.name == kernel:
+            for node in ast.walk(function):
+                if isinstance(node, ast.Assign) and (text := _swapped_text(node)):
+                    return text
+    return ""
+
+
+def _swapped_text(node: ast.Assign) -> str:
+    target, call = node.targets[0], node.value
+    if not (isinstance(target, ast.Tuple) and isinstance(call, ast.Call) and len(target.elts) in (2, 3)):
+        return ""
+    if ast.unparse(call.func).rpartition(".")[2] != "grid":
+        return ""
+    x, y, *others = map(ast.unparse, target.elts)
+    return f"`{', '.join([y, x, *others])} = {ast.unparse(call)}` on line {node.lineno}"

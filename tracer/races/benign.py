@@ -1,0 +1,109 @@
+"""Races of loads with stores that change nothing: those of values that are there already, or that all would store.
+
+Nothing orders such accesses, and still every order gives the same. In Floyd and Warshall's algorithm each thread
+stores the smaller of two paths, and those that others read meanwhile stay as they were. In a breadth-first search
+every thread that finds a mark unset sets it, to the same value. What holds for the values of this launch need not
+hold for others, so it is said of races, and not decided what they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..analysis.grid_barriers import grid_epochs
+from ..analysis.kernel_structure import conditions
+from ..analysis.overlap import dense_keys
+from ..model.array_types import Ints, Mask
+from ..model.trace import Op, Trace
+from .conflicting_accesses import Race, ValuesByKey, differ
+
+
+def with_excuse(trace: Trace, race: Race) -> Race:
+    """Return a race as one that does no harm where no order of its accesses would have given other values."""
+    if not race.harmful or trace.is_part or trace.value is None or not _is_plain(trace, race):
+        return race
+    rows, key, size = _accesses(trace, race)
+    store, value = trace.op[rows] == Op.STORE, trace.value[rows]
+    unchanged = _unchanged(rows, key, size, store, value)
+    if unchanged.all():
+        proven = _changes_others(trace, race)
+        return replace(race, harmful=False, excuse="unchanged" if proven else "unchanged here")
+    if _checks_first(trace, race) and (unchanged | _set_once(trace, rows, key, size, store)).all():
+        return replace(race, harmful=False, excuse="set once")
+    return race
+
+
+def _is_plain(trace: Trace, race: Race) -> bool:
+    """Return whether loads meet stores of one buffer in global memory."""
+    rows = race.rows
+    ops = set(np.unique(trace.op[rows]).tolist())
+    alone = bool((trace.buffer[rows] == race.buffer).all())
+    return alone and ops == {Op.LOAD, Op.STORE} and trace.buffers[race.buffer].space == "global"
+
+
+def _accesses(trace: Trace, race: Race) -> tuple[Ints, Ints, int]:
+    """Return all accesses to the elements of a race, and for each a key below a size: the element and a phase.
+
+    The phase is that of the block where no other block takes part, else that between two barriers of the grid.
+    """
+    raced = np.zeros(trace.buffers[race.buffer].size, bool)
+    raced[trace.index[race.rows]] = True
+    rows = np.flatnonzero(trace.buffer == race.buffer)
+    rows = rows[raced[trace.index[rows]]]
+    place, phase = trace.block_positions(trace.block[rows]), trace.phase[rows].astype(np.int64)
+    if race.scope == "grid":
+        part: Ints = grid_epochs(trace)[place, phase].astype(np.int64)
+    else:
+        part = place * (int(trace.phase.max()) + 1) + phase
+    key, size = dense_keys(part * len(raced) + trace.index[rows])
+    met = np.zeros(size, bool)
+    met[key[np.isin(rows, race.rows)]] = True
+    return rows[met[key]], *dense_keys(key[met[key]])
+
+
+def _unchanged(rows: Ints, key: Ints, size: int, store: Mask, value: NDArray[Any]) -> Mask:
+    """Return per key whether a load comes first, and all loads and stores are of the value that it got."""
+    first = np.full(size, len(rows))
+    np.minimum.at(first, key, np.arange(len(rows)))
+    used = first < len(rows)
+    same, loaded = np.ones(size, bool), np.ones(size, bool)
+    loaded[used] = ~store[first[used]]
+    same[key[differ(value, value[first[key]])]] = False
+    return same & loaded
+
+
+def _checks_first(trace: Trace, race: Race) -> bool:
+    """Return whether a race is between the condition of an `if` and a store under it."""
+    load, store = sorted((race.first, race.second), key=lambda row: int(trace.op[row]))
+    at, under = (trace.sites[int(trace.site[row])] for row in (load, store))
+    return at.file == under.file and any(
+        first <= at.line <= last and body_first <= under.line <= body_last
+        for first, last, body_first, body_last in conditions(trace.sources.get(at.file, ""))
+    )
+
+
+def _set_once(trace: Trace, rows: Ints, key: Ints, size: int, store: Mask) -> Mask:
+    """Return per key whether all stores are of one value, and each thread that loads another stores that too."""
+    assert trace.value is not None
+    value, thread = trace.value[rows], trace.thread_of(rows)
+    stored = ValuesByKey(key[store], size, value[store])
+    good = np.ones(size, bool)
+    good[key[store][stored.others(key[store], value[store])]] = False
+    other = ~store & stored.others(key, value)
+    who = key * (int(thread.max(initial=0)) + 1) + thread
+    good[key[other & ~np.isin(who, who[store])]] = False
+    return good
+
+
+def _changes_others(trace: Trace, race: Race) -> bool:
+    """Return whether a site of a race stores to some elements what was not there when the launch began."""
+    before = trace.initial.get(race.buffer)
+    stores = np.flatnonzero(np.isin(trace.site, race.sites) & (trace.op == Op.STORE))
+    stores = stores[trace.buffer[stores] == race.buffer]
+    if before is None or trace.value is None:
+        return False
+    return bool(differ(before[trace.index[stores]], trace.value[stores]).any())
