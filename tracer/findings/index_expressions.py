@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TypeGuard
 
-from ..analysis.kernel_structure import byte_column, syntax_tree
+from ..analysis.kernel_structure import byte_column, kernel_file, syntax_tree
 from ..model.trace import Site, Trace
 
 INDEX_OF_ATOMIC = 1  # which argument of cuda.atomic's functions it is
@@ -117,3 +117,16 @@ def parameters(source: str, line: int) -> tuple[str, ...]:
     """Return the names of the parameters of the innermost function around a line."""
     function = _function(source, line)
     return tuple(argument.arg for argument in function.args.args) if function else ()
+
+
+@lru_cache(maxsize=64)
+def _parameters_of(source: str, name: str) -> tuple[str, ...]:
+    functions = [
+        f for f in ast.walk(syntax_tree(source)) if isinstance(f, ast.FunctionDef) and f.name == name
+    ]
+    return tuple(argument.arg for argument in functions[-1].args.args) if functions else ()
+
+
+def kernel_parameters(trace: Trace) -> tuple[str, ...]:
+    """Return the names of the kernel's parameters; none where its source is not known."""
+    return _parameters_of(trace.sources.get(kernel_file(trace), ""), trace.kernel)

@@ -19,8 +19,10 @@ from ..analysis.overlap import UnitAccesses, block_ranges, dense_keys, overlappi
 from ..analysis.requests import Requests
 from ..model.array_types import Ints, Mask
 from ..model.finding import Finding, access_element, counted, line_text, thread_text
-from ..model.trace import Op, Trace, poison
+from ..model.launch import Array, decode
+from ..model.trace import ALIAS_SEPARATOR, Op, Trace, poison
 from ..races.conflicting_accesses import WritersByKey
+from .index_expressions import kernel_parameters
 
 NEVER = np.iinfo(np.int64).max
 REMEDY = {
@@ -122,10 +124,25 @@ def _empty(trace: Trace, group: list[int]) -> Mask | None:
     if trace.buffers[group[0]].space != "global":
         return np.ones(1, bool)
     number = group[0]
-    if len(group) > 1 or number not in trace.initial or trace.is_part:
+    if (
+        len(group) > 1
+        or number not in trace.initial
+        or trace.is_part
+        or not _is_allocated_only(trace, number)
+    ):
         return None
     empty = _began_empty(trace, number)
     return empty if empty.any() else None
+
+
+def _is_allocated_only(trace: Trace, number: int) -> bool:
+    """Return whether an argument in a buffer is memory that the host allocated, and of which some is unwritten."""
+    if not trace.launch:
+        return True
+    names, arguments = kernel_parameters(trace), decode(trace.launch).arguments
+    given = dict(zip(names, arguments, strict=False))
+    of_buffer = (given.get(name) for name in trace.buffers[number].name.split(ALIAS_SEPARATOR))
+    return any(isinstance(one, Array) and one.fill == "empty" for one in of_buffer)
 
 
 def _began_empty(trace: Trace, number: int) -> Mask:
@@ -166,5 +183,6 @@ def _finding(trace: Trace, requests: Requests, rows: Ints, later: Mask) -> Findi
     thread = (int(trace.block[first]), int(trace.thread[first]))
     moment = int(requests.moment[requests.request[first]])
     return Finding(
-        "unwritten", "error", message, remedy, count, (site,), rows, (first,), (thread,), moment
+        "unwritten", "error", message, remedy, count, (site,), rows, (first,), (thread,), moment,
+        name=buffer.name, cause=buffer.name,
     )  # fmt: skip

@@ -145,6 +145,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
             result = launch_call(kernel, *arguments)
         if options.take_last and attempt.last is not None:
             options.take_last(attempt.last)
+        attempt.note_stores()
         if attempt.trace is not None:
             recorded(attempt.trace, time.perf_counter() - start)
             _raise(attempt.trace, attempt.raised, options)
@@ -200,7 +201,7 @@ def _launch_of(kernel: Any, arguments: tuple[Any, ...], options: RecordingOption
     return Launch(
         kernel=f"{inspect.getsourcefile(kernel.fn) or '?'}:{kernel.fn.__name__}",
         source=_source(kernel.fn),
-        arguments=tuple(map(_argument, arguments)),
+        arguments=tuple(_noting_fresh(_argument(value), value) for value in arguments),
         grid=_dim3(kernel.grid_dim),
         block=_dim3(kernel.block_dim),
         constants=_constants(kernel.fn),
@@ -237,6 +238,16 @@ def _argument(value: Any) -> Array | Scalar:
     if not isinstance(number, bool | int | float):
         return Scalar(0, OBJECT_DTYPE)
     return Scalar(number, str(dtype) if dtype is not None else "")
+
+
+def _noting_fresh(described: Array | Scalar, value: Any) -> Array | Scalar:
+    """Return an argument as one without content where the program allocated it, and nobody wrote some of it."""
+    from ..simulator.numba_patch import array_in, fresh_memory
+
+    ary = array_in(value)
+    if isinstance(described, Array) and ary is not None and fresh_memory.is_fresh(ary):
+        return replace(described, fill="empty")
+    return described
 
 
 def _constants(function: Any) -> dict[str, int | float | str]:

@@ -15,7 +15,14 @@ from ..model.launch import Launch
 from ..model.trace import Trace
 from ..recording.run_record import RunRecord
 from ..simulator.execution import Enough, Watch
-from ..simulator.numba_patch import KernelCall, Perform, new_record, restart, trace_of_simulated_run
+from ..simulator.numba_patch import (
+    KernelCall,
+    Perform,
+    fresh_memory,
+    new_record,
+    restart,
+    trace_of_simulated_run,
+)
 from .compiled_kernels import note_compiled, was_compiled
 from .engine import is_too_large_to_rerun, reason_to_rerun, with_sequential_notice
 
@@ -92,6 +99,11 @@ class ProgramLaunch:
                 self.last = self._alone(self._record, perform, call, blocks - 1)
 
         return both
+
+    def note_stores(self) -> None:
+        """Note which of the memory that the program allocated the launch has written."""
+        if self._record is not None and self.trace is not None:
+            fresh_memory.note_stores(self._record, self.trace)
 
     def _alone(self, record: RunRecord, perform: Perform, call: KernelCall, block: int) -> Trace | None:
         """Return a trace of one block of a call that was run, None where it does not end by itself."""

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ..model.launch import Launch, is_python_program
 from ..model.trace import Dim3, Trace, poison
 from ..recording.finish import finish
+from ..recording.fresh_memory import FreshMemory
 from ..recording.kernel_loader import arrays_of, load_kernel, set_constants
 from ..recording.run_record import RunRecord
 from .arithmetic.specialisations import SimulatorNames, Specialisations
@@ -41,7 +42,7 @@ _REPLACED = {
         "FakeCUDAModule",
         "swapped_cuda_module",
     ),
-    "numba.cuda.simulator.cudadrv.devicearray": ("device_array",),
+    "numba.cuda.simulator.cudadrv.devicearray": ("device_array", "FakeCUDAArray"),
 }
 
 
@@ -63,6 +64,9 @@ class KernelCall(NamedTuple):
 Perform = Callable[[KernelCall], None]
 _execution: Execution | None = None
 _thread = 0  # the thread of Python's that launched it
+
+
+fresh_memory = FreshMemory()  # of what this process has allocated
 
 
 def _simulate(call: KernelCall) -> None:
@@ -152,7 +156,7 @@ def _restore_globals() -> None:
     _swaps.clear()
 
 
-def _array_in(value: Any) -> NDArray[Any] | None:
+def array_in(value: Any) -> NDArray[Any] | None:
     """Return the array inside Numba's wrappers, or None for anything else."""
     value = value.__dict__["_item"] if type(value).__name__ == "FakeWithinKernelCUDAArray" else value
     value = value._ary if type(value).__name__ == "FakeCUDAArray" else value
@@ -163,7 +167,7 @@ def _unwrapped(value: Any) -> Any:
     """Return an argument with the arrays in it out of Numba's wrappers."""
     if isinstance(value, tuple):
         return rebuilt(value, map(_unwrapped, value))
-    ary = _array_in(value)
+    ary = array_in(value)
     return value if ary is None else ary
 
 
@@ -182,6 +186,7 @@ def _poisoned(make: Callable[..., Any]) -> Callable[..., Any]:
         ary = made._ary
         if ary.dtype.names is None:
             ary.fill(poison(ary.dtype))
+            fresh_memory.add(ary)
         return made
 
     return device_array
@@ -207,6 +212,17 @@ def _positional(call: Callable[..., Any]) -> Callable[..., Any]:
     return positional
 
 
+def _forgetting(copy: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the call that fills a device array; what it holds then is the host's."""
+
+    @functools.wraps(copy)
+    def copy_to_device(device: Any, *arguments: Any, **names: Any) -> Any:
+        fresh_memory.forget(device._ary)
+        return copy(device, *arguments, **names)
+
+    return copy_to_device
+
+
 _installed = False
 
 
@@ -218,11 +234,12 @@ def install() -> None:
     kernel, devicearray = (_module(name) for name in _REPLACED)
     kernel.BlockManager, kernel.np = _BlockManager, _NumpyOfKernels()
     kernel.FakeCUDAModule = module_class(
-        kernel.FakeCUDAModule, SimulatorInterface(current, as_dtype, _array_in)
+        kernel.FakeCUDAModule, SimulatorInterface(current, as_dtype, array_in)
     )
     kernel.swapped_cuda_module = _swapped
     kernel.FakeCUDAKernel.forall = _for_all
     kernel.FakeCUDAKernel.__call__ = _positional(kernel.FakeCUDAKernel.__call__)
+    devicearray.FakeCUDAArray.copy_to_device = _forgetting(devicearray.FakeCUDAArray.copy_to_device)
     filled = _poisoned(devicearray.device_array)
     for name in (devicearray.__name__, "numba.cuda", "numba.cuda.simulator"):
         sys.modules[name].device_array = filled  # type: ignore[attr-defined]  # Numba's modules

@@ -13,6 +13,8 @@ from ...model.trace import Trace
 from .bank_conflicts import bank_conflict_findings
 from .block_size import block_size_findings
 from .divergence import divergence_findings
+from .hot_atomics import hot_atomic_findings
+from .overwritten import overwritten_findings
 from .reloads import reload_findings
 from .uncoalesced import uncoalesced_findings
 
@@ -29,5 +31,7 @@ def waste_findings(trace: Trace, requests: Requests) -> list[Finding]:
         *bank_conflict_findings(trace, requests, costs),
         *divergence_findings(trace, requests),
         *reload_findings(trace, requests, costs),
+        *overwritten_findings(trace, requests, costs),
+        *hot_atomic_findings(trace, requests, costs),
         *block_size_findings(trace),
     ]

@@ -12,10 +12,18 @@ import numpy as np
 from ...analysis.minimum_cost import RequestCosts
 from ...analysis.request_cost import BANKS, passes_of
 from ...analysis.requests import Requests
-from ...model.array_types import Ints
 from ...model.finding import Finding, counted
-from ...model.trace import Buffer, Op, Trace
-from .site_costs import REPORTED_RATIO, SiteCosts, carry_text, is_regular, per_site, rows_of, waste_finding
+from ...model.trace import Op, Trace
+from .site_costs import (
+    REPORTED_RATIO,
+    SiteCosts,
+    carry_text,
+    in_source,
+    is_regular,
+    per_site,
+    rows_of,
+    waste_finding,
+)
 
 KIND = "bank conflict"
 NEIGHBOURS = "let neighbouring threads touch neighbouring words"
@@ -24,11 +32,18 @@ NEIGHBOURS = "let neighbouring threads touch neighbouring words"
 def bank_conflict_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> Iterator[Finding]:
     """Return the sites whose lanes want different words of one bank."""
     passes, total = costs.minimum_wavefronts, int(costs.wavefronts.sum())
-    for site in per_site(requests, passes > 0, costs.wavefronts, passes, passes):
-        if site.is_reported(total):
+    # Of a library's function just the atomics: these are calls that the line itself makes.
+    wanted = (passes > 0) & (in_source(trace, requests) | (requests.op > Op.STORE))
+    by_buffer: dict[int, list[SiteCosts]] = {}
+    for site in per_site(requests, wanted, costs.wavefronts, passes, passes):
+        by_buffer.setdefault(int(requests.buffer[site.worst]), []).append(site)
+    for together in by_buffer.values():
+        reported = [site for site in together if site.is_reported(total)]
+        longer = _longer_rows(trace, requests, together) if reported else 0
+        for site in reported:
             carried = carry_text(trace, requests, site, "wavefronts")
             cause = f"{carried}, since lanes of a warp touch different words of one bank"
-            remedy, easy = _remedy(trace, requests, site)
+            remedy, easy = _remedy(trace, requests, site, longer)
             yield waste_finding(
                 trace, requests, site.requests, site.worst, KIND, warning=easy and site.deserves_warning(total),
                 cause=cause, remedy=remedy, count=int(site.cost.sum()),
@@ -36,28 +51,39 @@ def bank_conflict_findings(trace: Trace, requests: Requests, costs: RequestCosts
             )  # fmt: skip
 
 
-def _remedy(trace: Trace, requests: Requests, site: SiteCosts) -> tuple[str, bool]:
-    """Return what would mend the worst request of a site, and whether that is worth a warning."""
+def _remedy(trace: Trace, requests: Requests, site: SiteCosts, more: int) -> tuple[str, bool]:
+    """Return what would mend the worst request of a site, and whether that is worth a warning.
+
+    more: elements by which longer rows mend the sites of the buffer, 0 where they don't.
+    """
     buffer = trace.buffers[int(requests.buffer[site.worst])]
     if requests.op[site.worst] > Op.STORE or not is_regular(trace, requests, site):
         # Which words they are the data say: only a bank for each lane keeps them apart.
         return f"give each lane a copy of its own, in a bank of its own, as in {buffer.name}[i, lane]", False
     index = trace.index[rows_of(requests, site.worst)].astype(np.int64)
-    more = _longer_rows(buffer, index, int(site.minimum[np.argmax(site.cost - site.mended)]))
     longer = f"make each row of {buffer.name} {counted(more, 'element')} longer, or " if more else ""
     if 4 * np.count_nonzero(np.diff(np.unique(index)) == 1) < 3 * len(index):
         return longer + NEIGHBOURS, True
     return f"{longer}let each warp stay in one row of {buffer.name}", False
 
 
-def _longer_rows(buffer: Buffer, index: Ints, minimum: int) -> int:
-    """Return how many elements longer each row must be so that a request costs about the minimum; 0 if none."""
+def _longer_rows(trace: Trace, requests: Requests, sites: list[SiteCosts]) -> int:
+    """Return how many elements longer each row of a buffer must be so that its sites cost about the minimum.
+
+    0 if no length does for the worst requests of all sites whose lanes touch elements in a pattern, or where one
+    that costs the minimum would cost more.
+    """
+    buffer = trace.buffers[int(requests.buffer[sites[0].worst])]
     if len(buffer.shape) < 2 or buffer.unit != buffer.itemsize:
         return 0
-    row = index // buffer.shape[-1]
+    wanted = []
+    for site in (site for site in sites if is_regular(trace, requests, site)):
+        index = trace.index[rows_of(requests, site.worst)].astype(np.int64)
+        minimum = int(site.minimum[np.argmax(site.cost - site.mended)])
+        wanted.append((index, index // buffer.shape[-1], minimum))
     enough = (
         more
         for more in range(1, BANKS)
-        if passes_of(index + more * row, buffer.itemsize) < REPORTED_RATIO * minimum
+        if all(passes_of(i + more * row, buffer.itemsize) < REPORTED_RATIO * m for i, row, m in wanted)
     )
-    return next(enough, 0)
+    return next(enough, 0) if wanted else 0
