@@ -240,7 +240,7 @@ class CentralWidget(QWidget):
         """Show the findings of a session, now that they are known, and ask for those that come later."""
         self.side.show_findings(session)
         self.types.ask(session)
-        if self.colour == "races":
+        if self.colour == "races" or any(finding.kind == "race" for finding in session.findings):
             self.side.compare([session for session in self.stage.sessions if session])
             for pane in self.panes:
                 pane.memory.reload()

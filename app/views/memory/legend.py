@@ -15,7 +15,7 @@ from ..common import cell_colours
 from ..common.drawing import MIDDLE, draw_badge, draw_hatch, width_of, write
 from ..common.heat import HEATS
 from ..common.wording import EXACT, buffer_text, count_text, value_text
-from .paint import colour_table
+from .paint import colour_table, draw_race_sign
 from .text import SMALL, line_of
 from .view_data import ColourGroup
 
@@ -29,7 +29,7 @@ LegendRows = list[list[tuple[float, "LegendItem"]]]
 class LegendItem(NamedTuple):
     """One entry of the legend: words, then a colour scale, words.
 
-    scale: a measure (see ColourGroup), "hatch", TEXT for none, or "" for words in a badge.
+    scale: a measure (see ColourGroup), "hatch", "race", TEXT for none, or "" for words in a badge.
     """
 
     before: str
@@ -99,7 +99,9 @@ def _rows(items: Sequence[LegendItem], width: float, gap: float, theme: Theme) -
 def _item_width(item: LegendItem, theme: Theme) -> float:
     font, gap = theme.font(SMALL), theme.px(5)
     words = sum(width_of(text, font) + gap for text in (item.before, item.after) if text)
-    return words + {"hatch": theme.px(16), "": theme.px(8), TEXT: 0}.get(item.scale, theme.px(SCALE_WIDTH))
+    return words + {"hatch": theme.px(16), "race": theme.px(16), "": theme.px(8), TEXT: 0}.get(
+        item.scale, theme.px(SCALE_WIDTH)
+    )
 
 
 def legend_picture(rows: LegendRows, width: float, height: float, ratio: float, theme: Theme) -> QPixmap:
@@ -124,7 +126,7 @@ def _draw_item(painter: QPainter, x: float, y: float, item: LegendItem, theme: T
     write(painter, QRectF(x, y, width + 1, line), item.before, *style)
     if item.scale not in ("", TEXT):
         x += width + gap if item.before else 0
-        wide = theme.px(14 if item.scale == "hatch" else SCALE_WIDTH - 5)
+        wide = theme.px(14 if item.scale in ("hatch", "race") else SCALE_WIDTH - 5)
         _draw_scale(painter, QRectF(x, y + line / 2 - theme.px(5), wide, theme.px(10)), item.scale, theme)
         x += wide + gap
     write(painter, QRectF(x, y, width_of(item.after, style[0]) + 1, line), item.after, *style)
@@ -134,6 +136,10 @@ def _draw_scale(painter: QPainter, box: QRectF, scale: str, theme: Theme) -> Non
     """Draw a colour scale, that of reads with the colour of unread cells before it."""
     if scale == "hatch":
         draw_hatch(painter, box, theme)
+        return
+    if scale == "race":
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        draw_race_sign(painter, box.center().x(), box.center().y(), theme)
         return
     if scale != "value":
         painter.fillRect(QRectF(box.x(), box.y(), box.height(), box.height()), theme.colour("cell_unread"))

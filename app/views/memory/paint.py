@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QByteArray, QDataStream, QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPolygonF
 
-from ....tracer.model.array_types import Floats
+from ....tracer.model.array_types import Floats, Ints
 from ...widgets.theme import Theme, contrasting
 from ..common import cell_colours
 from ..common.colour_scales import HEAT, READS, VALUES
@@ -27,6 +27,7 @@ from .view_data import AccessMark, LoadsInFlight
 ELEMENT = np.dtype([("joined", ">i4"), ("x", ">f8"), ("y", ">f8")])
 GRID_FROM, SHAPES_FROM, TEXT_FROM = 4.0, 8.0, 28.0  # sides of a cell from which these are drawn, in pixels
 IMAGE_GRID_FROM = 16.0  # of an image, which lines between its pixels would grey
+MOST_SIGNS = 3  # exclamation marks at the elements of a race
 BEND = 0.14  # how far an arc leaves the straight line, as a share of its length
 
 
@@ -185,6 +186,34 @@ def draw_mark(painter: QPainter, place: BufferPlace, mark: AccessMark, theme: Th
         painter.fillPath(path_of(place, _filled(place, mark)), colour)
         painter.setOpacity(1.0)
     painter.strokePath(edge, pen(colour, 2.0 if mark.own else 1.0, 255 if mark.own else 150))
+
+
+def draw_race_frame(painter: QPainter, place: BufferPlace, rows: Ints, cols: Ints, theme: Theme) -> None:
+    """Draw a frame around cells that are raced for, wider than that of an access, which stands on it."""
+    edge = path_of(place, outlines.outline(rows, cols))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.strokePath(edge, pen(theme.palette.panel, 9.0))
+    painter.strokePath(edge, pen(theme.palette.bad, 7.0))
+
+
+def draw_race_signs(painter: QPainter, place: BufferPlace, rows: Ints, cols: Ints, theme: Theme) -> None:
+    """Draw exclamation marks on some cells that are raced for."""
+    some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_SIGNS)).round().astype(int))
+    for row, col in zip(rows[some].tolist(), cols[some].tolist(), strict=True):
+        draw_race_sign(painter, place.x + (col + 1) * place.cell, place.y + row * place.row, theme)
+
+
+def draw_race_sign(painter: QPainter, x: float, y: float, theme: Theme) -> None:
+    """Draw an exclamation mark in a disc around a point."""
+    side = float(theme.px(13))
+    box = QRectF(x - side / 2, y - side / 2, side, side)
+    painter.setPen(pen(theme.palette.panel, 1.5))
+    painter.setBrush(theme.colour("bad"))
+    painter.drawEllipse(box)
+    painter.setFont(theme.font(10, bold=True))
+    painter.setPen(contrasting(theme.colour("bad")))
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "!")
+    painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
 def _filled(place: BufferPlace, mark: AccessMark) -> outlines.CellPath:

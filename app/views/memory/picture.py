@@ -86,10 +86,16 @@ class MemoryPicture:
         painter.setClipRect(rect(clip))
         dots = {n: self._paint_cells(painter, state, n, place, clip) for n, place in layout.places.items()}
         self._paint_footprints(painter, state, layout)
+        key = (state.now, layout, self.data.races)
+        raced = self._once("races", lambda: self.data.race_marks(*state.now, layout.places), key)
+        for number, *cells in raced:
+            paint.draw_race_frame(painter, layout.places[number], *cells, self.theme)
         for mark in self._once(
             "marks", lambda: self.data.marks(*state.now, layout.places), (state.now, layout)
         ):
             paint.draw_mark(painter, layout.places[mark.buffer], mark, self.theme)
+        for number, *cells in raced:
+            paint.draw_race_signs(painter, layout.places[number], *cells, self.theme)
         self._paint_loads(painter, state, layout)  # below all that is written
         for number, place in layout.places.items():
             self._paint_values(painter, state, number, place, dots[number])
@@ -116,13 +122,19 @@ class MemoryPicture:
                 return number, element
         return None
 
+    def race_at(self, state: ViewState, buffer: int, element: int) -> str:
+        """Return which two threads race for an element at this moment, "" where none do."""
+        return self.data.race_text(*state.now, (buffer, element))
+
     def description(self, state: ViewState) -> str:
         """Return the picture in words."""
         moment, selection = state.now
+        raced = self.data.race_text(moment, selection)
         session = self.data.session
         who, block = descriptions.actor_text(session, selection), block_text(session.trace, selection.block)
         doing = warp_caption(session, moment, selection)
-        return f"Moment {moment} of {session.end}. {who} of {block}: {doing}."
+        text = f"Moment {moment} of {session.end}. {who} of {block}: {doing}."
+        return f"{text} Race: {raced}." if raced else text
 
     def largest_scale(self, state: ViewState) -> float:
         """Return how far the picture may be magnified."""
@@ -243,6 +255,9 @@ class MemoryPicture:
         doing = self._say("text", warp_caption(session, *state.now))
         brief = self._say("brief", warp_caption(session, *state.now, brief=True))
         block = self._say("note", block_text(session.trace, selection.block))
+        raced = self._once("race text", lambda: self.data.race_text(*state.now), (state.now, self.data.races))
+        if raced:
+            return [title, doing, self._say("alert", f"Race: {raced}."), self._say("brief", f"race: {raced}")]
         if not layout.tiles:
             return [title, doing, block, brief]
         note = self._say("note", f"shared memory of {block_text(session.trace, selection.block)}")
@@ -281,7 +296,7 @@ class MemoryPicture:
         return self._once("groups", lambda: self.data.groups(*key), key)
 
     def _legend(self, state: ViewState) -> legend.LegendRows:
-        key = (state.width, state.legend, *self._groups(state))
+        key = (state.width, state.legend, self.data.races, *self._groups(state))
         return self._once("legend", lambda: self._new_legend(state), key)
 
     def _new_legend(self, state: ViewState) -> legend.LegendRows:
@@ -289,11 +304,13 @@ class MemoryPicture:
         hatched = data.has_unwritten and any(group.measure == "value" for group in groups)
         trace, touched = data.session.trace, data.stored | data.loaded
         items = legend.legend_items(groups, trace.buffers, touched, hatched, mark_of(trace), self.theme)
+        if items and self.data.races:
+            items.insert(-1, legend.LegendItem("", "race", "in a race"))
         return legend.legend_rows(items, state.width - 2 * self.theme.px(12), state.legend, self.theme)
 
     def _legend_picture(self, state: ViewState, ratio: float) -> QPixmap:
         rows, width, height = self._legend(state), state.width, state.height - self.clip(state).bottom
-        key = (width, height, ratio, state.legend, *self._groups(state))
+        key = (width, height, ratio, state.legend, self.data.races, *self._groups(state))
         return self._once(
             "legend picture", lambda: legend.legend_picture(rows, width, height, ratio, self.theme), key
         )

@@ -16,6 +16,7 @@ from .layout.buffer_place import BufferPlace
 from .layout.sheet import slice_text
 
 NAME, SMALL = 14.0, 12.0
+CAPTION_COLOURS = {"title": "text", "alert": "bad"}
 
 
 def line_of(theme: Theme) -> float:
@@ -116,7 +117,7 @@ def draw_slices(painter: QPainter, place: BufferPlace, buffer: Buffer, theme: Th
 
 
 def draw_caption(painter: QPainter, box: Box, lines: Sequence[tuple[str, str]], theme: Theme) -> None:
-    """Write lines of (style, text) from the top of a box; style is "title", "text", "note" or "brief".
+    """Write lines of (style, text) from the top of a box; style is "title", "text", "alert", "note" or "brief".
 
     Where there is no room for all, the notes go first; where there is but one line, "brief" is what is said in the
     place of a text that does not fit it. A veil keeps the words readable where loads pass behind.
@@ -134,7 +135,7 @@ def draw_caption(painter: QPainter, box: Box, lines: Sequence[tuple[str, str]], 
             _write_what_fits(painter, room, text, font, theme)
             return
         draw_veil(painter, QFontMetricsF(font).boundingRect(room, int(WRAP), text), theme)
-        write(painter, room, text, font, theme.colour("text" if style == "title" else "muted"), WRAP)
+        write(painter, room, text, font, theme.colour(CAPTION_COLOURS.get(style, "muted")), WRAP)
         room.setTop(room.top() + height)
 
 

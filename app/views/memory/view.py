@@ -179,7 +179,9 @@ class MemoryView(View):
         found = self._picture.element_at(self._state(), position) if self._picture else None
         if not found or not self.session:
             return ""
-        return self.say(descriptions.hover_text(self.session, *found, *self._state().now, self._colour_by))
+        text = descriptions.hover_text(self.session, *found, *self._state().now, self._colour_by)
+        raced = self._picture.race_at(self._state(), *found) if self._picture else ""
+        return self.say(f"{text}\nRace: {raced}" if raced else text)
 
     def position_of(self, buffer: int, element: int) -> QPointF:
         """Return where the middle of an element stands; raises KeyError for a buffer that is not drawn."""

@@ -23,6 +23,7 @@ from .images import ImagePixels, Pixels, brightness_range
 from .layout.buffer_place import BufferPlace
 from .layout.layout import roles_of
 from .layout.sheet import Sheet, is_image
+from .races import RacedElements, raced_elements
 from .sparse_sheets import ChangingElements
 
 Tops = tuple[tuple[tuple[str, str], int], ...]  # ((measure, space), count that gets the last colour)
@@ -68,6 +69,7 @@ class MemoryViewData:
     _stores: dict[int, Ints] = field(default_factory=dict)  # by block: accesses (rows of the trace)
     _changes: dict[tuple[int, str], Ints] = field(default_factory=dict)  # by buffer and measure: moments
     _tops: dict[tuple[str, int, int, int], int] = field(default_factory=dict)  # by measure, buffer, copy
+    _found: dict[str, RacedElements | None] = field(default_factory=dict)  # the races, once they are known
     _images: dict[Hashable, ImagePixels] = field(default_factory=dict)  # before the launch
 
     @cached_property
@@ -284,6 +286,37 @@ class MemoryViewData:
                     )
                 )
         return found
+
+    @property
+    def races(self) -> RacedElements | None:
+        """Return what threads race for, None while nobody knows and where nothing is."""
+        if "races" not in self._found and self.session.is_examined:
+            self._found["races"] = raced_elements(self.session)
+        return self._found.get("races")
+
+    def race_marks(
+        self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]
+    ) -> list[tuple[int, Ints, Ints]]:
+        """Return (buffer, rows, columns) of the cells that are raced for at a moment."""
+        rows = self.shown(self.races.rows_at(moment), selection) if self.races else np.empty(0, np.int64)
+        buffers = self.session.trace.buffer[rows]
+        found = []
+        for number in np.unique(buffers).tolist():
+            elements = self._elements(number, rows[buffers == number])
+            if number in places and len(elements):
+                found.append((number, *marks.distinct(*places[number].sheet.cells(elements))))
+        return found
+
+    def race_text(self, moment: int, selection: Selection, at: tuple[int, int] | None = None) -> str:
+        """Return who meets whom at a moment, "" where no race is; `at`: (buffer, element) to look at alone."""
+        if self.races is None:
+            return ""
+        rows = self.shown(self.races.rows_at(moment), selection)
+        if at is not None:
+            rows = rows[self.session.trace.buffer[rows] == at[0]]
+            rows = rows[self.session.memory.element_numbers(at[0], self.session.trace.index[rows]) == at[1]]
+        row = self.races.preferred(rows, selection)
+        return "" if row is None else self.races.sentence(row)
 
     def _elements(self, buffer: int, rows: Ints) -> Ints:
         elements = self.session.memory.element_numbers(buffer, self.session.trace.index[rows])
