@@ -102,7 +102,7 @@ def close(ours: NDArray[Any], theirs: NDArray[Any], tolerance: float) -> bool:
 
 def same_barriers(ours: Trace, mine: Barriers, theirs: Trace, other: Barriers) -> None:
     """Assert that arrivals are the same."""
-    for name in ("block", "thread", "phase", "step", "reach"):
+    for name in ("block", "thread", "phase", "step", "reach", "part"):
         assert getattr(mine, name).tolist() == getattr(other, name).tolist(), name
     assert places(ours, mine.site) == places(theirs, other.site)
 

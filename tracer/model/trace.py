@@ -17,6 +17,11 @@ WARP = 32
 ALIAS_SEPARATOR = "/"  # between the names of arguments that lie in one memory
 SPACES = ("global", "shared", "local", "constant")
 BLOCK_SCOPE, GRID_SCOPE = 0, 1  # what a barrier orders
+VOTED_NO, VOTED_YES, COMPARED = (
+    33,
+    34,
+    35,
+)  # what a lane brings to a vote, and to a comparison; see `Barriers`
 FENCE_BLOCK, FENCE = 1 << 32, 1 << 33  # threadfence_block; threadfence and threadfence_system
 
 
@@ -153,6 +158,8 @@ class Barriers:
     reach: whom it orders. At a barrier BLOCK_SCOPE or GRID_SCOPE; at a warp operation a bit for each lane that syncwarp
     names, 0 where no order of memory is promised; at a fence FENCE_BLOCK or FENCE. Without it barriers are of the
     block, and warp operations order nothing.
+    part: which part a lane takes in a warp operation. In a shuffle 1 more than the lane whose value it asks for, its
+    own where it asks for one beyond the warp; in a vote VOTED_NO or VOTED_YES; in a match COMPARED; else 0.
     """
 
     block: NDArray[np.unsignedinteger]  # linear number in the grid
@@ -161,10 +168,12 @@ class Barriers:
     site: NDArray[np.unsignedinteger]  # index in the trace's `sites`
     step: NDArray[np.unsignedinteger]  # accesses of the launch before it
     reach: NDArray[np.unsignedinteger] = field(default_factory=lambda: np.empty(0, np.uint8))
+    part: NDArray[np.unsignedinteger] = field(default_factory=lambda: np.empty(0, np.uint8))
 
     def __post_init__(self) -> None:
-        if not len(self.reach):
-            object.__setattr__(self, "reach", np.zeros(len(self.step), np.uint8))
+        for name in ("reach", "part"):
+            if not len(getattr(self, name)):
+                object.__setattr__(self, name, np.zeros(len(self.step), np.uint8))
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +212,7 @@ class MissingLanes:
 
 def no_barriers() -> Barriers:
     """Return the arrivals of a launch without any."""
-    return Barriers(*_no_rows(6))
+    return Barriers(*_no_rows(7))
 
 
 def _nothing_outside() -> OutOfBounds:

@@ -77,11 +77,12 @@ class Recorder:
         return self._part_numbers[whole, name]
 
     def arrive(
-        self, context: int, code: Code, instruction: int, reach: int = BLOCK_SCOPE, *, warp: bool = False
+        self, context: int, code: Code, instruction: int, reach: int = BLOCK_SCOPE, part: int = 0, *,
+        warp: bool = False,
     ) -> None:  # fmt: skip
         """Record that a thread came to a barrier, or (warp) to a warp operation or a fence; see `Barriers`."""
         arrivals = self.warp_arrivals if warp else self.arrivals
-        arrivals.extend((context, code, instruction, self.accesses + len(self.log) // FIELDS, reach))
+        arrivals.extend((context, code, instruction, self.accesses + len(self.log) // FIELDS, reach, part))
 
     def record_out_of_bounds(
         self, context: int, coded: int, code: Code, instruction: int, cell: int, text: str
@@ -146,11 +147,11 @@ class Recorder:
     def barriers(self, *, warp: bool = False) -> Barriers:
         """Return the arrivals at barriers, or at warp operations, as columns."""
         arrivals = self.warp_arrivals if warp else self.arrivals
-        contexts, codes, instructions, steps, reach = (arrivals[i::5] for i in range(5))
+        contexts, codes, instructions, steps, reach, part = (arrivals[i::6] for i in range(6))
         where = self._context_columns(np.array(contexts, np.int64))
         kind = np.full(len(codes), BARRIER, np.uint8)
         site = self._site_column(codes, np.array(instructions, np.int64), kind)
-        columns = [where[:, 0], where[:, 1], where[:, 2], site, *np.array([steps, reach], np.int64)]
+        columns = [where[:, 0], where[:, 1], where[:, 2], site, *np.array([steps, reach, part], np.int64)]
         return Barriers(*(narrow(c) for c in columns))
 
     def outside(self) -> OutOfBounds:

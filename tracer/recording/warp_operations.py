@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..model.trace import WARP, MissingLanes
+from ..model.trace import COMPARED, VOTED_NO, VOTED_YES, WARP, MissingLanes
 from ..model.user_code import Code
 
 ALL = 0xFFFFFFFF
 Instruction = tuple[Code, int]  # the instruction that a warp operation is
-Converge = Callable[..., dict[int, Any]]  # (mask, value, *, orders=False, source=None), see WarpOperations
+Converge = Callable[
+    ..., dict[int, Any]
+]  # (mask, value, *, orders=False, source=None, part=0), see WarpOperations
 
 
 class ConvergingLanes:
@@ -37,7 +39,8 @@ class WarpOperations:
     """The warp functions of `cuda`.
 
     `converge(mask, value)` waits for the lanes and returns {lane: value}; with `orders` it orders their memory, which
-    a shuffle or a vote does not promise ("Warp Shuffle Functions"). `source` is the lane whose value is taken.
+    a shuffle or a vote does not promise ("Warp Shuffle Functions"). `source` is the lane whose value is taken, `part`
+    the lane's part in the operation (`Barriers`).
     """
 
     def __init__(self, converge: Converge, lane: Callable[[], int]) -> None:
@@ -65,36 +68,43 @@ class WarpOperations:
         return self._from(mask, value, self._lane() ^ int(lane_mask))
 
     def _from(self, mask: int, value: Any, source: int) -> Any:
-        return self._converge(mask, value, source=source).get(source, value)
+        giver = source if 0 <= source < WARP else self._lane()
+        return self._converge(mask, value, source=source, part=giver + 1).get(source, value)
 
     def all_sync(self, mask: int, predicate: Any) -> bool:
         """Return whether the predicate holds in every lane."""
-        return all(self._converge(mask, predicate).values())
+        return all(self._converge(mask, predicate, part=_vote(predicate)).values())
 
     def any_sync(self, mask: int, predicate: Any) -> bool:
         """Return whether the predicate holds in any lane."""
-        return any(self._converge(mask, predicate).values())
+        return any(self._converge(mask, predicate, part=_vote(predicate)).values())
 
     def eq_sync(self, mask: int, predicate: Any) -> bool:
         """Return whether the predicate is the same in every lane."""
-        return len({bool(p) for p in self._converge(mask, predicate).values()}) == 1
+        return len({bool(p) for p in self._converge(mask, predicate, part=_vote(predicate)).values()}) == 1
 
     def ballot_sync(self, mask: int, predicate: Any) -> int:
         """Return a bit for each lane in which the predicate holds."""
-        return lanes(lane for lane, p in self._converge(mask, predicate).items() if p)
+        return lanes(lane for lane, p in self._converge(mask, predicate, part=_vote(predicate)).items() if p)
 
     def match_any_sync(self, mask: int, value: Any) -> int:
         """Return a bit for each lane with the same value."""
-        return lanes(lane for lane, other in self._converge(mask, value).items() if other == value)
+        return lanes(
+            lane for lane, other in self._converge(mask, value, part=COMPARED).items() if other == value
+        )
 
     def match_all_sync(self, mask: int, value: Any) -> tuple[int, bool]:
         """Return (the mask, True) where all lanes have the same value, else (0, False)."""
-        same = all(other == value for other in self._converge(mask, value).values())
+        same = all(other == value for other in self._converge(mask, value, part=COMPARED).values())
         return (int(mask) & ALL if same else 0), same
 
     def lanemask_lt(self) -> int:
         """Return a bit for each lane below this one."""
         return (1 << self._lane()) - 1
+
+
+def _vote(predicate: Any) -> int:
+    return VOTED_YES if predicate else VOTED_NO
 
 
 def warp_operations(converge: Converge, lane: Callable[[], int]) -> dict[str, Any]:

@@ -246,7 +246,7 @@ def _noting_fresh(described: Array | Scalar, value: Any) -> Array | Scalar:
 
     ary = array_in(value)
     if isinstance(described, Array) and ary is not None and fresh_memory.is_fresh(ary):
-        return replace(described, fill="empty")
+        return replace_launch(described, fill="empty")
     return described
 
 

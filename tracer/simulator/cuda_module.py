@@ -92,10 +92,12 @@ def _arrive(execution: Execution, vote: Any, frame: FrameType, reach: int = BLOC
 
 
 def _converge_under(execution: Execution) -> Converge:
-    def converge(mask: int, value: Any, *, orders: bool = False, source: int | None = None) -> dict[int, Any]:
+    def converge(
+        mask: int, value: Any, *, orders: bool = False, source: int | None = None, part: int = 0
+    ) -> dict[int, Any]:
         """Meet the lanes of a mask, called by a warp operation that a kernel calls, perhaps through `_from`."""
         frame = _frame(2 if source is None else 3)
-        execution.arrive(frame, int(mask) & ALL if orders else 0, warp=True)
+        execution.arrive(frame, int(mask) & ALL if orders else 0, part, warp=True)
         return execution.scheduler.converge(int(mask), value, execution.instruction_of(frame), source)
 
     return converge

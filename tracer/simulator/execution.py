@@ -151,9 +151,11 @@ class Execution:
         """Return the code that a frame runs, a library's with the user's that called it, and its instruction."""
         return self.scheduler.user_code.locate(frame)
 
-    def arrive(self, frame: FrameType, reach: int, *, warp: bool = False) -> None:
+    def arrive(self, frame: FrameType, reach: int, part: int = 0, *, warp: bool = False) -> None:
         """Record that the current thread is at a barrier, or (warp) a warp operation or fence; see `Barriers`."""
-        self.recorder.arrive(self.scheduler.current.context, *self.instruction_of(frame), reach, warp=warp)
+        self.recorder.arrive(
+            self.scheduler.current.context, *self.instruction_of(frame), reach, part, warp=warp
+        )
 
     def execute(
         self, kernel: FunctionType, grid: Dim3, dim: Dim3, arguments: tuple[Any, ...], debug: bool,

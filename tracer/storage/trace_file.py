@@ -26,6 +26,7 @@ from .validation import (
     LARGEST_BYTES,
     LONGEST_TEXT,
     OUTSIDE_COLUMNS,
+    Announced,
     TooLargeError,
     check_announced,
     check_meta,
@@ -39,6 +40,9 @@ LARGEST_META = 32_000_000  # bytes of JSON: names, launch, source texts
 TABLES = {"barriers": BARRIER_COLUMNS, "warp_barriers": BARRIER_COLUMNS, "outside": OUTSIDE_COLUMNS}
 OF_TABLES = tuple(f"{table}.{name}" for table, names in TABLES.items() for name in names)
 INTEGERS = (*ACCESS_COLUMNS, *OF_TABLES, "blocks", "recorded")
+LATER = tuple(
+    f"{table}.part" for table in ("barriers", "warp_barriers")
+)  # files of earlier versions lack these
 BY_OWNER = ("phase", "op", "buffer", "site")
 BY_SITE = ("index", "value")
 OPTIONAL = re.compile(r"value|outside\.cell|initial\.(?:0|[1-9]\d{0,5})")
@@ -218,8 +222,10 @@ def _read(file: IO[bytes], mapped: bool) -> Trace:
             meta = _read_meta(members)
             check_meta(meta)
             names = _wanted(members)
-            check_announced(meta, {name: npz.header(members, name) for name in names})
+            check_announced(meta, _with_later({name: npz.header(members, name) for name in names}))
             columns = {name: npz.read(members, name, file if mapped else None) for name in names}
+        for name in LATER:
+            columns.setdefault(name, np.zeros(len(columns[name.replace("part", "step")]), np.uint8))
         trace = _trace(meta, _unpack(columns) if meta.packed else columns)
         check_trace(trace)
     except TooLargeError as error:
@@ -249,9 +255,15 @@ def _wanted(members: zipfile.ZipFile) -> list[str]:
     sizes = npz.sizes(members)
     names = [name for name in sizes if name != "meta"]
     unknown = [name for name in names if name not in INTEGERS and not OPTIONAL.fullmatch(name)]
-    if unknown or not sizes.keys() >= set(INTEGERS) or sum(sizes.values()) > LARGEST_BYTES:
+    if unknown or not sizes.keys() >= set(INTEGERS) - set(LATER) or sum(sizes.values()) > LARGEST_BYTES:
         raise ValueError("names or sizes of its columns")
     return names
+
+
+def _with_later(announced: dict[str, Announced]) -> dict[str, Announced]:
+    """Return what the columns of a file announce, with those that files of earlier versions lack."""
+    lengths = {name: announced[name.replace("part", "step")][1] for name in LATER}
+    return {name: (np.dtype(np.uint8), length) for name, length in lengths.items()} | announced
 
 
 def _trace(meta: _Meta, columns: Columns) -> Trace:

@@ -20,6 +20,7 @@ from ..model.counter_names import NAMES
 from ..model.grouping import group_starts, positions_in_group, stable_order
 from ..model.launch import Array, Launch, Scalar, ScheduleKind, decode
 from ..model.trace import (
+    COMPARED,
     FENCE,
     GRID_SCOPE,
     SPACES,
@@ -52,7 +53,7 @@ LONGEST_SOURCE = 4_000_000  # characters of a file's text
 MOST_DIMENSIONS = 32
 CHUNK = 1 << 16  # rows that are looked up at once
 ACCESS_COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "step")
-BARRIER_COLUMNS = ("block", "thread", "phase", "site", "step", "reach")
+BARRIER_COLUMNS = ("block", "thread", "phase", "site", "step", "reach", "part")
 OUTSIDE_COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "step")
 DTYPES = frozenset(np.dtype(kind).name for kind in "?bhilqBHILQefdFD")
 NUMBERS = re.compile(r"[<|](?:b1|[iu][1248]|f[248]|c8|c16)")
@@ -152,8 +153,8 @@ def check_trace(trace: Trace) -> None:
     """
     _check_blocks(trace)
     _check_accesses(trace)
-    _check_barriers(trace, trace.barriers, GRID_SCOPE)
-    _check_barriers(trace, trace.warp_barriers, FENCE)
+    _check_barriers(trace, trace.barriers, GRID_SCOPE, 0)
+    _check_barriers(trace, trace.warp_barriers, FENCE, COMPARED)
     _check_phases(trace)
     _check_outside(trace)
     for lost in trace.missing:
@@ -344,11 +345,12 @@ def _check_accesses(trace: Trace) -> None:
     _require(_below(trace.step, 2**62 // max(1, warps)), "step of an access")
 
 
-def _check_barriers(trace: Trace, barriers: Barriers, widest: int) -> None:
-    """Check arrivals at barriers, or at warp operations; widest: the largest reach that there is."""
+def _check_barriers(trace: Trace, barriers: Barriers, widest: int, largest_part: int) -> None:
+    """Check arrivals at barriers, or at warp operations; widest: the largest reach that there is, and so the part."""
     _require(_below(barriers.thread, trace.threads), "a thread outside its block at a barrier")
     _require(_below(barriers.site, len(trace.sites)), "a barrier at no site")
     _require(_below(barriers.reach, widest + 1), "reach of a barrier")
+    _require(_below(barriers.part, largest_part + 1), "part of a lane in a barrier")
     _require(_below(barriers.step, 2**62), "step of a barrier")
     _require(_are_among(barriers.block, trace.blocks), "a barrier of a block that did not run")
 

@@ -11,7 +11,7 @@ from ...model.trace import Barriers
 from .growing_columns import GrowingColumns
 
 SOME = 1 << 16
-NAMES = ("block", "thread", "phase", "site", "step", "reach")
+NAMES = ("block", "thread", "phase", "site", "step", "reach", "part")
 
 
 class BarrierLog:
@@ -22,10 +22,12 @@ class BarrierLog:
         self._waiting: list[tuple[Ints, ...]] = []
         self._count = 0  # of arrivals that wait
 
-    def add(self, block: Ints, thread: Ints, phase: Ints, site: Ints, step: Ints, reach: Ints) -> None:
+    def add(
+        self, block: Ints, thread: Ints, phase: Ints, site: Ints, step: Ints, reach: Ints, part: Ints
+    ) -> None:
         """Add arrivals of threads in a phase at sites of the program; `step` counts the accesses made until then."""
         if len(thread):
-            self._waiting.append((block, thread, phase, site, step, reach))
+            self._waiting.append((block, thread, phase, site, step, reach, part))
             self._count += len(thread)
             if self._count >= SOME:
                 self._keep()
@@ -42,8 +44,8 @@ class BarrierLog:
         self._keep()
         if not len(self._kept):
             return Barriers(*(np.empty(0, np.uint8) for _ in NAMES))
-        block, thread, phase, site, step, reach = (narrow(c) for c in self._kept.columns().values())
+        block, thread, phase, site, step, reach, part = (narrow(c) for c in self._kept.columns().values())
         final = np.zeros(int(site.max()) + 1, np.int64)
         for number in np.flatnonzero(np.bincount(site)).tolist():
             final[number] = number_of(number)
-        return Barriers(block, thread, phase, narrow(final[site]), step, reach)
+        return Barriers(block, thread, phase, narrow(final[site]), step, reach, part)

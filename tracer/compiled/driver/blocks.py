@@ -13,7 +13,7 @@ from ...recording.warp_operations import ALL
 from ..state import StopReason, Word
 from .memory import LaunchMemory
 from .row_recorder import RowRecorder
-from .synchronisation import BlockWarpBarriers, ThreadTables, vote
+from .synchronisation import BlockWarpBarriers, ThreadTables, parts, vote
 
 SIZE, BEGIN, RESUME = range(3)
 
@@ -111,11 +111,12 @@ class BlockRunner:
 
     def _arrive(self, threads: Ints, *, warp: bool) -> None:
         if len(threads):
-            reach = np.full(len(threads), BLOCK_SCOPE)
+            reach, part = np.full(len(threads), BLOCK_SCOPE), np.zeros(len(threads), np.int64)
             if warp:  # of the warp operations, syncwarp alone orders memory
                 reach = np.where(
                     self._reason[threads] == StopReason.SYNCWARP, self._tables.mask[threads] & ALL, 0
                 )
+                part = parts(self._tables, threads)
             self._recorder.arrived(
-                threads, self._stop_site[threads], self._stop_step[threads], reach, warp=warp
+                threads, self._stop_site[threads], self._stop_step[threads], reach, part, warp=warp
             )

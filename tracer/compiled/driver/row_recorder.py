@@ -124,12 +124,16 @@ class RowRecorder(Recorder):
         self.state[Word.SWEEP] = last * self.threads
         self.state[Word.BLOCK], self.state[Word.PHASE], self.state[Word.UNIFORM] = block, phase, uniform
 
-    def arrived(self, threads: Ints, site: Ints, step: Ints, reach: Ints, *, warp: bool = False) -> None:
-        """Record that threads, in the sweep under way, came to barriers, or to warp operations."""
+    def arrived(
+        self, threads: Ints, site: Ints, step: Ints, reach: Ints, part: Ints, *, warp: bool = False
+    ) -> None:
+        """Record that threads, in the sweep under way, came to barriers, or to warp operations; see `Barriers`."""
         self._take_arrivals()
         if self.streaming is None:
             block, phase = (np.full(len(threads), self.state[word]) for word in (Word.BLOCK, Word.PHASE))
-            (self._arrived_warp if warp else self._arrived).add(block, threads, phase, site, step, reach)
+            (self._arrived_warp if warp else self._arrived).add(
+                block, threads, phase, site, step, reach, part
+            )
 
     def _take_arrivals(self) -> None:
         """Take what compiled code noted of barriers; of blocks that are not kept, nothing is."""
@@ -138,8 +142,9 @@ class RowRecorder(Recorder):
         if self.streaming is None:
             sweep, thread = np.divmod(context, self.threads)
             self._arrived.add(
-                self._blocks[sweep], thread, self._phases[sweep], site, step, np.full(len(step), BLOCK_SCOPE)
-            )
+                self._blocks[sweep], thread, self._phases[sweep], site, step, np.full(len(step), BLOCK_SCOPE),
+                np.zeros(len(step), np.int64),
+            )  # fmt: skip
         self.state[Word.ARRIVED] = 0
 
     def site(self, number: int) -> int:

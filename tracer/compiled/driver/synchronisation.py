@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.array_types import Ints
-from ...model.trace import WARP
+from ...model.trace import COMPARED, VOTED_NO, VOTED_YES, WARP
 from ...recording.warp_operations import ALL, Participants, lanes
 from ..state import StopReason
 
@@ -129,6 +129,28 @@ class BlockWarpBarriers:
         sources = [s for t in waiting for s in _source(tables.reason[t], t % WARP, int(tables.extra[t]))]
         there, still = (1 << len(mine)) - 1, lanes(np.flatnonzero(mine).tolist())
         self._check(Participants(self._block, warp, mask, sites, sources, there, still, now))
+
+
+def parts(tables: ThreadTables, threads: Ints) -> Ints:
+    """Return which part threads take in the warp operations that they have come to; see `Barriers`."""
+    reason, lane, extra = tables.reason[threads], threads % WARP, tables.extra[threads]
+    given = np.select(
+        [
+            reason == StopReason.SHUFFLE,
+            reason == StopReason.UP,
+            reason == StopReason.DOWN,
+            reason == StopReason.XOR,
+        ],
+        [extra % WARP, lane - extra, lane + extra, lane ^ extra],
+        -WARP,
+    )
+    shuffled = (reason >= StopReason.SHUFFLE) & (reason <= StopReason.XOR)
+    voted = (reason >= StopReason.ALL) & (reason <= StopReason.BALLOT)
+    matched = (reason == StopReason.MATCH_ANY) | (reason == StopReason.MATCH_ALL)
+    giver = np.where((given >= 0) & (given < WARP), given, lane) + 1
+    vote = np.where(tables.out[threads] != 0, VOTED_YES, VOTED_NO)
+    part: Ints = np.select([shuffled, voted, matched], [giver, vote, COMPARED], 0)
+    return part
 
 
 def _source(reason: int, lane: int, extra: int) -> tuple[int, ...]:
