@@ -34,7 +34,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/model": ("kernels/scenarios",),
     "tracer/processes": (),
     "tracer/storage": ("tracer/model",),
-    "tracer/dataflow": (),
+    "tracer/dataflow": ("tracer/model",),
     "tracer/analysis": ("tracer/model", "tracer/dataflow", "kernels/scenarios"),
     "tracer/races": ("tracer/model", "tracer/analysis"),
     "tracer/type_inference": ("tracer/model", "tracer/processes", "tracer/storage"),

@@ -1,7 +1,8 @@
 """How a kind of request looks: its colour, and a pattern that tells it without the colour.
 
 A store has a dark bar along its foot, shared memory a light dot, an atomic a light cross, a local access
-a light edge, a constant a dark edge; waiting is hatched. The timeline and the legend draw the same.
+a light edge, a constant a dark edge, a warp operation two crossing ways; waiting is hatched. The timeline and the
+legend draw the same.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from ...tracer.model.array_types import Mask
 from .theme import Theme
 
 Pixels = NDArray[np.uint32]
-WAITING = "waiting"
-# The looks in the order of their codes in a picture: 0 is nothing, then the kinds, then waiting.
-LOOKS = ("", *REQUEST_KINDS, WAITING)
+WAITING, EXCHANGE = "waiting", "warp operation"
+# The looks in the order of their codes in a picture: 0 is nothing, then the kinds, the warp operations, then waiting.
+LOOKS = ("", *REQUEST_KINDS, EXCHANGE, WAITING)
 
 
 def cell(
@@ -30,8 +31,8 @@ def cell(
     pixels = np.full((height, width), base.rgb(), np.uint32)
     if look == WAITING:
         pixels[hatch(width, height, pitch)] = theme.colour(WAITING).rgb()
-    if look in REQUEST_KINDS and patterned:
-        _mark(pixels, base, look)
+    if look not in ("", WAITING) and patterned:
+        _mark(pixels, base, look, theme)
     return pixels
 
 
@@ -56,11 +57,13 @@ def image(pixels: Pixels) -> QImage:
     return QImage(packed.data, width, height, width * 4, QImage.Format.Format_RGB32).copy()
 
 
-def _mark(pixels: Pixels, base: QColor, kind: str) -> None:
+def _mark(pixels: Pixels, base: QColor, kind: str, theme: Theme) -> None:
     height, width = pixels.shape
     y, x = np.mgrid[:height, :width]
     space, _, verb = kind.partition(" ")
     light, dark = mixed(base, "#FFFFFF", 0.62).rgb(), mixed(base, "#000000", 0.42).rgb()
+    if kind == EXCHANGE:
+        light = theme.colour("panel").rgb()
     if space in SHAPES:
         pixels[SHAPES[space](x, y, width, height)] = light
     if space == "constant":
@@ -88,6 +91,12 @@ def _cross(x: NDArray[np.int64], y: NDArray[np.int64], width: int, height: int) 
     return np.asarray(((dx <= arm) & (dy <= thick)) | ((dy <= arm) & (dx <= thick)))
 
 
+def _crossing(x: NDArray[np.int64], y: NDArray[np.int64], width: int, height: int) -> Mask:
+    arm, thick = min(width, height) * 0.32, max(0.7, min(width, height) * 0.08)
+    dx, dy = np.abs(x - (width - 1) / 2), np.abs(y - (height - 1) / 2)
+    return np.asarray((np.abs(dx - dy) <= thick) & (dx <= arm))
+
+
 def _edge(x: NDArray[np.int64], y: NDArray[np.int64], width: int, height: int) -> Mask:
     return x < max(1, width // 5)
 
@@ -96,4 +105,5 @@ SHAPES: dict[str, Callable[[NDArray[np.int64], NDArray[np.int64], int, int], Mas
     "shared": _dot,
     "atomic": _cross,
     "local": _edge,
+    "warp": _crossing,
 }

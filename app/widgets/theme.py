@@ -128,6 +128,7 @@ class Theme:
 
     def colour(self, name: str) -> QColor:
         """Return the colour of a palette field or of a kind of request."""
+        name = "muted" if name == "warp operation" else name
         return QColor(_colour(KIND_COLOURS.get(name) or getattr(self.palette, name)))
 
 

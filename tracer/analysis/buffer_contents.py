@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dataflow.load_destinations import LoadDestinations
 from ..model.array_types import Ints
 from ..model.grouping import offsets
 from ..model.trace import Op, Trace, poison
 from .access_history import AccessHistory, BufferCells, TimedAccesses
-from .load_destinations import LoadDestinations
 from .requests import Requests
 
 NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2  # where a loaded element goes

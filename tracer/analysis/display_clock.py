@@ -59,7 +59,7 @@ def _rounds(trace: Trace, ordered: OrderedRequests) -> Ints:
     np.maximum.at(longest, (ordered.block_position, ordered.phase), ordered.position + 1)
     ran = np.arange(longest.shape[1]) < phases[:, None]
     lengths = (longest + 1) * ran
-    return _begins(trace, lengths)[ordered.block_position, ordered.phase] + _highest_so_far(ordered)
+    return _begins(trace, lengths)[ordered.block_position, ordered.phase] + highest_so_far(ordered)
 
 
 def _begins(trace: Trace, lengths: Ints) -> Ints:
@@ -79,7 +79,7 @@ def _begins(trace: Trace, lengths: Ints) -> Ints:
     return begin
 
 
-def _highest_so_far(ordered: OrderedRequests) -> Ints:
+def highest_so_far(ordered: OrderedRequests) -> Ints:
     """Return each request's position, or that of an earlier one of its warp and phase that is larger."""
     group = np.zeros(len(ordered.block_position), np.int64)
     group[group_starts(ordered.block_position, ordered.warp, ordered.phase)[1:]] = 1

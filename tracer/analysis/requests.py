@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from ..model.array_types import Ints
 from ..model.grouping import offsets, stable_order
 from ..model.trace import WARP, Op, Trace
-from .display_clock import moments_of, phase_counts
+from .display_clock import phase_counts
 from .request_cost import CHUNK, costs_of
 from .request_order import ordered_requests
 from .request_order_fast import index_dtype
+from .warp_exchanges import WarpExchanges, no_exchanges, timed
 
 # What a request is, as drawn and counted everywhere: `Requests.kind` is an index of this tuple.
 REQUEST_KINDS = (
@@ -60,6 +61,7 @@ class Requests:
     span_start: NDArray[np.int64]  # the moment before the first of a phase
     span_end: NDArray[np.int64]  # the last moment of a phase
     end: int  # the last moment
+    exchanges: WarpExchanges  # the shuffles and votes, each at a moment of its own
 
     def __len__(self) -> int:
         return len(self.moment)
@@ -75,7 +77,7 @@ def requests_of(trace: Trace) -> Requests:
     if not len(trace):
         return _nothing(trace)
     ordered = ordered_requests(trace)
-    moment = moments_of(trace, ordered)
+    moment, exchanges = timed(trace, ordered)
     by_moment = stable_order(moment)
     lanes = ordered.lanes[by_moment]
     start = offsets(lanes)
@@ -86,10 +88,17 @@ def requests_of(trace: Trace) -> Requests:
         mine, number = slice(start[low], start[high]), np.repeat(np.arange(low, high), lanes[low:high])
         order[mine] = ordered.rows[np.arange(start[low], start[high]) + moved[number]]
         request[order[mine]] = number
-    return _filled(trace, moment[by_moment], request, order, start)
+    return _filled(trace, moment[by_moment], request, order, start, exchanges)
 
 
-def _filled(trace: Trace, moment: Ints, request: NDArray[Any], order: NDArray[Any], start: Ints) -> Requests:
+def _filled(
+    trace: Trace,
+    moment: Ints,
+    request: NDArray[Any],
+    order: NDArray[Any],
+    start: Ints,
+    exchanges: WarpExchanges,
+) -> Requests:
     """Return the requests with every column, from their order, moments and accesses."""
     head = order[start[:-1]]
     columns = (trace.block, trace.thread, trace.phase, trace.site, trace.buffer)
@@ -97,11 +106,23 @@ def _filled(trace: Trace, moment: Ints, request: NDArray[Any], order: NDArray[An
     op = trace.op[head]
     kind = np.array([[_kind(b.space, op) for op in Op] for b in trace.buffers], np.uint8)[buffer, op]
     sectors, wavefronts = costs_of(trace, order, start)
-    spans = _spans(trace, block, phase, moment)
+    spans = _spans(trace, *_together(exchanges, block, phase, moment))
+    end = max(int(moment[-1]), int(exchanges.moment[-1]) if len(exchanges) else 0)
     return Requests(
         block, thread // WARP, phase, site, buffer, op, kind, moment, np.diff(start), sectors, wavefronts,
-        request, order, start, *spans, int(moment[-1]),
+        request, order, start, *spans, end, exchanges,
     )  # fmt: skip
+
+
+def _together(exchanges: WarpExchanges, block: Ints, phase: Ints, moment: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return block, phase and moment of requests and exchanges, ascending by moment."""
+    if not len(exchanges):
+        return block, phase, moment
+    moments = np.concatenate([moment, exchanges.moment])
+    order = stable_order(moments)
+    pairs = ((block, exchanges.block), (phase, exchanges.phase))
+    blocks, phases = (np.concatenate(pair)[order] for pair in pairs)
+    return blocks, phases, moments[order]
 
 
 def _kind(space: str, op: Op) -> int:
@@ -131,5 +152,5 @@ def _nothing(trace: Trace) -> Requests:
     kind, start = none.astype(np.uint8), np.zeros(1, np.int64)
     return Requests(
         none, none, none, none, none, kind, kind, none, none, none, none, none, none, start,
-        *_spans(trace, none, none, none), 0,
+        *_spans(trace, none, none, none), 0, no_exchanges(),
     )  # fmt: skip

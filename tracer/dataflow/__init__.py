@@ -1,1 +1,1 @@
-"""Which stores a loaded value reaches, from the source text alone: read as a syntax tree, never run."""
+"""Which stores a loaded value reaches: by the source, read as a syntax tree and never run, and the trace."""

@@ -13,7 +13,7 @@ from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Trace
 from ...model.session import Session
 
-WarpState = Literal["absent", "before", "request", "waiting", "idle", "after"]
+WarpState = Literal["absent", "before", "request", "exchange", "waiting", "idle", "after"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class WarpActivity:
 class WarpStatus:
     """What a warp does at a moment."""
 
-    state: WarpState  # before its first request, at one, waiting at a barrier, between two, after its last
+    state: WarpState  # before its first request, at one, exchanging, waiting at a barrier, between two, after its last
     phase: int  # of the request, else of the block
     request: int = -1  # its request then, -1 for none
     site: int = -1  # the place in the source, -1 for none
@@ -105,6 +105,9 @@ def warp_status(block: BlockActivity, warp: WarpActivity, requests: Requests, mo
     if last >= 0 and warp.moments[last] == now:
         mine = int(warp.requests[last])
         return WarpStatus("request", int(requests.phase[mine]), mine, int(requests.site[mine]))
+    exchange = requests.exchanges.of(block.block, warp.warp, now)
+    if exchange >= 0:
+        return WarpStatus("exchange", phase, site=int(requests.exchanges.site[exchange]))
     first, final = block.span
     if now < first:
         return WarpStatus("before", phase)

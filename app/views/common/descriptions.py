@@ -7,7 +7,7 @@ import numpy as np
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.trace import WARP, Buffer, Op
 from ...model.session import Selection, Session
-from .wording import buffer_text, element_text, plural
+from .wording import buffer_text, count_text, element_text, plural
 
 VERBS = {"load": ("reads", "from"), "store": ("writes", "to"), "atomic": ("updates", "in")}
 
@@ -18,7 +18,27 @@ def warp_caption(session: Session, moment: int, selection: Selection, *, brief: 
     block, warp = requests.block[now.start : now.stop], requests.warp[now.start : now.stop]
     mine = np.flatnonzero((block == selection.block) & (warp == selection.thread // WARP)) + now.start
     texts = [_request_text(session, r, brief) for r in mine.tolist()]
+    exchange = requests.exchanges.of(selection.block, selection.thread // WARP, moment)
+    if exchange >= 0:
+        texts.append(exchange_text(session, exchange))
     return "; ".join(texts) if texts else _idle_text(session, moment, selection.block)
+
+
+def exchange_text(session: Session, exchange: int) -> str:
+    """Return what lanes give to each other: shuffles, 16 lanes get the value of another lane, line 15."""
+    exchanges = session.requests.exchanges
+    lanes = len(exchanges.lanes(exchange)[0])
+    where = f"line {session.trace.sites[int(exchanges.site[exchange])].line}"
+    kind = exchanges.kind(exchange)
+    if kind == "vote":
+        yes = int((exchanges.votes(exchange) == 1).sum())
+        return f"votes: {count_text(yes)} of {plural(lanes, 'lane')} say yes, {where}"
+    if kind == "match":
+        return f"compares the values of {plural(lanes, 'lane')}, {where}"
+    givers = exchanges.givers(exchange)
+    others = int(((givers >= 0) & (givers != np.arange(WARP))).sum())
+    gets = "gets" if others == 1 else "get"
+    return f"shuffles: {plural(others, 'lane')} of {lanes} {gets} another lane's value, {where}"
 
 
 def _idle_text(session: Session, moment: int, block: int) -> str:

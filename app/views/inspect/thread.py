@@ -36,6 +36,7 @@ STATES: dict[WarpState, str] = {
     "absent": "the trace holds no accesses of this block",
     "before": "not started yet",
     "request": "no access: other lanes of its warp make one",
+    "exchange": "exchanges values with its warp",
     "waiting": "waits at the barrier",
     "idle": "between two accesses",
     "after": "finished",

@@ -16,6 +16,7 @@ from ...widgets.theme import Theme
 from ..common import cell_colours
 from ..common.descriptions import warp_caption
 from ..common.drawing import rect, width_of
+from ..common.exchange_paint import LANES, draw_exchange
 from ..common.geometry import Box
 from ..common.wording import block_text, buffer_text, mark_of
 from . import descriptions
@@ -107,6 +108,7 @@ class MemoryPicture:
             else:
                 words.draw_name(painter, place, buffers[number], room, self.theme)
         words.draw_caption(painter, layout.caption, self._caption(state), self.theme)
+        self._paint_exchange(painter, state, layout.caption)
         painter.restore()
         painter.drawPixmap(
             QPointF(room.x, clip.bottom), self._legend_picture(state, painter.deviceTransform().m11())
@@ -238,6 +240,14 @@ class MemoryPicture:
         ).items():
             paint.draw_written(painter, layout.places[number], elements, self.theme)
 
+    def _paint_exchange(self, painter: QPainter, state: ViewState, caption: Box) -> None:
+        """Draw which lanes of the selected warp give each other values now, where there is room below the words."""
+        data = self._once("exchange", lambda: self.data.exchange(*state.now), state.now)
+        line = words.line_of(self.theme)
+        if data and caption.height >= (LANES + 2) * line:
+            below = caption.inset(top=2.4 * line)
+            draw_exchange(painter, below._replace(height=LANES * line), data, self.theme)
+
     def _paint_loads(self, painter: QPainter, state: ViewState, layout: MemoryLayout) -> None:
         """Draw loads on their way while time passes, and the ways of the selected warp's while it stands."""
         places, fraction = layout.places, state.moment - math.floor(state.moment)
@@ -258,6 +268,8 @@ class MemoryPicture:
         raced = self._once("race text", lambda: self.data.race_text(*state.now), (state.now, self.data.races))
         if raced:
             return [title, doing, self._say("alert", f"Race: {raced}."), self._say("brief", f"race: {raced}")]
+        if self.data.exchange(*state.now):
+            return [title, doing, brief]
         if not layout.tiles:
             return [title, doing, block, brief]
         note = self._say("note", f"shared memory of {block_text(session.trace, selection.block)}")
@@ -288,7 +300,8 @@ class MemoryPicture:
         bold = self.theme.font(words.NAME, bold=True)
         name = max((width_of(buffer_text(b), bold) for b in above), default=0.0)
         line = words.line_of(self.theme)
-        metrics = Metrics(line, needs.left, needs.right, min(name, 8 * line), needs.tiles)
+        lanes = LANES if len(self.data.session.requests.exchanges) else 0.0
+        metrics = Metrics(line, needs.left, needs.right, min(name, 8 * line), needs.tiles, lanes)
         return arrange(buffers, roles, self.room(state), metrics, self.data.stored)
 
     def _groups(self, state: ViewState) -> list[ColourGroup]:

@@ -16,6 +16,7 @@ from ....tracer.model.array_types import Ints, Mask
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
 from ..common import cell_colours
+from ..common.exchange_paint import ExchangeData, exchange_data
 from ..common.heat import HEATS, element_heat, heat_moments
 from . import outlines as marks
 from .footprints import Footprints, footprints_of
@@ -293,6 +294,12 @@ class MemoryViewData:
         if "races" not in self._found and self.session.is_examined:
             self._found["races"] = raced_elements(self.session)
         return self._found.get("races")
+
+    def exchange(self, moment: int, selection: Selection) -> ExchangeData | None:
+        """Return what the lanes of the selected warp give each other at a moment, None where they do not."""
+        exchanges, (warp, lane) = self.session.requests.exchanges, divmod(selection.thread, WARP)
+        found = exchanges.of(selection.block, warp, moment) if len(exchanges) else -1
+        return exchange_data(exchanges, found, lane) if found >= 0 else None
 
     def race_marks(
         self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]

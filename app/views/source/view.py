@@ -15,7 +15,7 @@ from ....tracer.measure.cuda_c import source_of
 from ....tracer.model.syntax_tree import syntax_tree
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
-from ...widgets.patterns import WAITING, mixed
+from ...widgets.patterns import EXCHANGE, WAITING, mixed
 from ...widgets.plain_text import RichLabel, markup
 from ...widgets.switch import Switch
 from ...widgets.theme import Theme
@@ -167,7 +167,8 @@ class SourceView(View):
         now = warp_status(*self._activity, self.session.requests, self.moment)
         if now.state == "request":
             return now.site, REQUEST_KINDS[self.session.requests.kind[now.request]]
-        return (now.site, WAITING) if now.state == "waiting" else (-1, "")
+        look = {"waiting": WAITING, "exchange": EXCHANGE}.get(now.state, "")
+        return (now.site, look) if look else (-1, "")
 
     def _line_counts(self, moment: int) -> dict[tuple[str, int], int]:
         """Return the figure of every line of every file by a moment."""

@@ -11,6 +11,7 @@ from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints
 from ...model.session import Session
 from ..common.activity import BlockActivity, block_activity, warp_activity, warp_status
+from ..common.descriptions import exchange_text
 from ..common.wording import block_text, buffer_text, phase_text, plural
 from .paint import TimelineLayout, TimelineViewData
 
@@ -57,6 +58,9 @@ def warp_text(data: TimelineViewData, moment: float, warp: int) -> str:
     session, block = data.session, data.block
     now = warp_status(block, warp_activity(session.requests, block.block, warp), session.requests, moment)
     head = f"warp {warp}, moment {int(moment):,}: "
+    if now.state == "exchange":
+        exchange = session.requests.exchanges.of(block.block, warp, int(moment))
+        return f"{head}{exchange_text(session, exchange)}"
     if now.state != "request":
         return head + {"waiting": "waits at a barrier", "absent": "not in the trace", "before": "not started",
                        "after": "done", "idle": "between two accesses"}[now.state]  # fmt: skip

@@ -9,14 +9,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ....tracer.analysis.requests import Requests
 from ....tracer.model.array_types import Ints
 from ...model.session import Session
-from ...widgets.patterns import LOOKS, WAITING, Pixels, cell, hatch, mixed
+from ...widgets.patterns import EXCHANGE, LOOKS, WAITING, Pixels, cell, hatch, mixed
 from ...widgets.theme import Theme
 from ..common.activity import BlockActivity
 
 Codes = NDArray[np.uint8]
-WAIT = LOOKS.index(WAITING)
+WAIT, EXCHANGES = LOOKS.index(WAITING), LOOKS.index(EXCHANGE)
 GAP, PATTERN = 3, 5  # the smallest cell, in logical pixels, with a gap around it, and with a pattern in it
 LOW = (
     4  # the height, in logical pixels, from which rows are parted by the ground; lower ones by a darker line
@@ -32,11 +33,21 @@ def codes(session: Session, block: BlockActivity) -> Codes:
     first, last = block.span
     requests = session.requests
     out = np.zeros((session.trace.warps, last - first + 1), np.uint8)
-    mine = np.flatnonzero(requests.block == block.block)
+    mine, swaps = np.flatnonzero(requests.block == block.block), requests.exchanges
+    theirs = np.flatnonzero(swaps.block == block.block)
     if block.present:
-        out[_waiting(block, requests.warp[mine], requests.phase[mine], requests.moment[mine])] = WAIT
+        out[_waiting(block, *_when(requests, mine, theirs))] = WAIT
+    out[swaps.warp[theirs], swaps.moment[theirs] - first] = EXCHANGES
     out[requests.warp[mine], requests.moment[mine] - first] = requests.kind[mine] + 1
     return out
+
+
+def _when(requests: Requests, mine: Ints, theirs: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return warp, phase and moment of some requests and exchanges."""
+    swaps = requests.exchanges
+    pairs = ((requests.warp, swaps.warp), (requests.phase, swaps.phase), (requests.moment, swaps.moment))
+    warp, phase, moment = (np.concatenate([one[mine], other[theirs]]) for one, other in pairs)
+    return warp, phase, moment
 
 
 def _waiting(block: BlockActivity, warp: Ints, phase: Ints, moment: Ints) -> NDArray[np.bool_]:

@@ -35,6 +35,7 @@ CHOICES = {"now": "Now", "worst": "Worst of this line"}
 STATES = {
     "absent": "The trace holds no accesses of this block",
     "before": "Its block has not begun",
+    "exchange": "Its lanes exchange values",
     "waiting": "It waits at the barrier",
     "idle": "No access at this moment",
     "after": "It has finished",

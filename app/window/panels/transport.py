@@ -17,6 +17,7 @@ from ...model.session import Session
 from ...views.common.wording import coordinates_text
 from ...widgets.controls import Chip, Combo, Themed, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
+from ...widgets.patterns import EXCHANGE, WAITING
 from ...widgets.theme import Theme
 from .legend import LabelLength, Legend
 from .position_label import PositionLabel
@@ -130,8 +131,11 @@ class Transport(QFrame):
     def serve(self, sessions: Sequence[Session]) -> None:
         """Say what the colours of these sessions mean, and keep room for the largest numbers of the position."""
         made = {kind for session in sessions for kind in set(session.requests.kind.tolist())}
+        exchanges = any(len(session.requests.exchanges) for session in sessions)
         barriers = any(len(session.trace.barriers.step) for session in sessions)
-        self.legend.show_kinds([REQUEST_KINDS[kind] for kind in sorted(made)] + ["waiting"] * barriers)
+        self.legend.show_kinds(
+            [REQUEST_KINDS[kind] for kind in sorted(made)] + [EXCHANGE] * exchanges + [WAITING] * barriers
+        )
         end = max((session.end for session in sessions), default=0)
         lasts = [
             coordinates_text(int(s.trace.blocks[-1]), s.trace.grid) for s in sessions if len(s.trace.blocks)

@@ -25,8 +25,8 @@ from tilescope.tracer.analysis.buffer_contents import (
     BufferContents,
     contents_of,
 )
-from tilescope.tracer.analysis.load_destinations import LoadDestinations
 from tilescope.tracer.analysis.requests import Requests, requests_of
+from tilescope.tracer.dataflow.load_destinations import LoadDestinations
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Buffer, Op, Trace, poison

@@ -59,6 +59,8 @@ class Metrics:
     name: float = 40.0  # the width of the widest name above a tile
     tiles: bool = False  # whether a product keeps a corner for tiles: it has some, or the other pane has
 
+    lanes: float = 0.0  # lines below the caption, for the lanes of a warp that exchange values
+
     @property
     def gap(self) -> float:
         """The free space between two buffers."""

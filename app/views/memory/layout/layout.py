@@ -89,7 +89,7 @@ def _flowing(
     stored: Collection[int],
 ) -> MemoryLayout:
     """Place global buffers on the left, shared ones on the right, strips and three lines of text below; all centred."""
-    lines = min(3.8 * metrics.line, 0.3 * room.height)
+    lines = min((3.8 + metrics.lanes) * metrics.line, (0.45 if metrics.lanes else 0.3) * room.height)
     free = room.inset(bottom=lines)
     flat = [n for n in (*rest, *shared) if len(buffers[n].shape) < 2]
     flat.sort(key=lambda n: (n in shared) + 2 * (n in stored and n not in shared))

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dataflow.source_flow import Carried, Share, flow_of
 from ..model.array_types import AnyInts, Ints
 from ..model.grouping import group_starts, stable_order
 from ..model.trace import Op, Trace
+from .source_flow import Carried, Share, flow_of
 
 
 class LoadDestinations:

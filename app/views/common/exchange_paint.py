@@ -1,0 +1,115 @@
+"""Brushes for a warp operation: which lanes give a value and which get it, or how each of them votes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPainterPath, QPen
+
+from ....tracer.analysis.warp_exchanges import WarpExchanges
+from ....tracer.model.array_types import Ints
+from ....tracer.model.trace import WARP
+from ...widgets.theme import Theme, contrasting
+from .drawing import CENTRE, LEFT, MIDDLE, RIGHT, width_of, write
+from .geometry import Box
+
+LANES = 4.6  # lines of text that the picture is high
+WIDEST = 24.0  # pixels, a lane
+ROW = 17.0  # pixels, the height of a lane
+
+
+class ExchangeData(NamedTuple):
+    """What lanes give each other; see `WarpExchanges`."""
+
+    kind: str  # "shuffle", "vote" or "match"
+    came: NDArray[np.bool_]  # (32,), who takes part
+    givers: Ints  # (32,), the lane whose value each gets, -1 for none
+    votes: NDArray[np.int8]  # (32,), 1 for yes, 0 for no, -1 for none
+    chosen: int  # the selected lane
+
+
+def exchange_data(exchanges: WarpExchanges, exchange: int, chosen: int) -> ExchangeData:
+    """Return what the lanes of an exchange give each other."""
+    came = np.zeros(WARP, bool)
+    came[exchanges.lanes(exchange)[0]] = True
+    return ExchangeData(
+        exchanges.kind(exchange), came, exchanges.givers(exchange), exchanges.votes(exchange), chosen
+    )
+
+
+def draw_exchange(painter: QPainter, box: Box, data: ExchangeData, theme: Theme) -> None:
+    """Draw the lanes in a row, and below them who gets whose value, or what their votes come to."""
+    small = theme.font(11)
+    names = ("gives", "gets") if data.kind == "shuffle" else ("lane", "")
+    label = max(width_of(name, small) for name in names) + theme.px(8)
+    wide = min((box.width - label) / WARP, float(theme.px(WIDEST)))
+    tall = min(float(theme.px(ROW)), box.height / 3)
+    tops = (box.y + 1, box.bottom - tall - 1)
+    rows = [[QRectF(box.x + label + lane * wide, y, wide, tall) for lane in range(WARP)] for y in tops]
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    for name, y in zip(names, tops, strict=True):
+        write(
+            painter,
+            QRectF(box.x, y, label - theme.px(6), tall),
+            name,
+            small,
+            theme.colour("muted"),
+            RIGHT | MIDDLE,
+        )
+    if data.kind == "shuffle":
+        _draw_ways(painter, rows, data, theme)
+        asked = np.isin(np.arange(WARP), data.givers[data.givers >= 0])
+        others = data.givers != np.arange(WARP)
+        _draw_lanes(painter, rows[0], data, asked, theme)
+        _draw_lanes(painter, rows[1], data, data.came & others, theme)
+        return
+    _draw_lanes(painter, rows[0], data, data.came & (data.votes != 0), theme)
+    text = _vote_text(data) if data.kind == "vote" else "the lanes compare their values"
+    below = QRectF(rows[0][0].left(), rows[0][0].bottom() + theme.px(5), WARP * wide, tall)
+    write(painter, below, text, theme.font(12, bold=True), theme.colour("text"), LEFT | MIDDLE)
+
+
+def _vote_text(data: ExchangeData) -> str:
+    """Return what the votes come to: 14 of 32 lanes say yes: 0x0005c2a9."""
+    yes = np.flatnonzero(data.votes == 1)
+    mask = sum(1 << lane for lane in yes.tolist())
+    return f"{len(yes)} of {int(data.came.sum())} lanes say yes: bits 0x{mask:08x}"
+
+
+def _draw_lanes(
+    painter: QPainter, boxes: list[QRectF], data: ExchangeData, filled: NDArray[np.bool_], theme: Theme
+) -> None:
+    """Draw lanes: filled where they give, get or say yes, open where they do not, dotted where they are not there."""
+    step = 1 if boxes[0].width() >= theme.px(16) else 4
+    ink, font = theme.colour("text"), theme.font(10)
+    for lane, box in enumerate(boxes):
+        chosen, style = lane == data.chosen, Qt.PenStyle.SolidLine
+        if not data.came[lane]:
+            style = Qt.PenStyle.DotLine
+        painter.setPen(QPen(theme.colour("accent" if chosen else "muted"), 2.5 if chosen else 0.8, style))
+        painter.setBrush(ink if filled[lane] else Qt.BrushStyle.NoBrush)
+        painter.drawRect(box.adjusted(1, 1, -1, -1))
+        if lane % step == 0 or chosen:
+            colour = contrasting(ink) if filled[lane] else theme.colour("muted")
+            painter.setFont(font)
+            painter.setPen(colour)
+            painter.drawText(box, int(CENTRE | Qt.TextFlag.TextDontClip), str(lane))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+
+
+def _draw_ways(painter: QPainter, rows: list[list[QRectF]], data: ExchangeData, theme: Theme) -> None:
+    """Draw the way of each value from the lane that gives it to the one that gets it, the selected lane's strongest."""
+    paths = {True: QPainterPath(), False: QPainterPath()}
+    for lane, giver in enumerate(data.givers.tolist()):
+        if giver >= 0 and giver != lane:
+            path = paths[data.chosen in (lane, giver)]
+            start = QPointF(rows[0][giver].center().x(), rows[0][giver].bottom())
+            stop = QPointF(rows[1][lane].center().x(), rows[1][lane].top())
+            path.moveTo(start)
+            middle = (start.y() + stop.y()) / 2
+            path.cubicTo(QPointF(start.x(), middle), QPointF(stop.x(), middle), stop)
+    for strong, path in sorted(paths.items()):
+        painter.strokePath(path, QPen(theme.colour("accent" if strong else "muted"), 2.5 if strong else 1.0))
