@@ -1,0 +1,95 @@
+"""Small programs that went wrong once: both engines print what an H200 prints, and `check` says what is true."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from folders import DATA
+from programs import tilescope
+
+FOLDER = DATA / "programs"
+STREAM = "stream_is_shared.py"  # which a GPU refuses
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a program prints on an H200, and what `check` says."""
+
+    printed: str
+    status: int = 0  # of `check`
+    told: tuple[str, ...] = ()  # regular expressions that its findings match
+    silent: tuple[str, ...] = ()  # that none matches
+
+
+PROGRAMS = {
+    "atomic_negative.py": Expected("[7 7 7 7 6 6 6 6 6 6]", told=("negative",)),
+    "configure.py": Expected("32.0"),
+    "cuda_random_attr.py": Expected("True"),
+    "event_elapsed.py": Expected("True"),
+    "f32_accumulate.py": Expected("16777217.0"),
+    "float64_int_output.py": Expected("82138", told=("float64",)),
+    "hot_atomic.py": Expected("[0.99997795]", told=("8,192",)),
+    "jit_of_jit.py": Expected("[2. 2. 2. 2.]"),
+    "math_domain.py": Expected("[ nan -inf  inf  inf]"),
+    "paren.py": Expected("", told=(r"float32\(\(n \+ 1\) \* \(n \+ 2\)\)",)),
+    "redundant_store.py": Expected("262144.0", told=("overwritten",)),
+    "reload_stencil.py": Expected("99.99999999997246", silent=("local variables",)),
+    "same_finding_twice.py": Expected("", 1, told=("race|store",)),
+    "shape_computed.py": Expected("[31. 30. 29.]", silent=("compile", "computed")),
+    STREAM: Expected("", 2, told=("stream",)),
+    "uint64_minus.py": Expected("[-1  0  1  2]"),
+    "uint64_range.py": Expected("[ 0  5 10 15]"),
+    "unwritten_after_bounds.py": Expected("", 1, told=("outside",), silent=("nobody", "unwritten", "never")),
+    "vectorize_cuda.py": Expected("[2. 2. 2. 2.]"),
+}
+
+
+def test_none_is_forgotten():
+    assert {path.name for path in FOLDER.glob("*.py")} == PROGRAMS.keys()
+
+
+@pytest.mark.parametrize("engine", ["simulator", "compiled"])
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != STREAM])
+def test_prints_what_a_gpu_prints(name, engine, tmp_path):
+    done = tilescope("run", "--quiet", "--engine", engine, str(FOLDER / name), folder=tmp_path)
+    if name == "unwritten_after_bounds.py":
+        assert "outside its array" in done.stderr  # a GPU goes on, with whatever is there
+        return
+    assert done.returncode == 0, done.stderr
+    assert same(done.stdout.strip(), PROGRAMS[name].printed), done.stdout
+
+
+def same(printed: str, expected: str) -> bool:
+    """Return whether texts are equal but for last digits: a GPU rounds once where it multiplies and adds."""
+    numbers = re.compile(r"-?\d+\.\d{6,}")
+    found, wanted = numbers.findall(printed), numbers.findall(expected)
+    rest = numbers.sub("#", printed) == numbers.sub("#", expected)
+    return rest and all(
+        float(a) == pytest.approx(float(b), rel=1e-9) for a, b in zip(found, wanted, strict=True)
+    )
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_is_checked(name, tmp_path):
+    expected = PROGRAMS[name]
+    done = tilescope("check", str(FOLDER / name), folder=tmp_path)
+    said = done.stdout + (done.stderr if expected.status == 2 else "")
+    assert done.returncode == expected.status, said + done.stderr
+    for text in expected.told:
+        assert re.search(text, said), said
+    for text in expected.silent:
+        assert not re.search(text, said), said
+
+
+def test_one_race_is_told_once(tmp_path):
+    done = tilescope("check", str(FOLDER / "same_finding_twice.py"), folder=tmp_path)
+    assert len(re.findall(r"\berror\b", done.stdout)) == 1, done.stdout
+
+
+def test_a_launch_that_a_gpu_refuses_is_refused_at_its_line(tmp_path):
+    done = tilescope("run", "--quiet", str(FOLDER / STREAM), folder=tmp_path)
+    assert done.returncode == 1
+    assert "stream" in done.stderr.strip().splitlines()[-1]
