@@ -250,7 +250,8 @@ class CentralWidget(QWidget):
         """Show in a pane how many blocks of its next session are traced; a total of 0 means that nobody knows."""
         if i < len(self.panes):
             count = self.theme.say(f"{done:,} of {total:,} blocks") if total else "…"
-            self.panes[i].overlay.show_progress(f"Tracing {self.toolbar.pane_title(i)}: {count}", done, total)
+            title = self.toolbar.title_of(self.stage.setups[i])  # the bar shows it only later
+            self.panes[i].overlay.show_progress(f"Tracing {title}: {count}", done, total)
 
     def colour_by(self, choice: str) -> None:
         """Colour the cells of every pane by one of COLOUR_BY, and the lines of the source where that suits them."""

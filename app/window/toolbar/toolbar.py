@@ -101,9 +101,9 @@ class Toolbar(QFrame):
         self._field(name).put(text)
         self._touch(name, True)
 
-    def pane_title(self, i: int) -> str:
-        """Return what a pane is called in a sentence: its scenario's title, or its file."""
-        return self.scenario_combos[i].currentText()
+    def title_of(self, setup: Setup) -> str:
+        """Return what a setup is called in a sentence: its scenario's title, or its file."""
+        return Path(setup.file).name if setup.file else self.scenarios[setup.scenario].title
 
     def _share(self, shared: bool) -> None:
         self.shared = shared

@@ -1,0 +1,119 @@
+"""Nothing outlives what it belongs to: selections their launch, dialogs their closing, a choice its heading."""
+
+import sys
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog
+
+from sessions import matmul
+from tilescope.app.model.first_bookmark import setups_of
+from tilescope.app.model.session import Selection
+from tilescope.app.timings.window import show_timings
+from tilescope.app.views.charts.view import ChartView
+from tilescope.app.views.counters.view import CountersView
+from tilescope.app.views.histogram.view import HistogramView
+from tilescope.app.views.inspect.explain import ExplainView
+from tilescope.app.views.inspect.findings import FindingsView
+from tilescope.app.views.inspect.thread import ThreadView
+from tilescope.app.views.memory.view import MemoryView
+from tilescope.app.views.source.view import SourceView
+from tilescope.app.views.timeline.view import TimelineView
+from tilescope.app.views.warp.view import WarpView
+from tilescope.app.widgets.controls import HEADING, Combo
+from views import show_panel
+from windows import opened, press, settle, until
+
+VIEWS = (
+    MemoryView, HistogramView, CountersView, TimelineView, SourceView, ThreadView, WarpView, FindingsView,
+    ExplainView,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_a_view_takes_a_smaller_launch_while_it_looks_at_the_end_of_a_larger(kind, monkeypatch):
+    raised = []
+    monkeypatch.setattr(sys, "excepthook", lambda *error: raised.append(error))
+    large, small = matmul(m=32, k=32, n=32, tile=8), matmul("sum-sequential", count=32, threads=32)
+    last = Selection(len(large.trace.blocks) - 1, large.trace.threads - 1)
+    view = show_panel(kind, large, large.end, last)
+    view.grab()
+    view.load(small)
+    assert view.moment <= small.end
+    assert view.selection.block < len(small.trace.blocks)
+    assert view.selection.thread < small.trace.threads
+    view.grab()
+    for x in range(5, view.width(), 60):
+        for y in range(5, view.height(), 60):
+            place = QPoint(x, y)
+            QTest.mouseMove(view, place)
+            QApplication.sendEvent(view, QHelpEvent(QEvent.Type.ToolTip, place, view.mapToGlobal(place)))
+    view.load(None)
+    view.grab()
+    assert not raised
+
+
+def test_a_selection_stays_within_the_launch(window):
+    window.stage.select(1, Selection(10_000, 10_000))
+    trace = window.stage.sessions[1].trace
+    assert window.stage.selections[1] == Selection(int(trace.blocks[-1]), trace.threads - 1)
+    window.stage.select(5, Selection())  # of a pane that is gone
+
+
+def test_what_was_selected_is_within_the_next_launch():
+    with opened(("matmul-tiled:m=32,k=32,n=32,tile=8",)) as window:
+        window.stage.select(0, Selection(15, 63))
+        window.change_setups(setups_of(("sum-sequential:count=32,threads=32",)))
+        settle(window)
+        assert window.stage.selections == [Selection(0, 31)]
+
+
+def test_there_is_nothing_before_what_is_shown_first():
+    with opened(("sum-sequential:count=32,threads=32",)) as window:
+        press(window, "Alt+Left", "Alt+Left")
+        assert len(window.central.panes) == 1
+        assert window.stage.focus == 0
+
+
+def test_a_heading_of_a_list_is_nothing_to_choose():
+    box, picked = Combo("Kernel"), []
+    box.picked.connect(picked.append)
+    box.offer([("Group", HEADING), ("one", 1), ("two", 2)], 2)
+    box.setCurrentIndex(0)
+    box.activated.emit(0)
+    assert (picked, box.currentData()) == ([], 2)
+    box.setCurrentIndex(1)
+    box.activated.emit(1)
+    assert (picked, box.currentData()) == ([1], 1)
+
+
+def test_a_dialog_is_there_once_and_gone_when_it_is_closed(window):
+    for _ in range(3):
+        window.commands["Keys"].trigger()
+    until(lambda: len(window.findChildren(QDialog)) == 1)
+    window.findChild(QDialog).close()
+    until(lambda: not window.findChildren(QDialog))
+
+
+def test_the_chart_of_the_timings_is_drawn_once_for_another_text_size(window, monkeypatch):
+    timings, drawn = show_timings(window, window.look), []
+    monkeypatch.setattr(ChartView, "show_figure", lambda self, figure: drawn.append(figure))
+    window.look.scale_text(1.3)
+    assert len(drawn) == 1
+    timings.close()
+    window.look.scale_text(1.0)
+    assert len(drawn) == 1
+    show_timings(window, window.look)
+    assert len(drawn) == 2
+    timings.close()
+
+
+def test_it_is_the_next_launch_that_is_said_to_be_traced(window):
+    before = window.stage.setups
+    window.change_setups(setups_of(("sum-sequential:count=64,threads=32,schedule=random,seed=99",)))
+    assert window.central.panes[0].overlay.text.text().startswith("Tracing Sum, sequential")
+    settle(window)
+    window.change_setups(before)
+    settle(window)
