@@ -44,7 +44,10 @@ LAYERS: dict[str, tuple[str, ...]] = {
     ),
     "tracer/recording": (*PLAIN, "kernels/scenarios"),
     "tracer/simulator/arithmetic": ("tracer/recording",),
-    "tracer/simulator": ("tracer/model", "tracer/recording", "tracer/simulator/arithmetic"),
+    "tracer/simulator/host": ("tracer/model", "tracer/recording"),
+    "tracer/simulator": (
+        "tracer/model", "tracer/recording", "tracer/simulator/arithmetic", "tracer/simulator/host",
+    ),
     "tracer/compiled": (),
     "tracer/compiled/rewrite": ("tracer/model", "tracer/compiled"),
     "tracer/compiled/runtime": ("tracer/model", "tracer/compiled"),
@@ -52,7 +55,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),
     "tracer/run": (
         *PLAIN, "tracer/processes", "tracer/races", "tracer/type_inference", "tracer/recording", "tracer/simulator",
-        *COMPILED, "tracer/compiled/driver",
+        "tracer/simulator/host", *COMPILED, "tracer/compiled/driver",
     ),
     "tracer/measure": (*PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "kernels", "kernels/scenarios"),
     "app/model": TRACER,

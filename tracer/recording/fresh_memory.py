@@ -73,6 +73,9 @@ class FreshMemory:
         return (owner() if owner is not None else None), unwritten
 
 
+fresh_memory = FreshMemory()  # of what this process has allocated
+
+
 def _start(ary: NDArray[Any]) -> int:
     return int(ary.__array_interface__["data"][0])
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import functools
 import gc
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import inspect
 import os
 import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace as replace_launch
 
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule
+from ..simulator.host.after_import import after_import
 from .launch_size import check_size, is_too_large, sampled_blocks, sampling_notice
 from .long_launch import LongLaunch
 from .own_builtins import own_builtins
@@ -65,43 +62,7 @@ def record_launches(options: RecordingOptions, recorded: Recorded) -> None:
     exception that the kernel raised goes on to the program. Call this before numba is imported.
     """
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
-    sys.meta_path.insert(0, _WhenImported("numba.cuda", lambda: _wrap_launches(options, recorded)))
-
-
-class _WhenImported(importlib.abc.MetaPathFinder):
-    """Finds one module where the other finders do, and calls something once it has been imported."""
-
-    def __init__(self, name: str, then: Callable[[], None]) -> None:
-        self.name, self.then = name, then
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if name != self.name:
-            return None
-        others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
-        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, self.then)
-        return spec
-
-
-class _Loader(importlib.abc.Loader):
-    def __init__(self, loader: importlib.abc.Loader, then: Callable[[], None]) -> None:
-        self._loader, self._then = loader, then
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        self._then()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
+    after_import("numba.cuda", lambda: _wrap_launches(options, recorded))
 
 
 def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
@@ -242,7 +203,8 @@ def _argument(value: Any) -> Array | Scalar:
 
 def _noting_fresh(described: Array | Scalar, value: Any) -> Array | Scalar:
     """Return an argument as one without content where the program allocated it, and nobody wrote some of it."""
-    from ..simulator.numba_patch import array_in, fresh_memory
+    from ..recording.fresh_memory import fresh_memory
+    from ..simulator.numba_patch import array_in
 
     ary = array_in(value)
     if isinstance(described, Array) and ary is not None and fresh_memory.is_fresh(ary):

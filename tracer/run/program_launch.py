@@ -13,12 +13,12 @@ from msgspec.structs import replace as replace_launch
 from ..compiled.not_compilable import NotCompilable
 from ..model.launch import Launch
 from ..model.trace import Trace
+from ..recording.fresh_memory import fresh_memory
 from ..recording.run_record import RunRecord
 from ..simulator.execution import Enough, Watch
 from ..simulator.numba_patch import (
     KernelCall,
     Perform,
-    fresh_memory,
     new_record,
     restart,
     trace_of_simulated_run,

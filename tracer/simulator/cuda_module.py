@@ -17,6 +17,7 @@ from ..recording.fixed_width_ints import BitFunctions
 from ..recording.warp_operations import ALL, Converge, warp_operations
 from .cuda_threads import Block, Index3
 from .execution import Execution
+from .host import kernel_names
 from .recording_array import Atomic, RecordingArray
 
 _frame = sys._getframe
@@ -124,6 +125,9 @@ def module_class(base: type, numba: SimulatorInterface) -> type:
             execution.module = self
             for name, operation in warp_operations(_converge_under(execution), lambda: self.laneid).items():
                 setattr(self, name, operation)
+
+        def __getattr__(self, name: str) -> Any:
+            return kernel_names.inside(name)
 
         @property
         def threadIdx(self) -> Index3:  # CUDA's name

@@ -51,6 +51,11 @@ class Thread(greenlet.greenlet):  # type: ignore[misc]  # greenlet is untyped to
     )  # fmt: skip
 
 
+def is_cuda_thread() -> bool:
+    """Return whether what runs now is a CUDA thread."""
+    return isinstance(greenlet.getcurrent(), Thread)
+
+
 class Hub:
     """The scheduler itself in the ring of threads."""
 

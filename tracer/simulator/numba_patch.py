@@ -2,7 +2,7 @@
 
 Works with the simulator inside numba and with the one that numba-cuda puts in its place. In
 `numba.cuda.simulator.kernel` it replaces BlockManager (which runs a block), FakeCUDAModule (what `cuda` is
-inside a kernel), swapped_cuda_module (which puts it there) and `forall`; and `device_array`, to fill it with poison.
+inside a kernel) and swapped_cuda_module (which puts it there). What programs use of the host's side is in `host/`.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.launch import Launch, is_python_program
-from ..model.trace import Dim3, Trace, poison
+from ..model.trace import Dim3, Trace
 from ..recording.finish import finish
-from ..recording.fresh_memory import FreshMemory
 from ..recording.kernel_loader import arrays_of, load_kernel, set_constants
 from ..recording.run_record import RunRecord
 from .arithmetic.specialisations import SimulatorNames, Specialisations
 from .arithmetic.static_types import type_of
 from .cuda_module import SimulatorInterface, module_class
+from .cuda_threads import is_cuda_thread
 from .execution import Execution, Watch, rebuilt
+from .host import kernel_names
+from .host.arrays import is_cuda_ndarray
+from .host.install import Simulator
+from .host.install import install as install_host
 from .python_program import run_program
 
 SUPPORTED = (
     "numba 0.61 to 0.68, alone or with numba-cuda 0.22 to 0.30, and others whose simulator has the same parts"
 )
-LARGEST_BLOCK = 1024  # what the driver chooses for most kernels, as the block with which most threads fit
 _REPLACED = {
     "numba.cuda.simulator.kernel": (
         "BlockManager",
@@ -64,9 +67,6 @@ class KernelCall(NamedTuple):
 Perform = Callable[[KernelCall], None]
 _execution: Execution | None = None
 _thread = 0  # the thread of Python's that launched it
-
-
-fresh_memory = FreshMemory()  # of what this process has allocated
 
 
 def _simulate(call: KernelCall) -> None:
@@ -145,9 +145,15 @@ def _swapped(fn: FunctionType, module: Any) -> Iterator[None]:
 
 def _in_kernel(name: str) -> Any:
     """Answer for `cuda` where no global of that name could be swapped: in closures, and as `numba.cuda`."""
-    if _execution is None or _execution.module is None or name.startswith("__"):
-        raise AttributeError(f"module 'numba.cuda' has no attribute {name!r} outside a kernel")
-    return getattr(_execution.module, name)
+    if name.startswith("__"):
+        raise AttributeError(f"module 'numba.cuda' has no attribute {name!r}")
+    module = module_of_kernel()
+    return kernel_names.outside(name, module_of_kernel) if module is None else getattr(module, name)
+
+
+def module_of_kernel() -> Any:
+    """Return what `cuda` is in the kernel that runs, None where none does."""
+    return None if _execution is None else _execution.module
 
 
 def _restore_globals() -> None:
@@ -159,7 +165,7 @@ def _restore_globals() -> None:
 def array_in(value: Any) -> NDArray[Any] | None:
     """Return the array inside Numba's wrappers, or None for anything else."""
     value = value.__dict__["_item"] if type(value).__name__ == "FakeWithinKernelCUDAArray" else value
-    value = value._ary if type(value).__name__ == "FakeCUDAArray" else value
+    value = value._ary if is_cuda_ndarray(value) else value
     return np.asarray(value) if isinstance(value, np.ndarray | np.void) else None
 
 
@@ -180,26 +186,6 @@ def as_dtype(dtype: Any) -> np.dtype[Any]:
     return found
 
 
-def _poisoned(make: Callable[..., Any]) -> Callable[..., Any]:
-    def device_array(*args: Any, **kwargs: Any) -> Any:
-        made = make(*args, **kwargs)
-        ary = made._ary
-        if ary.dtype.names is None:
-            ary.fill(poison(ary.dtype))
-            fresh_memory.add(ary)
-        return made
-
-    return device_array
-
-
-def _for_all(kernel: Any, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> Any:
-    """Stand where the simulator's forall stood, which launches blocks of one thread; a GPU, as large ones as it can."""
-    if ntasks < 0:
-        raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
-    threads = tpb or LARGEST_BLOCK
-    return kernel[-(-ntasks // threads), threads, stream, sharedmem]
-
-
 def _positional(call: Callable[..., Any]) -> Callable[..., Any]:
     """Return the call of a kernel or device function; the latter takes its arguments by name too, as on the GPU."""
 
@@ -210,17 +196,6 @@ def _positional(call: Callable[..., Any]) -> Callable[..., Any]:
         return call(kernel, *arguments, **names)
 
     return positional
-
-
-def _forgetting(copy: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the call that fills a device array; what it holds then is the host's."""
-
-    @functools.wraps(copy)
-    def copy_to_device(device: Any, *arguments: Any, **names: Any) -> Any:
-        fresh_memory.forget(device._ary)
-        return copy(device, *arguments, **names)
-
-    return copy_to_device
 
 
 _installed = False
@@ -237,12 +212,8 @@ def install() -> None:
         kernel.FakeCUDAModule, SimulatorInterface(current, as_dtype, array_in)
     )
     kernel.swapped_cuda_module = _swapped
-    kernel.FakeCUDAKernel.forall = _for_all
     kernel.FakeCUDAKernel.__call__ = _positional(kernel.FakeCUDAKernel.__call__)
-    devicearray.FakeCUDAArray.copy_to_device = _forgetting(devicearray.FakeCUDAArray.copy_to_device)
-    filled = _poisoned(devicearray.device_array)
-    for name in (devicearray.__name__, "numba.cuda", "numba.cuda.simulator"):
-        sys.modules[name].device_array = filled  # type: ignore[attr-defined]  # Numba's modules
+    install_host(Simulator(kernel, devicearray, is_running, is_cuda_thread, module_of_kernel))
     sys.modules["numba.cuda"].__getattr__ = _in_kernel  # type: ignore[method-assign]  # PEP 562
     _installed = True
 

@@ -148,13 +148,10 @@ def test_check_of_a_program_that_forks_tells_everything_once(script, tmp_path):
     assert done.returncode == 1
 
 
-def test_a_bad_grid_does_what_it_does_under_the_simulator(script, tmp_path):
-    """Numba's simulator runs a grid of no blocks, and refuses one of four dimensions."""
-    none = script(COPY + "copy[0, 8](a, out)\nprint('after')\n")
-    done = tilescope("check", str(none), folder=tmp_path)
-    assert (done.returncode, said(done)) == (0, "after\n")
-    done = tilescope("check", str(script(COPY + "copy[(1, 1, 1, 1), 8](a, out)\n")), folder=tmp_path)
-    assert done.returncode == 2 and "Error" in done.stderr
+@pytest.mark.parametrize("grid", ["0", "(1, 1, 1, 1)"])
+def test_a_bad_grid_is_refused_as_by_a_gpu(script, tmp_path, grid):
+    done = tilescope("check", str(script(COPY + f"copy[{grid}, 8](a, out)\n")), folder=tmp_path)
+    assert done.returncode == 2 and "ValueError: copy[" in done.stderr
 
 
 @pytest.mark.parametrize("ending", ["sys.stdout.close()", "sys.stdout = open('said', 'w')"])

@@ -74,11 +74,11 @@ def test_findings_name_files_as_they_were_given(tmp_path):
 
 
 @pytest.mark.parametrize("call", ["copy[1, 1](a)", "copy[1, 1](a, out, a)"])
-def test_a_wrong_number_of_arguments_is_told_as_by_python(script, tmp_path, call):
+def test_a_wrong_number_of_arguments_is_one_sentence(script, tmp_path, call):
     path = script(COPY + f"try:\n    {call}\nexcept TypeError as error:\n    print(error)\n")
     ours, plain = both(tmp_path, str(path))
-    assert (ours.returncode, ours.stdout) == (plain.returncode, plain.stdout)
-    assert "positional argument" in ours.stdout
+    assert ours.returncode == plain.returncode == 0
+    assert ours.stdout.startswith("copy takes 2 arguments, and ")
 
 
 def test_arguments_may_have_defaults(script, tmp_path):

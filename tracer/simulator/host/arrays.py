@@ -1,0 +1,445 @@
+"""Device arrays: NumPy's memory behind the interface of Numba's classes, and no more of it than they have."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator
+from typing import Any, cast
+from weakref import ref
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...recording.fresh_memory import fresh_memory
+from .streams import Stream
+
+StreamLike = Stream | int
+NOT_CONTIGUOUS = (
+    "Array contains non-contiguous buffer and cannot be transferred as a single memory region. Please ensure "
+    "contiguous buffer with numpy .ascontiguousarray()"
+)
+_live: dict[
+    int, ref[Any]
+] = {}  # the arrays there are, by their identity: some of them compare element by element
+
+
+class _Described:
+    """Memory as NumPy's array interface describes it, kept alive by its owner."""
+
+    def __init__(self, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any],
+                 owner: Any) -> None:  # fmt: skip
+        self.owner = owner
+        self.__array_interface__ = {
+            "data": (address, False), "shape": shape, "strides": strides, "typestr": f"|V{dtype.itemsize}",
+            "version": 3,
+        }  # fmt: skip
+
+
+class Memory:
+    """Some bytes of the device's memory: `gpu_data` of an array."""
+
+    def __init__(self, address: int, size: int, owner: Any) -> None:
+        self.address, self.size, self.owner = address, size, owner
+
+    def __int__(self) -> int:
+        return self.address
+
+    @property
+    def device_pointer(self) -> int:
+        """The address, which is one of the host's."""
+        return self.address
+
+    @property
+    def device_ctypes_pointer(self) -> Any:
+        """The address for ctypes."""
+        from ctypes import c_void_p
+
+        return c_void_p(self.address)
+
+    def view(self, start: int, stop: int | None = None) -> Memory:
+        """Return the part from byte `start` to `stop`."""
+        return Memory(self.address + start, (self.size if stop is None else stop) - start, self.owner)
+
+    def as_array(
+        self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> NDArray[Any]:
+        """Return an array over this memory; raises ValueError where it would reach outside."""
+        ends = [s * (n - 1) for n, s in zip(shape, strides, strict=True)]
+        if 0 in shape:
+            return np.empty(shape, dtype)
+        inside = sum(e for e in ends if e > 0) + dtype.itemsize <= self.size and min([0, *ends]) >= 0
+        if not inside:
+            raise ValueError(
+                f"an array of shape {shape} does not fit into {self.size:,} bytes of device memory."
+            )
+        cells = np.asarray(cast(Any, _Described(self.address, shape, strides, dtype, self.owner)))
+        return cast("NDArray[Any]", cells.view(dtype))
+
+
+class DeviceNDArrayBase:
+    """What all arrays on the device have; `_ary` is NumPy's array of the same memory."""
+
+    __cuda_memory__ = True
+    __cuda_ndarray__ = True
+    _ary: NDArray[Any]
+    stream: StreamLike = 0
+
+    @property
+    def gpu_data(self) -> Memory:
+        """The array's memory."""
+        return Memory(address_of(self._ary), extent(self._ary), self._ary)
+
+    @property
+    def alloc_size(self) -> int:
+        """Bytes from the first element to the end of the last."""
+        return extent(self._ary)
+
+    @property
+    def device_ctypes_pointer(self) -> Any:
+        """The address of the first element, for ctypes."""
+        return self.gpu_data.device_ctypes_pointer
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The array as other libraries ask for it, version 3 of the CUDA Array Interface."""
+        ary, stream = self._ary, self.stream
+        return {
+            "shape": ary.shape,
+            "strides": None if ary.flags.c_contiguous else ary.strides,
+            "data": (address_of(ary) if ary.size else 0, False),
+            "typestr": ary.dtype.str,
+            "stream": int(stream) or 1 if stream else None,
+            "version": 3,
+        }
+
+    @property
+    def _numba_type_(self) -> Any:
+        from numba import typeof
+
+        return typeof(np.lib.stride_tricks.as_strided(self._ary, writeable=True))
+
+    def as_cuda_arg(self) -> Memory:
+        """Return the array's memory."""
+        return self.gpu_data
+
+    def bind(self, stream: StreamLike = 0) -> Any:
+        """Return the same array with another stream that its copies go to."""
+        clone = copy.copy(self) if not isinstance(self, np.ndarray) else self.view(type(self))
+        clone.stream = stream
+        return clone
+
+    def copy_to_host(self, ary: NDArray[Any] | None = None, stream: StreamLike = 0) -> NDArray[Any]:
+        """Return the elements in a host array: `ary`, of the same shape, strides and type, or a new one."""
+        if any(s < 0 for s in self._ary.strides):
+            raise NotImplementedError(f"D->H copy not implemented for negative strides: {self._ary.strides}")
+        if ary is None:
+            return np.array(self._ary, order="K", copy=True)
+        check_array_compatibility(self, ary)
+        np.copyto(ary, self._ary)
+        return ary
+
+    def copy_to_device(self, ary: Any, stream: StreamLike = 0) -> None:
+        """Copy a host or device array of the same shape and type to this one."""
+        if not ary.size:
+            return
+        sentry_contiguous(self)
+        if is_cuda_ndarray(ary):
+            sentry_contiguous(ary)
+            check_array_compatibility(array_core(self), array_core(ary))
+        else:
+            order: Any = "C" if self._ary.flags.c_contiguous else "F"
+            check_array_compatibility(array_core(self), np.asarray(array_core(ary), order=order))
+        fresh_memory.forget(self._ary)
+        np.copyto(self._ary, np.asarray(getattr(ary, "_ary", ary)))
+
+    def split(self, section: int, stream: StreamLike = 0) -> Iterator[Any]:
+        """Yield the parts of a one-dimensional array, of `section` elements but for the last; views."""
+        if self._ary.ndim != 1:
+            raise ValueError("only support 1d array")
+        if self._ary.strides[0] != self._ary.dtype.itemsize:
+            raise ValueError("only support unit stride")
+        for part in range(math.ceil(self._ary.size / section)):
+            yield over(self._ary[part * section : (part + 1) * section], stream or self.stream)
+
+    def get_ipc_handle(self) -> Any:
+        """Refuse: there is no other process to share the memory with."""
+        raise NotImplementedError("Tilescope has no get_ipc_handle: there is no driver of a GPU here.")
+
+
+class DeviceNDArray(DeviceNDArrayBase):
+    """An array on the device. The simulator makes it of an array of NumPy's, programs of a shape."""
+
+    def __init__(
+        self, shape: Any, strides: Any = None, dtype: Any = None, stream: StreamLike = 0,
+        gpu_data: Memory | None = None,
+    ) -> None:  # fmt: skip
+        if isinstance(shape, np.ndarray | np.void):
+            self._ary = cast("NDArray[Any]", shape)
+        else:
+            self._ary = _made(shape, strides, dtype, gpu_data)
+        self.stream = stream
+        note_live(self)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Elements along each dimension."""
+        return self._ary.shape
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from an element to the next, along each dimension."""
+        return self._ary.strides
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements."""
+        return self._ary.dtype
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions."""
+        return self._ary.ndim
+
+    @property
+    def size(self) -> int:
+        """How many elements."""
+        return self._ary.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._ary.nbytes
+
+    @property
+    def flags(self) -> dict[str, bool]:
+        """Whether the elements lie in C's and in Fortran's order without gaps."""
+        flags = self._ary.flags
+        return {"C_CONTIGUOUS": flags.c_contiguous, "F_CONTIGUOUS": flags.f_contiguous}
+
+    def is_c_contiguous(self) -> bool:
+        """Return whether the elements lie in C's order without gaps."""
+        return self._ary.flags.c_contiguous
+
+    def is_f_contiguous(self) -> bool:
+        """Return whether the elements lie in Fortran's order without gaps."""
+        return self._ary.flags.f_contiguous
+
+    @property
+    def T(self) -> DeviceNDArray:  # NumPy's name
+        """The transpose: another array, to which a GPU copies."""
+        return self.transpose()
+
+    def transpose(self, axes: Any = None) -> DeviceNDArray:
+        """Return the transpose of two dimensions: another array, to which a GPU copies."""
+        if axes and tuple(axes) == tuple(range(self.ndim)):
+            return self
+        if self.ndim != 2:
+            raise NotImplementedError("transposing a non-2D DeviceNDArray isn't supported")
+        if axes is not None and set(axes) != {0, 1}:
+            raise ValueError(f"invalid axes list {axes!r}")
+        return DeviceNDArray(np.array(self._ary.T, order="C"), stream=self.stream)
+
+    def reshape(self, *newshape: Any, order: Any = "C") -> DeviceNDArray:
+        """Return a view of another shape; raises NotImplementedError where that would need a copy."""
+        shape = newshape[0] if len(newshape) == 1 and isinstance(newshape[0], tuple | list) else newshape
+        view = self._ary.reshape(shape, order=order)
+        if view.size and not np.shares_memory(view, self._ary):
+            raise NotImplementedError("operation requires copying")
+        return over(view, self.stream)
+
+    def ravel(self, order: Any = "C", stream: StreamLike = 0) -> DeviceNDArray:
+        """Return a one-dimensional view; raises NotImplementedError where that would need a copy."""
+        return self.reshape(-1, order=order)
+
+    def view(self, dtype: Any) -> DeviceNDArray:
+        """Return the same bytes as another type."""
+        return over(self._ary.view(np.dtype(dtype)), self.stream)
+
+    def squeeze(self, axis: Any = None, stream: StreamLike = 0) -> DeviceNDArray:
+        """Return a view without the dimensions of one element."""
+        return over(self._ary.squeeze(axis), stream or self.stream)
+
+    def __len__(self) -> int:
+        return len(self._ary)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("`copy=False` is not supported. A copy is always created.")
+        host = self.copy_to_host()
+        return host.astype(dtype) if dtype else host
+
+    def __getitem__(self, item: Any) -> Any:
+        found = self._ary[_checked_index(item)]
+        return over(found, self.stream) if isinstance(found, np.ndarray | np.void) else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        fresh_memory.forget(self._ary)
+        self._ary[_checked_index(key)] = getattr(value, "_ary", value)
+
+    def getitem(self, item: Any, stream: StreamLike = 0) -> Any:
+        """Return `self[item]`."""
+        return self[item]
+
+    def setitem(self, key: Any, value: Any, stream: StreamLike = 0) -> None:
+        """Do `self[key] = value`."""
+        self[key] = value
+
+
+class DeviceRecord(DeviceNDArray):
+    """One record on the device, whose fields are its items."""
+
+    def __getitem__(self, item: Any) -> Any:
+        found = self._ary[item]
+        return found[()] if found.ndim == 0 and found.dtype.names is None else over(found, self.stream)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._ary[key] = getattr(value, "_ary", value)
+
+
+class _HostVisible(DeviceNDArrayBase, np.ndarray[Any, Any]):
+    """An array that host and device both see: NumPy's own, with what device arrays have."""
+
+    @property
+    def _ary(self) -> NDArray[Any]:  # type: ignore[override]  # the array itself
+        return self.view(np.ndarray)
+
+    def __array_finalize__(self, other: Any) -> None:
+        self.stream = getattr(other, "stream", 0)
+
+    def device_setup(self, gpu_data: Memory, stream: StreamLike = 0) -> None:
+        """Note the stream of its copies."""
+        self.stream = stream
+
+
+class MappedNDArray(_HostVisible):
+    """Memory of the host that kernels read and write."""
+
+
+class ManagedNDArray(_HostVisible):
+    """Memory that moves to where it is used."""
+
+
+def over(ary: Any, stream: StreamLike = 0) -> DeviceNDArray:
+    """Return a device array over an array of NumPy's or a record."""
+    ary = np.asarray(ary) if isinstance(ary, np.void) else ary
+    is_record = ary.ndim == 0 and ary.dtype.names is not None
+    return (DeviceRecord if is_record else DeviceNDArray)(ary, stream=stream)
+
+
+def _made(shape: Any, strides: Any, dtype: Any, gpu_data: Memory | None) -> NDArray[Any]:
+    lengths = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+    kind = np.dtype(dtype)
+    steps = tuple(strides) if strides is not None and not isinstance(strides, int) else strides
+    steps = (steps,) if isinstance(steps, int) else steps
+    if gpu_data is None:
+        return np.ndarray(lengths, kind, strides=steps)
+    return gpu_data.as_array(lengths, np.empty(lengths, kind).strides if steps is None else steps, kind)
+
+
+def _checked_index(index: Any) -> Any:
+    """Return an index as it is; raises TypeError for one that a device array does not take."""
+    for part in index if isinstance(index, tuple) else (index,):
+        is_number = isinstance(part, int | np.integer) and not isinstance(part, bool)
+        if not (is_number or isinstance(part, slice) or part is Ellipsis):
+            raise TypeError(
+                f"a device array takes whole numbers and slices as indices, not {type(part).__name__}: copy it to "
+                "the host first."
+            )
+    return index
+
+
+def address_of(ary: NDArray[Any]) -> int:
+    """Return the address of an array's first element."""
+    return cast(int, ary.__array_interface__["data"][0])
+
+
+def extent(ary: NDArray[Any]) -> int:
+    """Return the bytes from an array's first element to the end of its last; 0 where there are none."""
+    if not ary.size:
+        return 0
+    reach = [max(0, s) * (n - 1) for n, s in zip(ary.shape, ary.strides, strict=True)]
+    return int(sum(reach) + ary.itemsize)
+
+
+def array_core(ary: Any) -> Any:
+    """Return an array without the dimensions along which it repeats itself."""
+    if not ary.strides or not ary.size:
+        return ary
+    return ary[tuple(0 if step == 0 else slice(None) for step in ary.strides)]
+
+
+def is_contiguous(ary: Any) -> bool:
+    """Return whether an array lies in C's order without gaps, but for dimensions of one element or repeated ones."""
+    size = ary.dtype.itemsize
+    for length, step in zip(reversed(ary.shape), reversed(ary.strides), strict=True):
+        if length > 1 and step != 0:
+            if size != step:
+                return False
+            size *= length
+    return True
+
+
+def sentry_contiguous(ary: Any) -> None:
+    """Raise ValueError for an array with gaps."""
+    core = array_core(ary)
+    if not core.flags["C_CONTIGUOUS"] and not core.flags["F_CONTIGUOUS"]:
+        raise ValueError(NOT_CONTIGUOUS)
+
+
+def check_array_compatibility(ary1: Any, ary2: Any) -> None:
+    """Raise TypeError or ValueError where arrays differ in type, shape or strides; dimensions of one element aside."""
+    first, second = ary1.squeeze(), ary2.squeeze()
+    if ary1.dtype != ary2.dtype:
+        raise TypeError(f"incompatible dtype: {ary1.dtype} vs. {ary2.dtype}")
+    if first.shape != second.shape:
+        raise ValueError(f"incompatible shape: {ary1.shape} vs. {ary2.shape}")
+    if first.size and first.strides != second.strides:
+        raise ValueError(f"incompatible strides: {ary1.strides} vs. {ary2.strides}")
+
+
+def is_cuda_ndarray(obj: Any) -> bool:
+    """Return whether an object is a device array."""
+    return bool(getattr(obj, "__cuda_ndarray__", False))
+
+
+def require_cuda_ndarray(obj: Any) -> None:
+    """Raise ValueError for what is no device array."""
+    if not is_cuda_ndarray(obj):
+        raise ValueError("require an cuda ndarray object")
+
+
+verify_cuda_ndarray_interface = require_cuda_ndarray
+
+
+def note_live(array: Any) -> None:
+    """Note that there is a device array, until it is no more."""
+    key = id(array)
+    _live[key] = ref(array, lambda _: _live.pop(key, None))
+
+
+def _owners() -> list[Any]:
+    """Return the memory of all device arrays there are, that of views once."""
+    arrays = [found for found in (noted() for noted in list(_live.values())) if found is not None]
+    return list({id(owner): owner for owner in map(_owner, arrays)}.values())
+
+
+def bytes_in_use() -> int:
+    """Return the bytes of all device arrays there are."""
+    return sum(owner.nbytes for owner in _owners())
+
+
+def _owner(array: Any) -> Any:
+    base = array._ary
+    while isinstance(getattr(base, "base", None), np.ndarray):
+        base = base.base
+    return base
+
+
+def memory_at(address: int, size: int) -> Memory | None:
+    """Return the device memory of so many bytes at an address, or None where no device array has it."""
+    for owner in _owners():
+        start = address_of(owner) if isinstance(owner, np.ndarray) else 0
+        if start and start <= address and address + size <= start + owner.nbytes:
+            return Memory(address, start + owner.nbytes - address, owner)
+    return None

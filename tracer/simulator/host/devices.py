@@ -1,0 +1,231 @@
+"""The one device there is, with the limits of a named GPU, and its context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from . import h200
+from .lacking import lacking, say_once
+from .streams import Stream, default_stream, legacy_default_stream, per_thread_default_stream, stream
+
+OF_A_NAMED_GPU = f"what is asked of the device is answered as by an {h200.NAME}, which is not here."
+UUID = "GPU-00000000-0000-0000-0000-000000000000"
+MOST_THREADS_OF_A_MULTIPROCESSOR = h200.ATTRIBUTES["MAX_THREADS_PER_MULTIPROCESSOR"]
+
+
+class ComputeCapability(NamedTuple):
+    """The version of what a device can do."""
+
+    major: int
+    minor: int
+
+
+class MemoryInfo(NamedTuple):
+    """Bytes of a device's memory."""
+
+    free: int
+    total: int
+
+
+class Device:
+    """A device: its attributes are those of CU_DEVICE_ATTRIBUTE, without that prefix."""
+
+    id = 0
+
+    def __repr__(self) -> str:
+        return f"<CUDA device {self.id} '{h200.NAME}'>"
+
+    def __getattr__(self, name: str) -> Any:
+        known = {
+            "name": h200.NAME,
+            "uuid": UUID,
+            "compute_capability": ComputeCapability(*h200.COMPUTE_CAPABILITY),
+        }
+        found = known.get(name, h200.ATTRIBUTES.get(name))
+        if found is None:
+            raise AttributeError(
+                lacking(f"device.{name}", "no attribute is called so, or each device has its own")
+            )
+        say_once(OF_A_NAMED_GPU)
+        return found
+
+    supports_float16 = supports_bfloat16 = supports_fp8 = True
+
+    def get_device_identity(self) -> dict[str, int]:
+        """Return what tells it from other devices of this computer: nothing, as it is the only one."""
+        return {"pci_domain_id": 0, "pci_bus_id": 0, "pci_device_id": 0}
+
+    def get_primary_context(self) -> Context:
+        """Return the context of the device."""
+        return CONTEXT
+
+    def reset(self) -> None:
+        """Do nothing: memory is freed when nothing refers to it."""
+
+    release_primary_context = reset
+
+
+class Context:
+    """The context of the device, which is always current."""
+
+    id = 0
+
+    @property
+    def device(self) -> Device:
+        """The device."""
+        return DEVICE
+
+    def __str__(self) -> str:
+        return f"<CUDA context of device {self.id}>"
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the context current."""
+
+    def get_memory_info(self) -> MemoryInfo:
+        """Return the bytes of the named GPU, less those of the arrays there are."""
+        from .arrays import bytes_in_use
+
+        say_once(OF_A_NAMED_GPU)
+        return MemoryInfo(h200.MEMORY - bytes_in_use(), h200.MEMORY)
+
+    @contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        """Do nothing: memory is freed when nothing refers to it."""
+        yield
+
+    def synchronize(self) -> None:
+        """Do nothing: all work is done."""
+
+    reset = push = pop = prepare_for_use = synchronize
+
+    def create_stream(self) -> Stream:
+        """Return a new stream."""
+        return stream()
+
+    def get_default_stream(self) -> Stream:
+        """Return the default stream."""
+        return default_stream()
+
+    def get_legacy_default_stream(self) -> Stream:
+        """Return the legacy default stream."""
+        return legacy_default_stream()
+
+    def get_per_thread_default_stream(self) -> Stream:
+        """Return the default stream of this thread."""
+        return per_thread_default_stream()
+
+    def memalloc(self, bytesize: int) -> Any:
+        """Return device memory of so many bytes."""
+        from .array_makers import device_array
+
+        return device_array(bytesize, "u1").gpu_data
+
+    memhostalloc = memallocmanaged = memalloc
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(lacking(f"context.{name}", "the context of no GPU is here"))
+
+
+class ManagedDevice:
+    """A device in `cuda.gpus`: the device itself, and what makes its context current for a while."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._device, name)
+
+    def __enter__(self) -> Context:
+        return CONTEXT
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the context current."""
+
+    def __str__(self) -> str:
+        return f"<Managed Device {self._device.id}>"
+
+
+class DeviceList:
+    """`cuda.gpus`: the one device."""
+
+    def __init__(self) -> None:
+        self.lst = (ManagedDevice(DEVICE),)
+
+    def __getitem__(self, number: int) -> ManagedDevice:
+        return self.lst[number]
+
+    def __iter__(self) -> Iterator[ManagedDevice]:
+        return iter(self.lst)
+
+    def __len__(self) -> int:
+        return len(self.lst)
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.lst))
+
+    @property
+    def current(self) -> ManagedDevice:
+        """The device whose context is current."""
+        return self.lst[0]
+
+
+DEVICE = Device()
+CONTEXT = Context()
+GPUS = DeviceList()
+
+
+def current_context(devnum: int | None = None) -> Context:
+    """Return the context of a device; raises IndexError where there is no such device."""
+    GPUS[devnum or 0]
+    return CONTEXT
+
+
+def select_device(device_id: int = 0) -> Device:
+    """Make a device the current one; raises IndexError where there is no such device."""
+    if device_id != 0:
+        raise IndexError(f"there is no device {device_id}: Tilescope has one, number 0.")
+    return DEVICE
+
+
+def get_current_device() -> Device:
+    """Return the device."""
+    return DEVICE
+
+
+def list_devices() -> DeviceList:
+    """Return the devices: one."""
+    return GPUS
+
+
+def close() -> None:
+    """Do nothing: memory is freed when nothing refers to it."""
+
+
+def detect() -> bool:
+    """Print the devices there are, and return whether any can be used."""
+    print("Found 1 CUDA devices")
+    print(f"id 0    {h200.NAME:>20} {'[SIMULATED]':>40}")
+    print(f"{'Compute Capability':>40}: {'.'.join(map(str, h200.COMPUTE_CAPABILITY))}")
+    print("Summary:\n\t1/1 devices are supported")
+    return True
+
+
+def require_context(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function: there is always a context."""
+    return function
+
+
+def resident_blocks(threads: int, shared_bytes: int = 0) -> int:
+    """Return how many blocks the device holds at once, modelled from threads and shared memory, not from registers."""
+    limits, warp = h200.ATTRIBUTES, h200.ATTRIBUTES["WARP_SIZE"]
+    taken = -(-threads // warp) * warp
+    each = min(limits["MAX_BLOCKS_PER_MULTIPROCESSOR"], MOST_THREADS_OF_A_MULTIPROCESSOR // taken)
+    if shared_bytes:
+        reserved = limits["RESERVED_SHARED_MEMORY_PER_BLOCK"]
+        each = min(each, limits["MAX_SHARED_MEMORY_PER_MULTIPROCESSOR"] // (shared_bytes + reserved))
+    return each * limits["MULTIPROCESSOR_COUNT"]

@@ -1,0 +1,140 @@
+"""Put the host's side into numba.cuda: one table of what stands under which name, and the modules that share it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from . import array_makers, arrays, devices, kernels, lacking, streams
+from .after_import import after_import
+from .kernel_names import cooperative_groups
+
+ARRAYS = (
+    "DeviceNDArray", "DeviceNDArrayBase", "DeviceRecord", "ManagedNDArray", "MappedNDArray", "array_core",
+    "check_array_compatibility", "is_contiguous", "is_cuda_ndarray", "require_cuda_ndarray", "sentry_contiguous",
+    "verify_cuda_ndarray_interface",
+)  # fmt: skip
+MAKERS = (
+    "as_cuda_array", "auto_device", "device_array", "device_array_like", "from_cuda_array_interface", "is_cuda_array",
+    "managed_array", "mapped", "mapped_array", "mapped_array_like", "pinned", "pinned_array", "pinned_array_like",
+    "to_device",
+)  # fmt: skip
+OF_ARRAYS = ("from_array_like", "from_record_like")
+STREAMS = (
+    "default_stream", "event", "event_elapsed_time", "external_stream", "legacy_default_stream",
+    "per_thread_default_stream", "stream",
+)  # fmt: skip
+DEVICES = (
+    "close", "current_context", "detect", "get_current_device", "list_devices", "require_context", "select_device",
+)  # fmt: skip
+
+
+class Simulator(NamedTuple):
+    """The modules of Numba's simulator that we put our parts into, and what is asked of the launch under way."""
+
+    kernel: Any
+    devicearray: Any
+    is_running: Callable[[], bool]  # whether a launch is under way in this thread
+    in_kernel: Callable[[], bool]  # whether this is a CUDA thread, which the simulator runs
+    module: Callable[[], Any]  # what `cuda` is in the kernel that runs, None where none does
+
+
+def install(simulator: Simulator) -> None:
+    """Complete numba.cuda, whose simulator is imported."""
+    cuda = sys.modules["numba.cuda"]
+    for name, value in _names(simulator, cuda).items():
+        for module in (cuda, sys.modules["numba.cuda.simulator"]):
+            setattr(module, name, value)
+    _complete_arrays(simulator)
+    _complete_driver()
+    _complete_kernels(simulator, cuda)
+    sys.modules["numba.cuda.cg"] = cooperative_groups(simulator.module)
+    after_import("numba.cuda.random", _complete_random)
+
+
+def _names(simulator: Simulator, cuda: ModuleType) -> dict[str, Any]:
+    """Return what stands in numba.cuda itself."""
+    kernel = kernels.kernel_class(simulator.kernel.FakeCUDAKernel, simulator.is_running)
+    sys.modules["numba.cuda.dispatcher"] = dispatcher = ModuleType("numba.cuda.dispatcher")
+    dispatcher.CUDADispatcher = kernel  # type: ignore[attr-defined]  # for programs that ask what something is
+    nothing = dict.fromkeys(("profile_start", "profile_stop"), lambda: None)
+    return {
+        **{name: getattr(array_makers, name) for name in MAKERS},
+        **{name: getattr(streams, name) for name in STREAMS},
+        **{name: getattr(devices, name) for name in DEVICES},
+        **{name: lacking.refusing(name) for name in lacking.LACKING},
+        **nothing,
+        "gpus": devices.GPUS, "Event": streams.Event, "MemoryInfo": devices.MemoryInfo,
+        "CudaSupportError": sys.modules["numba.cuda.cudadrv.error"].CudaSupportError,
+        "jit": kernels.jit_decorator(kernel, lambda: bool(getattr(_config(), "CUDA_DEBUGINFO_DEFAULT", False))),
+        "_auto_device": lambda *given, **names: array_makers.auto_device(*given, **names),
+    }  # fmt: skip
+
+
+def _config() -> Any:
+    from numba.core import config
+
+    return config
+
+
+def _complete_arrays(simulator: Simulator) -> None:
+    target = simulator.devicearray
+    for name in ARRAYS:
+        setattr(target, name, getattr(arrays, name))
+    for name in (*MAKERS, *OF_ARRAYS):
+        setattr(target, name, getattr(array_makers, name))
+    for module in (target, simulator.kernel):
+        module.FakeCUDAArray = arrays.DeviceNDArray
+
+
+def _complete_driver() -> None:
+    driver, shared = sys.modules["numba.cuda.cudadrv.driver"], sys.modules["numba.cuda.cudadrv.devices"]
+    parts = {
+        "Device": devices.Device, "Context": devices.Context, "Stream": streams.Stream, "Event": streams.Event,
+        "MemoryPointer": arrays.Memory, "event_elapsed_time": streams.event_elapsed_time,
+        "is_device_memory": arrays.is_cuda_ndarray, "profile_start": lambda: None, "profile_stop": lambda: None,
+    }  # fmt: skip
+    for name, value in parts.items():
+        setattr(driver, name, value)
+    shared.gpus = devices.GPUS  # type: ignore[attr-defined]  # Numba's module
+    shared.get_context = devices.current_context  # type: ignore[attr-defined]
+    shared.reset = devices.close  # type: ignore[attr-defined]
+
+
+def _complete_kernels(simulator: Simulator, cuda: Any) -> None:
+    """Let ufuncs and reductions be Numba's own, on kernels of ours, and kernels call what numba.jit made."""
+    from numba.core.dispatcher import Dispatcher
+
+    from .ufuncs import complete
+
+    complete(*(import_module(f"numba.cuda.{name}") for name in ("vectorizers", "deviceufunc")))
+    cuda.Reduce = cuda.reduce = import_module("numba.cuda.kernels.reduction").Reduce
+    if not hasattr(cuda, "vectorize"):
+        cuda.vectorize, cuda.guvectorize = _for_cuda("vectorize"), _for_cuda("guvectorize")
+    compiled_call, in_kernel = Dispatcher.__call__, simulator.in_kernel
+
+    def call(self: Any, *arguments: Any, **names: Any) -> Any:
+        """Call what numba.jit compiled, or in a kernel the function that it was made of."""
+        if in_kernel():
+            return self.py_func(*arguments, **names)
+        return compiled_call(self, *arguments, **names)
+
+    Dispatcher.__call__ = call
+
+
+def _for_cuda(name: str) -> Callable[..., Any]:
+    def decorator(*given: Any, **names: Any) -> Any:
+        import numba
+
+        return getattr(numba, name)(*given, **{"target": "cuda", **names})
+
+    return decorator
+
+
+def _complete_random() -> None:
+    from .random_states import fill_states
+
+    sys.modules["numba.cuda.random"].init_xoroshiro128p_states_cpu = fill_states  # type: ignore[attr-defined]

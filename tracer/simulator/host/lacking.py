@@ -1,0 +1,62 @@
+"""What is said to users: what Tilescope lacks of numba.cuda, with the reason, and which numbers no GPU gave."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+_said: set[str] = set()
+_NO_COMPILER = "it runs kernels on the CPU and compiles nothing for a GPU"
+_NO_DRIVER = "there is no driver of a GPU here, and one process"
+LACKING = dict.fromkeys(
+    (
+        "compile", "compile_all", "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device",
+        "declare_device",
+    ),
+    _NO_COMPILER,
+) | dict.fromkeys(("open_ipc_array", "set_memory_manager"), _NO_DRIVER)  # fmt: skip
+CLASSES = dict.fromkeys(
+    (
+        "BaseCUDAMemoryManager", "GetIpcHandleMixin", "HostOnlyCUDAMemoryManager", "IpcHandle", "MemoryPointer",
+        "MappedMemory", "PinnedMemory",
+    ),
+    _NO_DRIVER,
+)  # fmt: skip
+OF_KERNELS = dict.fromkeys(
+    (
+        "inspect_asm", "inspect_llvm", "inspect_lto_ptx", "inspect_sass", "inspect_sass_cfg", "inspect_types",
+        "inspect_cfg", "inspect_disasm_cfg", "get_compile_result", "get_metadata",
+    ),
+    _NO_COMPILER,
+) | dict.fromkeys(
+    (
+        "get_regs_per_thread", "get_const_mem_size", "get_local_mem_per_thread", "get_shared_mem_per_block",
+        "get_max_threads_per_block", "regs_per_thread", "const_mem_size", "local_mem_per_thread",
+        "shared_mem_per_block", "max_threads_per_block",
+    ),
+    f"{_NO_COMPILER}, so nobody knows",
+)  # fmt: skip
+
+
+def lacking(name: str, why: str) -> str:
+    """Return the sentence that says what Tilescope has not, and why."""
+    return f"Tilescope has no {name}: {why}."
+
+
+def refusing(name: str) -> Callable[..., NoReturn]:
+    """Return a function that stands where one of numba.cuda would, and says that it is not there."""
+
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        raise NotImplementedError(lacking(f"cuda.{name}", LACKING[name]))
+
+    refuse.__name__ = refuse.__qualname__ = name
+    return refuse
+
+
+def say_once(text: str) -> None:
+    """Print a sentence on standard error, the first time that it is said in this process."""
+    if text not in _said:
+        _said.add(text)
+        if sys.stderr is not None:
+            print(f"tilescope: {text}", file=sys.stderr)

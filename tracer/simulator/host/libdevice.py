@@ -1,0 +1,87 @@
+"""libdevice's functions inside kernels: Numba's declarations, with the mathematics of Python and NumPy behind them.
+
+The declarations say the types of arguments and results, which numbers are made of; how a GPU rounds what it
+approximates (`fast_sinf` and its like) is not copied.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .lacking import lacking
+
+_MATH = (
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "copysign", "cos", "cosh", "erf", "erfc", "exp",
+    "expm1", "fabs", "fmod", "hypot", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "pow", "remainder", "sin",
+    "sinh", "tan", "tanh",
+)  # fmt: skip
+_OWN: dict[str, Callable[..., Any]] = {
+    "abs": abs, "llabs": abs, "cbrt": np.cbrt, "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "rint": np.rint,
+    "nearbyint": np.rint, "round": lambda x: np.trunc(x + np.copysign(0.5, x)), "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x), "rcbrt": lambda x: 1 / np.cbrt(x), "exp2": np.exp2, "exp10": lambda x: 10.0**x,
+    "fdim": lambda x, y: max(x - y, 0), "fmax": np.fmax, "fmin": np.fmin, "max": max, "min": min, "umax": max,
+    "umin": min, "llmax": max, "llmin": min, "ullmax": max, "ullmin": min, "fma": lambda x, y, z: x * y + z,
+    "fdivide": lambda x, y: x / y, "sinpi": lambda x: math.sin(math.pi * x), "cospi": lambda x: math.cos(math.pi * x),
+    "sincos": lambda x: (math.sin(x), math.cos(x)), "saturate": lambda x: min(max(x, 0), 1), "tgamma": math.gamma,
+    "powi": lambda x, y: x**y, "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "finite": np.isfinite,
+    "signbit": np.signbit, "nextafter": np.nextafter, "normcdf": lambda x: 0.5 * math.erfc(-x / math.sqrt(2)),
+    "popc": lambda x: int(x & 0xFFFFFFFF).bit_count(), "popcll": lambda x: int(x & (2**64 - 1)).bit_count(),
+    "clz": lambda x: 32 - int(x & 0xFFFFFFFF).bit_length(), "clzll": lambda x: 64 - int(x & (2**64 - 1)).bit_length(),
+    "ffs": lambda x: (int(x) & -int(x)).bit_length(), "ffsll": lambda x: (int(x) & -int(x)).bit_length(),
+    "brev": lambda x: int(f"{int(x) & 0xFFFFFFFF:032b}"[::-1], 2), "mulhi": lambda x, y: int(x) * int(y) >> 32,
+    "mul24": lambda x, y: int(x) * int(y), "float_as_int": lambda x: np.float32(x).view(np.int32),
+    "int_as_float": lambda x: np.int32(x).view(np.float32),
+    "double_as_longlong": lambda x: np.float64(x).view(np.int64),
+    "longlong_as_double": lambda x: np.int64(x).view(np.float64),
+    "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "div": lambda x, y: x / y,
+    "rcp": lambda x: 1 / x,
+}  # fmt: skip
+
+
+@cache
+def function(name: str) -> Callable[..., Any]:
+    """Return one of libdevice's functions; raises AttributeError where there is none, or we have none."""
+    from numba.cuda import libdevice
+
+    declared = vars(libdevice).get(name)
+    if declared is None:
+        raise AttributeError(f"module 'numba.cuda.libdevice' has no attribute {name!r}")
+    compute = _computing(name)
+    if compute is None:
+        raise AttributeError(lacking(f"libdevice.{name}", "its arithmetic is not written yet"))
+    kinds = re.findall(r":type \w+: (\w+)", declared.__doc__ or "")
+    result = re.search(r":rtype: (\w+)", declared.__doc__ or "")
+    return _typed(name, compute, kinds, result[1] if result else "")
+
+
+def _computing(name: str) -> Callable[..., Any] | None:
+    """Return what computes a function, whatever its name says of the types and the rounding."""
+    base = re.sub(r"_r[nzud]$", "", name).removeprefix("fast_")
+    rounded = base != name and re.fullmatch(r"[df](add|sub|mul|div|rcp|sqrt|rsqrt)", base)
+    for candidate in (rounded[1] if rounded else base, base.removesuffix("f"), base.removesuffix("d")):
+        if candidate in _OWN:
+            return _OWN[candidate]
+        if candidate in _MATH:
+            return getattr(math, candidate)  # type: ignore[no-any-return]  # a function of math
+    return None
+
+
+def _typed(name: str, compute: Callable[..., Any], kinds: list[str], result: str) -> Callable[..., Any]:
+    given, made = [np.dtype(kind).type for kind in kinds if hasattr(np, kind)], getattr(np, result, None)
+
+    def call(*arguments: Any) -> Any:
+        numbers = [kind(value) for kind, value in zip(given, arguments, strict=False)] or list(arguments)
+        try:
+            found = compute(*numbers)
+        except (ValueError, OverflowError):  # outside the function's domain, or too large
+            found = math.nan
+        return made(found) if made and not isinstance(found, tuple) else found
+
+    call.__name__ = name
+    return call

@@ -1,0 +1,82 @@
+"""The states of numba.cuda.random's generators, as a GPU's program finds them, without compiling what makes them.
+
+xoroshiro128+ and SplitMix64 are by Blackman and Vigna (https://prng.di.unimi.it/). A jump of 2^64 steps is linear over
+GF(2): the state after it is the exclusive or of what it makes of each bit of the state before. So n states are made in
+log2(n) rounds, in each of which all that there are jump together, twice as far as in the round before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]  # 128-bit states as pairs of words, N x 2
+JUMP = (0xBEAC0467EBA5FACB, 0xD86B048B86AA9922)
+BITS = 128
+_MASK = (1 << 64) - 1
+
+
+def fill_states(states: Any, seed: Any, subsequence_start: Any) -> None:
+    """Fill an array of states (s0, s1): the first from a seed, each other 2^64 steps after the one before."""
+    if not len(states):
+        return
+    words = np.empty((len(states), 2), np.uint64)
+    words[0] = _split_mix(int(seed) & _MASK)
+    jump, skipped = _columns_of_a_jump(), int(subsequence_start)
+    far, first = jump, words[:1]
+    while skipped:
+        first = _applied(far, first) if skipped & 1 else first
+        far, skipped = _applied(far, far), skipped >> 1
+    words[0] = first[0]
+    done = 1
+    while done < len(words):
+        more = min(done, len(words) - done)
+        words[done : done + more] = _applied(jump, words[:more])
+        done, jump = done + more, _applied(jump, jump)
+    states["s0"], states["s1"] = words[:, 0], words[:, 1]
+
+
+def _split_mix(seed: int) -> int:
+    z = (seed + 0x9E3779B97F4A7C15) & _MASK
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & _MASK
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & _MASK
+    return z ^ z >> 31
+
+
+def _columns_of_a_jump() -> Words:
+    """Return what a jump makes of each bit: row b is the state after one of which only bit b was set."""
+    state = np.zeros((BITS, 2), np.uint64)
+    for bit in range(BITS):
+        state[bit, bit // 64] = np.uint64(1 << bit % 64)
+    jumped = np.zeros_like(state)
+    for word in JUMP:
+        for bit in range(64):
+            if word >> bit & 1:
+                jumped ^= state
+            _step(state)
+    return jumped
+
+
+def _step(state: Words) -> None:
+    """Advance each state by one, in place."""
+    s0, s1 = state[:, 0].copy(), state[:, 0] ^ state[:, 1]
+    state[:, 0] = _rotated(s0, 55) ^ s1 ^ s1 << np.uint64(14)
+    state[:, 1] = _rotated(s1, 36)
+
+
+def _rotated(words: Words, bits: int) -> Words:
+    return words << np.uint64(bits) | words >> np.uint64(64 - bits)
+
+
+def _applied(columns: Words, states: Words) -> Words:
+    """Return what a linear map, given as what it makes of each bit, makes of states: by a table for each byte."""
+    made = np.zeros_like(states)
+    bytes_of = np.ascontiguousarray(states.astype("<u8")).view(np.uint8).reshape(len(states), BITS // 8)
+    for place in range(BITS // 8):
+        table = np.zeros((256, 2), np.uint64)
+        for bit in range(8):
+            table[1 << bit : 2 << bit] = table[: 1 << bit] ^ columns[place * 8 + bit]
+        made ^= table[bytes_of[:, place]]
+    return made

@@ -1,0 +1,135 @@
+"""Streams and events where all work is done when a call returns: a stream is a name, an event is a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from .lacking import say_once
+
+if TYPE_CHECKING:
+    import asyncio
+
+NOT_A_GPUS = "times between events are those of this simulation, not of a GPU."
+_KINDS = {0: "Default CUDA", 1: "Legacy default CUDA", 2: "Per-thread default CUDA"}
+_numbers = count(1001)
+
+
+class Stream:
+    """A queue of work: each piece is done before the next is given, so there is never anything to wait for."""
+
+    def __init__(self, handle: int = 0, *, external: bool = False) -> None:
+        self.handle, self.external = handle, external
+
+    def __int__(self) -> int:
+        return self.handle
+
+    def __repr__(self) -> str:
+        if self.handle in _KINDS:
+            return f"<{_KINDS[self.handle]} stream>"
+        return f"<{'External ' if self.external else ''}CUDA stream {self.handle}>"
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Return (version of this protocol, handle)."""
+        return 0, self.handle
+
+    def synchronize(self) -> None:
+        """Do nothing: all work is done."""
+
+    @contextmanager
+    def auto_synchronize(self) -> Iterator[Stream]:
+        """Give the stream; there is nothing to wait for at the end."""
+        yield self
+
+    def add_callback(self, callback: Callable[[Stream, int, Any], object], arg: Any = None) -> None:
+        """Call `callback(stream, status, arg)` at once, since all work is done; 0 is the status of success."""
+        callback(self, 0, arg)
+
+    def async_done(self) -> asyncio.Future[Stream]:
+        """Return what is awaited for the work to be done: it is."""
+        import asyncio
+
+        future = asyncio.get_running_loop().create_future()
+        future.set_result(self)
+        return future
+
+
+def stream() -> Stream:
+    """Return a new stream."""
+    return Stream(next(_numbers))
+
+
+def default_stream() -> Stream:
+    """Return the default stream."""
+    return Stream(0)
+
+
+def legacy_default_stream() -> Stream:
+    """Return the legacy default stream."""
+    return Stream(1)
+
+
+def per_thread_default_stream() -> Stream:
+    """Return the default stream of this thread."""
+    return Stream(2)
+
+
+def external_stream(ptr: int) -> Stream:
+    """Return a stream of another library's by its handle."""
+    return Stream(ptr, external=True)
+
+
+def is_stream(value: Any) -> bool:
+    """Return whether a launch takes a value for a stream: one of ours, another library's, or 0 for the default."""
+    nothing = value is None or (isinstance(value, int) and value == 0)
+    return nothing or isinstance(value, Stream) or hasattr(value, "__cuda_stream__")
+
+
+class Event:
+    """A moment in a stream, with the time of this computer's clock."""
+
+    def __init__(self, timing: bool = True) -> None:
+        self.timing = timing
+        self.seconds: float | None = None  # of the clock, None before it is recorded
+
+    def record(self, stream: Any = 0) -> None:
+        """Note the time: what was given to the stream before is done."""
+        self.seconds = time.perf_counter()
+
+    def query(self) -> bool:
+        """Return whether the event has happened: it has."""
+        return True
+
+    def wait(self, stream: Any = 0) -> None:
+        """Do nothing: whatever a stream would wait for has happened."""
+
+    def synchronize(self) -> None:
+        """Do nothing: the event has happened."""
+
+    def elapsed_time(self, evtend: Event) -> float:
+        """Return the milliseconds from this event to another."""
+        return event_elapsed_time(self, evtend)
+
+
+def event(timing: bool = True) -> Event:
+    """Return a new event."""
+    return Event(timing)
+
+
+def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
+    """Return the milliseconds between two events, which are no GPU's; raises RuntimeError where the driver fails."""
+    start, end = (_seconds(one) for one in (evtstart, evtend))
+    say_once(NOT_A_GPUS)
+    return (end - start) * 1000
+
+
+def _seconds(event: Event) -> float:
+    if event.seconds is None or not event.timing:
+        why = "made with timing=False" if event.seconds is not None else "never recorded"
+        raise RuntimeError(
+            f"an event was {why}: a GPU gives no time between events, but CUDA_ERROR_INVALID_HANDLE."
+        )
+    return event.seconds
