@@ -52,6 +52,7 @@ NOT_TAKEN = (
     ast.AsyncFor,
     ast.NamedExpr,
 )
+UNKNOWN = "?"
 Scope = ast.Module | ast.FunctionDef
 
 
@@ -109,18 +110,23 @@ class _Taken:
         """Return what a name means in a scope and those around it; None for Python's own."""
         if name in self._launch.constants:
             return _constant(self._launch.constants[name])
-        while True:
+        while not isinstance(scope, ast.Module):
             found = _bindings(scope, name)
             if found:
                 return self._once([self._taken(one, name, scope) for one in found])
-            if isinstance(scope, ast.Module):
-                break
             scope = self._parents[scope]
-        stars = {_star(one) for one in self._tree.body if isinstance(one, ast.ImportFrom)} - {""}
-        named = [value for module in sorted(stars) if (value := value_of(module, name)) is not None]
-        if named:
-            return self._once(named)
-        return None if hasattr(builtins, name) and "?" not in stars else Missing(name)
+        return self._global(name)
+
+    def _global(self, name: str) -> Value | None:
+        """Return what a name means in the file; None for Python's own."""
+        found = [self._taken(one, name, self._tree) for one in _bindings(self._tree, name)]
+        stars = {_star(node) for node in ast.walk(self._tree) if isinstance(node, ast.ImportFrom)} - {""}
+        found += [value for module in sorted(stars) if (value := value_of(module, name)) is not None]
+        if UNKNOWN in stars:
+            return Missing(f"{name}, which a module may bind of which all names are imported")
+        if found:
+            return self._once(found)
+        return None if hasattr(builtins, name) else Missing(name)
 
     @staticmethod
     def _once(values: list[Value]) -> Value:
@@ -278,11 +284,10 @@ def _stored(node: Any) -> set[str]:
 
 
 def _star(node: ast.ImportFrom) -> str:
-    """Return the module of whose names all are imported, "?" for one that is not in our tables; "" for others."""
+    """Return the module of whose names all are imported, UNKNOWN for one of no table; "" where some are."""
     if [alias.name for alias in node.names] != ["*"]:
         return ""
-    module = node.module or "?"
-    return module if module in MODULES and not node.level else "?"
+    return node.module if node.module in MODULES and not node.level else UNKNOWN
 
 
 def _imported(node: ast.Import | ast.ImportFrom, name: str) -> Value:
