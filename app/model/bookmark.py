@@ -47,7 +47,9 @@ class Bookmark(msgspec.Struct, frozen=True):
     tab: str = "source"  # of the right column
     side: SideChoice = "auto"  # whether the right column is there
     colour_by: str = "auto"  # what colours the cells
-    picture: PictureChoice = "auto"  # of a launch that counts; auto is its histogram
+    picture: PictureChoice = (
+        "auto"  # of a launch that counts; auto is its histogram where it does nothing else
+    )
     theme: ThemeChoice = "system"  # light or dark colours, or what the system has
     text_scale: float = 1.0  # times the normal size
     reduced_motion: bool = False  # nothing glides or fades

@@ -21,7 +21,7 @@ from ...tracer.findings.float64 import float64_findings
 from ...tracer.findings.not_compiled import refusal_findings
 from ...tracer.model.finding import Finding, sort_key
 from ...tracer.model.launch import Launch, decode, is_python_program
-from ...tracer.model.trace import Buffer, Trace
+from ...tracer.model.trace import Buffer, Op, Trace
 from ...tracer.storage.trace_file import TraceFileError, load
 from ...tracer.type_inference.client import Answer
 from .visible_text import visible
@@ -72,6 +72,17 @@ class Session:
         return histogram_launch_of(self.trace, self.requests, self.memory, self.scenario)
 
     @cached_property
+    def only_counts(self) -> bool:
+        """Whether what it counts is all that the launch writes to global memory, or what its lesson is about."""
+        if self.counting is None or self.scenario is not None:
+            return self.counting is not None
+        written = np.unique(self.requests.buffer[self.requests.op != Op.LOAD]).tolist()
+        spaces = {
+            self.trace.buffers[number].space for number in written if number != self.counting.result.buffer
+        }
+        return "global" not in spaces
+
+    @cached_property
     def _block_by_block(self) -> bool:
         block = self.trace.block
         return bool((block[1:] >= block[:-1]).all())
@@ -103,7 +114,7 @@ class Session:
 
     def prepared(self) -> Session:
         """Return this session with what its pictures need computed: for a thread that nobody waits for."""
-        _ = self.counting, self._block_by_block
+        _ = self.only_counts, self._block_by_block
         self.memory.prepare()
         return self
 

@@ -73,10 +73,9 @@ def draw_exchange(painter: QPainter, box: Box, data: ExchangeData, theme: Theme)
 
 
 def _vote_text(data: ExchangeData) -> str:
-    """Return what the votes come to: 14 of 32 lanes say yes: 0x0005c2a9."""
-    yes = np.flatnonzero(data.votes == 1)
-    mask = sum(1 << lane for lane in yes.tolist())
-    return f"{len(yes)} of {int(data.came.sum())} lanes say yes: bits 0x{mask:08x}"
+    """Return what the votes come to, as `ballot_sync` gives it."""
+    mask = sum(1 << lane for lane in np.flatnonzero(data.votes == 1).tolist())
+    return f"a bit for each lane that says yes: 0x{mask:08x}"
 
 
 def _draw_lanes(

@@ -94,11 +94,12 @@ class Pane(QFrame):
 
     def shows_histogram(self) -> bool:
         """Return whether the pane shows the histogram of a launch that counts."""
-        counts = self.session is not None and self.session.counting is not None
-        return counts and self.picture != "memory"
+        if self.session is None or self.session.counting is None:
+            return False
+        return self.picture == "histogram" or (self.picture == "auto" and self.session.only_counts)
 
     def show_picture(self, choice: PictureChoice) -> None:
-        """Show the memory or, where the launch counts, its histogram; auto is the histogram where there is one."""
+        """Show the memory or, where the launch counts, its histogram; auto is that of one that does nothing else."""
         self.picture = choice
         self.switch.show_choice("histogram" if self.shows_histogram() else "memory")
         self.stack.setCurrentWidget(self.histogram if self.shows_histogram() else self.memory)
