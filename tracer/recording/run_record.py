@@ -65,8 +65,9 @@ class RunRecord:
     def undo(self) -> None:
         """Give the memory that the launch was given the content that it had."""
         for memory in self.memories:
-            before = (self.initial | self._records)[memory.buffer]
-            memory.cells.view(before.dtype)[...] = before
+            if memory.cells.flags.writeable:  # else it is a constant, which no kernel has changed
+                before = (self.initial | self._records)[memory.buffer]
+                memory.cells.view(before.dtype)[...] = before
 
     def memory_of(self, ary: NDArray[Any], name: str, space: str) -> HostMemory:
         """Return the memory that an argument or a constant array looks into; raises TypeError for one with gaps."""
@@ -145,6 +146,8 @@ def _root(ary: NDArray[Any]) -> NDArray[Any]:
     root = ary
     while isinstance(root.base, np.ndarray) and root.base.dtype.itemsize == ary.dtype.itemsize:
         root = root.base
+    if not root.flags.forc:  # elements that an array repeats along a dimension lie there once
+        root = root[tuple(slice(0, 1) if step == 0 else slice(None) for step in root.strides)]
     if not root.flags.forc:
         raise TypeError(f"an array whose memory has gaps, strides {root.strides} for shape {root.shape}")
     return root.view(ary.dtype) if root.dtype != ary.dtype else root

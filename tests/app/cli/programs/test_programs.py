@@ -206,3 +206,38 @@ def test_check_goes_on_after_an_access_outside(script, tmp_path):
     assert done.returncode == 1
     assert "reached" in done.stderr
     assert "error: bounds: " in done.stdout
+
+
+REPEATED = """
+from numba import vectorize
+
+@vectorize(["float32(float32, float32)"], target="cuda")
+def add(x, y):
+    return x + y
+
+print(add(np.arange(4, dtype=np.float32), np.float32(10)).tolist())
+"""
+
+CONSTANT = """
+TABLE = np.arange(4, dtype=np.float32)
+
+@cuda.jit
+def sums(out):
+    table = cuda.const.array_like(TABLE)
+    for n in range(out.size):
+        for k in range(4):
+            out[n] += table[k]
+
+out = np.zeros(20000, np.float32)
+sums[1, 1](out)
+print(out.sum())
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"), [(REPEATED, "[10.0, 11.0, 12.0, 13.0]"), (CONSTANT, "120000.0")]
+)
+def test_memory_that_nobody_writes(script, tmp_path, text, printed):
+    """A scalar that a ufunc repeats, and a constant array of a launch that is begun anew, compiled."""
+    done = tilescope("run", "--quiet", str(script(HEAD + text)), folder=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, printed), done.stderr

@@ -42,7 +42,9 @@ PROGRAMS = {
     STREAM: Expected("", 2, told=("stream",)),
     "uint64_minus.py": Expected("[-1  0  1  2]"),
     "uint64_range.py": Expected("[ 0  5 10 15]"),
-    "unwritten_after_bounds.py": Expected("", 1, told=("outside",), silent=("nobody", "never", ": error: unwritten|: uninitialised")),
+    "unwritten_after_bounds.py": Expected(
+        "", 1, told=("outside",), silent=("nobody", "never", ": error: unwritten|: uninitialised")
+    ),
     "vectorize_cuda.py": Expected("[2. 2. 2. 2.]"),
 }
 
