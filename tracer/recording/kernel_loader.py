@@ -114,15 +114,22 @@ def _file_and_package(source: str) -> tuple[str, str]:
 
 
 def set_constants(module: ModuleType, launch: Launch) -> None:
-    """Set the module's constants to the launch's; a string names a numba type.
+    """Set the module's constants to the launch's; a string names a numba type. Raises LoadError where it names none.
 
     Those that it lacks are of closures and of other modules, which a program's kernel used.
     """
-    import numba
-
     for name, value in launch.constants.items():
         if hasattr(module, name):
-            setattr(module, name, getattr(numba.types, value) if isinstance(value, str) else value)
+            setattr(module, name, _type_named(value) if isinstance(value, str) else value)
+
+
+def _type_named(name: str) -> Any:
+    import numba
+
+    found = vars(numba.types).get(name)
+    if not isinstance(found, numba.types.Type):
+        raise LoadError(f"{name!r} is no type of numba's; the launch can't be run.")
+    return found
 
 
 def arrays_of(launch: Launch, kernel: Any) -> tuple[list[Any], tuple[str, ...]]:

@@ -61,10 +61,12 @@ ATTEMPTS = {
 }
 # Kernels that would have Numba run something for them while it compiles. {mark} opens a file.
 KERNELS = {
-    "in a kernel: default of a nested function": '    def f(x="{mark}"):\n        return 1.0\n    g(f)\n    a[0] = g(1)',
+    "in a kernel: nested default": '    def f(x="{mark}"):\n        return 1.0\n    g(f)\n    a[0] = g(1)',
     "in a kernel: default that is not used": '    def f(x="{mark}"):\n        return 1.0\n    a[0] = x',
     "in a kernel: captured text": '    s = "{mark}"\n    def f():\n        return s\n    g(f)\n    a[0] = 1',
-    "in a kernel: captured docstring": '    "{mark}"\n    s = "{mark}"\n    def f():\n        return s\n    g(f)\n    a[0] = 1',
+    "in a kernel: captured docstring": (
+        '    "{mark}"\n    s = "{mark}"\n    def f():\n        return s\n    g(f)\n    a[0] = 1'
+    ),
     "in a kernel: captured global": "    s = TEXT\n    def f():\n        return s\n    g(f)\n    a[0] = 1",
     "in a kernel: lambda": '    f = lambda x="{mark}": x\n    g(f)\n    a[0] = 1',
     "in a kernel: text in a tuple": '    s = ("{mark}", 1)\n    def f():\n        return s\n    g(f)\n    a[0] = 1',

@@ -1,0 +1,14 @@
+"""What the kernels beside this import from another module."""
+
+from numba import cuda
+
+TILE = 8
+
+
+@cuda.jit(device=True)
+def tripled(x):
+    return x * 3
+
+
+def undecorated(x):
+    return x
