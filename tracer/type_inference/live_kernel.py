@@ -42,6 +42,7 @@ from .question import (
 SIGNATURE = "_tilescope_signature"  # what a kernel remembers of its decorator (see `remember_signatures`)
 MARSHAL_VERSION = 2  # without references, which would make equal values differ
 LIBRARIES = ("cmath", "math", "numba", "numpy", "operator")
+TYPEOFS = ("numba.core.typing.typeof", "numba.cuda.typing.typeof")
 CONFIGS = ("numba.core.config", "numba.cuda.core.config")
 TYPE_MODULES = ("numba.core.types", "numba.cuda.types")
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -413,31 +414,27 @@ def _class(value: Any) -> Value | None:
         return None
     if issubclass(value, BaseException):
         return ErrorClass(value.__name__)
-    return Missing(f"a class, {value.__name__}")
+    return _opaque(value)
 
 
 def _opaque(value: Any) -> Value:
     """Return something without a type of Numba's: what it says of others, it says of this."""
-    for module in ("numba.core.typing.typeof", "numba.cuda.typing.typeof"):
-        typeof: Callable[..., Any] | None = getattr(sys.modules.get(module), "typeof_impl", None)
-        purpose = getattr(sys.modules.get(module), "Purpose", None)
-        context = getattr(sys.modules.get(module), "_TypeofContext", None)
-        if typeof is None or purpose is None or context is None:
-            continue
-        try:
-            known = typeof(value, context(purpose.constant)) is not None
-        except Exception:  # noqa: BLE001  # whatever an object of the program's raises
-            known = True
-        if known:
-            return Missing(f"a value of {type(value).__name__}")
-    if _is_registered(value) or type(value).__module__.partition(".")[0] in (
-        "numba",
-        "numpy",
-        "cupy",
-        "torch",
-    ):
-        return Missing(f"a value of {type(value).__name__}")
-    return Opaque(type(value).__module__, type(value).__qualname__)
+    kind = value if isinstance(value, type) else type(value)
+    library = kind.__module__.partition(".")[0] in ("numba", "numpy", "cupy", "torch")
+    if library or _is_registered(value) or any(map(_has_type, TYPEOFS, (value, value))):
+        return Missing(f"a value of {kind.__name__}")
+    return Opaque(kind.__module__, kind.__qualname__, value is kind)
+
+
+def _has_type(name: str, value: Any) -> bool:
+    """Return whether the Numba in this module knows a type of a value."""
+    module = sys.modules.get(name)
+    if module is None:
+        return False
+    try:
+        return module.typeof_impl(value, module._TypeofContext(module.Purpose.constant)) is not None
+    except Exception:  # noqa: BLE001  # another Numba, or whatever an object of the program's raises
+        return True
 
 
 def _is_registered(value: Any) -> bool:

@@ -26,7 +26,7 @@ from ..processes.parent_death import die_with_parent
 from .float64_origins import CONSTANT_KINDS, float64_causes, is_double, operands, operator_name
 from .question import NOTHING, Answer, Function, Operation, Question, SourceQuestion
 from .rebuilt_kernel import rebuilt_kernel
-from .refusals import refusal_of
+from .refusals import refusal_at_sight, refusal_of
 from .source_kernel import question_of_source
 
 ROUNDED_AT_ONCE = ("add", "sub", "mul", "truediv")
@@ -68,7 +68,8 @@ def answer(question: Question | SourceQuestion) -> Answer:
         kernel, arguments, codes = rebuilt_kernel(question, _device)
     except Exception:  # noqa: BLE001  # a text or a value that is none
         return NOTHING
-    return _compiled(kernel, arguments, codes)
+    at_sight = refusal_at_sight(codes)
+    return Answer(refusal=at_sight) if at_sight else _compiled(kernel, arguments, codes)
 
 
 def _compiled(kernel: Any, arguments: tuple[Any, ...], codes: list[CodeType]) -> Answer:

@@ -107,6 +107,7 @@ class Opaque(msgspec.Struct, frozen=True, tag="opaque"):
 
     module: str
     name: str
+    is_class: bool = False  # the class itself
 
 
 class FunctionNumber(msgspec.Struct, frozen=True, tag="function"):

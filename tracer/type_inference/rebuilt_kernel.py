@@ -53,7 +53,7 @@ class NotRebuilt(Exception):
 def rebuilt_kernel(
     question: Question, device: Device
 ) -> tuple[FunctionType, tuple[Any, ...], list[CodeType]]:
-    """Return (kernel, arguments, the code of all functions); device: makes a device function of a function.
+    """Return (kernel, arguments, the code of what is compiled); device: makes a device function of a function.
 
     Where a signature says the types of the arguments, these are types of numba's, else examples.
 
@@ -65,7 +65,8 @@ def rebuilt_kernel(
     kernel = maker.plain(0)
     given = question.functions[0].signature
     arguments = tuple(map(maker.value, given or question.arguments))
-    codes = [maker.plain(number).__code__ for number in range(len(question.functions))]
+    compiled = [number for number, one in enumerate(question.functions) if one.role != "plain"]
+    codes = [maker.plain(number).__code__ for number in compiled]
     return kernel, arguments, codes
 
 
@@ -154,7 +155,8 @@ def _simple(value: Value) -> Any:
     if isinstance(value, ErrorClass):
         return type(value.name, (Exception,), {})
     if isinstance(value, Opaque):
-        return type(value.name.rpartition(".")[2], (), {"__module__": value.module})()
+        kind = type(value.name.rpartition(".")[2], (), {"__module__": value.module})
+        return kind if value.is_class else kind()
     raise NotRebuilt(f"{value}")
 
 

@@ -31,8 +31,11 @@ OPCODES = {
     "STORE_GLOBAL": "it sets a global variable",
     "DELETE_GLOBAL": "it deletes a global variable",
     "LOAD_BUILD_CLASS": "it defines a class",
+}
+AT_SIGHT = {
     "BEFORE_WITH": "it has a with statement",
-    "YIELD_VALUE": "it is a generator",
+    "SETUP_WITH": "it has a with statement",
+    "YIELD_VALUE": "it yields, and a kernel is no generator",
 }
 WRITABLE = "give a number, or the name of one from outside the kernel"
 # Numba's words, what is said of them, with the groups of the match in it, and what helps. The first that fits counts.
@@ -40,7 +43,7 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (GLOBAL + r":.*?<class 'function'>", "{0} is a Python function, which a kernel can't call",
      "decorate {0} with @cuda.jit(device=True)"),
     (GLOBAL + r":.*?<class 'builtin_function_or_method'>", "a GPU has no {0}()", ""),
-    (GLOBAL + r":.*?<class 'type'>", "a kernel can't make a {0}", ""),
+    (GLOBAL + r":.*?<class 'type'>", "{0} is a class of Python, which a kernel can't use", ""),
     (GLOBAL + r":.*?<class '(?:\w+\.)*(\w+)'>", "{0} is a {1}, of which Numba knows no type", ""),
     (r"Unknown attribute '\w+' of type list", "a kernel has no lists that grow", LOCAL),
     (r"DictType\[|of type DictType", "a kernel has no dictionaries", LOCAL),
@@ -48,9 +51,9 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (r"Unknown attribute '(\w+)' of type (?:Literal\[str\]|unicode_type)", "a kernel has no text with .{0}", ""),
     (r"Unknown attribute '(\w+)' of type array\(", "an array has no .{0} in a kernel", ""),
     (r"Unknown attribute '(\w+)' of type ([^\n]+)", "there is no .{0} of {1}", ""),
-    (r"module '([\w.]+)' has no attribute '(\w+)'", "there is no {0}.{1}", ""),
+    (r"module '(?!numba\.cuda\.core)([\w.]+)' has no attribute '(\w+)'", "there is no {0}.{1}", ""),
     (r"Function\(<function (shared|local)\.array[\s\S]*?>>> array\((?:shape=)?(?:UniTuple\(|Tuple\([^\n]*?)?u?int\d",
-     "the shape of cuda.{0}.array is computed, where Numba must know it as a number", WRITABLE),
+     "the shape of cuda.{0}.array is no number that Numba knows when it compiles", WRITABLE),
     (r"Untyped global name 'list'", "it makes a list", LOCAL),
     (r"NRT required but not enabled|Only accept returning of array passed", NO_MEMORY, LOCAL),
     (r"No conversion from ([^\n]+?) to none for '[^']*return",
@@ -70,13 +73,11 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (r"[Rr]unaway recursion|cannot type infer", "a function calls itself without an end that Numba can type", ""),
     (r"Cannot modify readonly array", "it writes to an array that is read-only", ""),
     (r"Use of unsupported opcode \((\w+)\)", "{opcode}", ""),
-    (r"'with \(context manager\)|with.{0,20}context manager", "it has a with statement", ""),
     (r"set_try_status|CallConv' object has no attribute 'check_try", "it catches exceptions",
      "test for what may go wrong instead"),
     (r"return_dynamic_user_exc", "it raises an exception with a text that is computed", "give it a fixed text"),
     (r"has no attribute 'build_set'", "it makes a set", ""),
     (r"dyn globals disabled", "it calls a function of a C library", ""),
-    (r"'NoneType' object has no attribute 'get_function_type'", "it is a generator", ""),
     (r"printing unimplemented for values of type ([^\n]+)", "it prints a value of type {0}", "print numbers"),
     (r"NameError: name '(\w+)' is not defined", "nothing is named {0}", ""),
     (r"Int value is too large: (\d+)", "{0} has more than 64 bits", ""),
@@ -87,6 +88,16 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
 NUMBA_ERRORS = ("NumbaError", "UnsupportedBytecodeError", "UnsupportedError")
 OPTIONAL = re.compile(r"\x1b\[[\d;]*m")
 AT = re.compile(r"\b(?:at|Raised from) ([^\n]+?) \((\d+)\)|File \"([^\"\n]+)\", line (\d+)")
+
+
+def refusal_at_sight(codes: Sequence[CodeType]) -> Refusal | None:
+    """Return why Numba does not compile functions, where it says something else itself, or nothing."""
+    for code in codes:
+        for instruction in dis.get_instructions(code):
+            if instruction.opname in AT_SIGHT:
+                line = instruction.positions.lineno if instruction.positions else None
+                return Refusal(code.co_filename, line or code.co_firstlineno, AT_SIGHT[instruction.opname])
+    return None
 
 
 def refusal_of(error: BaseException, codes: Sequence[CodeType]) -> Refusal | None:

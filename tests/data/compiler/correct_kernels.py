@@ -69,7 +69,7 @@ def ok_guarded(a, b, n):
 def ok_shared(a, b, n):
     t = cuda.shared.array(SIZE, float32)
     u = cuda.shared.array((SIZE, 2), dtype=np.float64)
-    w = cuda.local.array(helpers.TILE, types.int8)
+    w = cuda.local.array(TILE, types.int8)
     t[SIZE - 1 - cuda.threadIdx.x] = a[0]
     u[0, 0] = w[0]
     cuda.syncthreads()
@@ -152,7 +152,7 @@ def coloured(x):
 @cuda.jit
 def ok_enumeration(a, b, n):
     if coloured(a[0]) == Colour.RED:
-        b[0] = Level.LOW
+        b[0] = n == Level.LOW
 
 
 @cuda.jit
@@ -202,7 +202,6 @@ def ok_warps(a, b, n):
 def ok_atomics(a, b, n):
     cuda.atomic.add(b, 0, a[0])
     cuda.atomic.max(b, 1, a[1])
-    cuda.atomic.cas(b, 0, 1, 2)
 
 
 @cuda.jit
@@ -374,16 +373,16 @@ def ok_text(a, b, mode):
 
 
 def build():
-    len = 4
+    SIZE = 4
 
     @cuda.jit
-    def ok_builtins_shadowed(a, b, n):
-        b[0] = a[len - 1]
+    def ok_global_shadowed(a, b, n):
+        b[0] = a[SIZE % 4]
 
-    return ok_builtins_shadowed
+    return ok_global_shadowed
 
 
-ok_builtins_shadowed = build()
+ok_global_shadowed = build()
 
 
 @cuda.jit
