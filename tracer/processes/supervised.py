@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from .parent_death import die_with_parent
 ROOM = 1 << 22  # bytes of a note, of which those that are used take memory
 LENGTH = 8  # bytes of a note's length, before it
 FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
-FROM_THE_TERMINAL = ("SIGINT", "SIGQUIT")  # which go to both
+HEARD_WITHIN = 0.3  # seconds after which a process knows of a signal
 
 
 class SharedNote:
@@ -45,14 +46,19 @@ def go_on_in_child(judge: Callable[[int], int | None]) -> None:
     sys.stdout.flush() if sys.stdout else None
     own = os.getpid()
     try:
+        heard, hears = os.pipe()
         child = os.fork()
     except OSError:  # as many processes as there may be: it can do without
         return
     if not child:
+        os.close(heard)
+        os.set_blocking(hears, False)
+        signal.set_wakeup_fd(hears, warn_on_full_buffer=False)  # which no handler of the program's changes
         die_with_parent(own)
         return
-    for name in FROM_THE_TERMINAL:
-        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    os.close(hears)
+    signal.signal(signal.SIGINT, lambda number, _: _interrupt(child, heard))
+    signal.signal(signal.SIGQUIT, signal.SIG_IGN)  # the terminal's goes to the child too
     for name in FORWARDED:
         signal.signal(getattr(signal, name), lambda number, _: os.kill(child, number))
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -63,6 +69,13 @@ def go_on_in_child(judge: Callable[[int], int | None]) -> None:
     if judged is None:
         _end_by(-status)
     os._exit(status if judged is None else judged)
+
+
+def _interrupt(child: int, heard: int) -> None:
+    """Pass Ctrl+C on to the child, unless it went to both, as the terminal's does."""
+    if not select.select([heard], [], [], HEARD_WITHIN)[0] or not os.read(heard, 64):
+        with suppress(OSError):
+            os.kill(child, signal.SIGINT)
 
 
 def _end_by(number: int) -> None:

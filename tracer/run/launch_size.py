@@ -19,10 +19,9 @@ class LaunchRefused(ValueError):
 
 def check_size(grid: Dim3, block: Dim3) -> None:
     """Raise LaunchRefused for what CUDA refuses where it can't be run and reported as a finding."""
-    for name, lengths in (("grid", grid), ("block", block)):
-        if min(lengths) < 1:
-            text = " x ".join(map(str, lengths))
-            raise LaunchRefused(f"a {name} of {text} has nothing to run; CUDA refuses it as an invalid value")
+    if min(block) < 1:
+        text = " x ".join(map(str, block))
+        raise LaunchRefused(f"a block of {text} threads; a GPU takes at least one")
     threads = math.prod(block)
     if threads > LARGEST_BLOCK:
         raise LaunchRefused(f"a block of {threads:,} threads; a GPU takes 1,024 at most")
