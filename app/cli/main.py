@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from .arguments import UsageError
 from .commands import parser_of, subcommand_of
 from .text_output import complain
+
+OF_PROGRAMS = ("run", "check")  # whose standard output is their program's, as under python
+LEGIBLE = "tilescope-legible"
+LOOK_ALIKES = str.maketrans({"×": "x", "·": "-", "–": "-", "—": "-", "…": "...", "→": "->", "µ": "u", "²": "^2"})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,8 +40,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     command, words = subcommand_of(arguments)
+    if command.name not in OF_PROGRAMS and isinstance(sys.stdout, TextIOWrapper):
+        codecs.register_error(LEGIBLE, _legible)
+        sys.stdout.reconfigure(errors=LEGIBLE)
     implementation = command.load()
     return implementation.execute(implementation.parse(parser_of(command), words))
+
+
+def _legible(error: UnicodeError) -> tuple[str, int]:
+    """Stand in for characters that a terminal has not by what looks like them, or tells which they are."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    found = error.object[error.start : error.end].translate(LOOK_ALIKES)
+    return found.encode("ascii", "backslashreplace").decode(), error.end
 
 
 def _user_errors() -> tuple[type[Exception], ...]:

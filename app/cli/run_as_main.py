@@ -17,6 +17,8 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType, TracebackType
 
+from ...tracer.model.launch import is_utf8
+
 LARGEST_PROGRAM = 64_000_000  # bytes that are read of a script
 _LEADING = (__file__, runpy.__file__, "<frozen runpy>")  # files whose frames lead to the program
 _has_folder = not sys.flags.safe_path  # whether the first place to look for modules is a script's folder
@@ -52,6 +54,8 @@ class ProgramToRun:
         elif path.is_dir() and not (path / "__main__.py").is_file():
             raise ProgramError(f"there is no __main__.py in {self.name}.")
         known = _module_exists(self.name) if self.is_module else path.exists()
+        if known and not self.is_module and not is_utf8(_full(self.name)):
+            raise ProgramError(f"the path {_full(self.name)} is not UTF-8, as traces need it; rename what is not.")
         if not known:
             raise ProgramError(f"there is no {'module' if self.is_module else 'script'} {self.name}.")
 

@@ -95,6 +95,14 @@ def decode(text: str) -> Launch:
     return msgspec.json.decode(text, type=Launch)
 
 
+def is_utf8(path: str) -> bool:
+    """Return whether a path can stand in a launch: names of files may hold bytes that are no text."""
+    try:
+        return bool(path.encode())
+    except UnicodeEncodeError:
+        return False
+
+
 def is_python_program(launch: Launch) -> bool:
     """Return whether a launch is one of a plain Python program, run by `simulator/python_program.py`."""
     return launch.kernel.partition(":")[0] == PYTHON_PROGRAMS

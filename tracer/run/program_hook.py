@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace as replace_launch
 
-from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule
+from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
 from ..simulator.host.after_import import after_import
-from .launch_size import check_size, is_too_large, sampled_blocks, sampling_notice
+from .launch_size import LaunchRefused, check_size, is_too_large, sampled_blocks, sampling_notice
 from .long_launch import LongLaunch
 from .own_builtins import own_builtins
 
@@ -116,6 +116,8 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
 
     def sampled(made: Launch) -> Launch:
         """Return the launch of some blocks where there are too many; raises LaunchRefused."""
+        if not is_utf8(made.kernel):
+            raise LaunchRefused(f"the file of the kernel, {made.kernel!r}, has a name that is not UTF-8; rename it")
         check_size(made.grid, made.block)
         if options.every_block or made.blocks is not None or not is_too_large(made.grid, made.block):
             return made
