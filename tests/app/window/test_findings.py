@@ -116,7 +116,7 @@ def test_float64_arithmetic_is_added_when_it_is_known(window):
     types.soon.start(0)
     until(types.is_idle)
     (found,) = [f for f in session.findings if f.kind == "float64"]
-    assert "because of 0.5 on line" in found.message
+    assert found.message == "1 operation (mul) is float64 because of 0.5; write float32(0.5)."
     assert window.side.findings.list.count() == before + 1
     assert window.side.findings.chosen() is chosen
     place = window.side.bar.currentIndex()
@@ -146,3 +146,26 @@ def test_a_window_that_closes_does_not_wait_for_types(window):
     QTest.qWait(100)
     types.close()
     assert not [f for f in window.focused_session().findings if f.kind == "float64"]
+
+
+REFUSED = """
+@cuda.jit
+def kernel(a, out):
+    values = [x for x in range(4)]
+    out[cuda.threadIdx.x] = a[values[0]]
+"""
+
+
+def test_what_numba_refuses_is_added_to_the_list(tmp_path):
+    made = trace(tmp_path, REFUSED, (Array((32,)), Array((32,))), block=(32, 1, 1))
+    save(made, tmp_path / "refused.npz")
+    with opened(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "refused.npz")),))) as window:
+        window.side.show_tab("findings")
+        window.draw()
+        window.central.types.soon.start(0)
+        until(window.central.types.is_idle)
+        finding = click(window, "compile")
+        assert (finding.severity, finding.remedy) == ("error", "use cuda.local.array or cuda.shared.array")
+        assert window.focused_session().findings[0] is finding
+        window.side.show_tab("source")
+        assert window.side.source.editor.pointed == source_location(finding, made)[1]
