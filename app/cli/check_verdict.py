@@ -11,7 +11,6 @@ from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from ...tracer.processes.json_process import cause_of_death
 from ...tracer.processes.supervised import SharedNote
 from .findings_output import FindingCollector, FindingData, in_order, print_findings
 
@@ -123,6 +122,8 @@ class KnownSoFar:
 
         None where the signal came outside a kernel: then `check` ends as the program did.
         """
+        from ...tracer.processes.json_process import cause_of_death
+
         if status >= 0:
             return status
         if noted := self._note.read():

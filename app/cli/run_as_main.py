@@ -17,8 +17,6 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType, TracebackType
 
-from ...tracer.model.launch import is_utf8
-
 LARGEST_PROGRAM = 64_000_000  # bytes that are read of a script
 _LEADING = (__file__, runpy.__file__, "<frozen runpy>")  # files whose frames lead to the program
 _has_folder = not sys.flags.safe_path  # whether the first place to look for modules is a script's folder
@@ -48,6 +46,8 @@ class ProgramToRun:
 
     def find(self) -> None:
         """Raise ProgramError where there is no such script or module."""
+        from ...tracer.model.launch import is_utf8
+
         path = Path(self.name)
         if self.is_module:
             _look_first_in(str(Path.cwd()))

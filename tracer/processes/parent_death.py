@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
@@ -25,11 +24,14 @@ def die_with_parent(parent: int | None = None) -> None:
 
 
 @lru_cache
-def _libc() -> ctypes.CDLL:
+def _libc() -> Any:
+    import ctypes  # a few milliseconds that most need not wait for
+
     return ctypes.CDLL(None)
 
 
 if sys.platform == "win32":
+    import ctypes
     from ctypes import wintypes
 
     KILL_ON_JOB_CLOSE, EXTENDED_LIMITS = 0x2000, 9
