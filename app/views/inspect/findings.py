@@ -24,7 +24,7 @@ from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme, ink_palette
 from ..common.view import View
 from ..common.wording import plural
-from .findings_list import FOUND, FindingsList, source_of
+from .findings_list import FindingsList, source_of
 from .race_card import RaceCard, shown_access
 from .severity import sign_icon
 
@@ -90,6 +90,7 @@ class FindingsView(View):
     def load(self, session: Session | None) -> None:
         """Take a session, and its findings where they are known; load it again when they are."""
         chosen_before = self.chosen() if session is self.session else None
+        self.list.show_findings(None, ())
         super().load(session)
         kinds = Counter(found.kind for found in known_of(session))
         items: list[tuple[str, object]] = [("All kinds", "")]
@@ -97,8 +98,7 @@ class FindingsView(View):
         chosen = self.kind.currentData()
         self.kind.offer(items, chosen if kinds[chosen] else "")
         self._show()
-        if session and chosen_before:
-            self.list.choose(session.findings.index(chosen_before))
+        self.list.choose(chosen_before)
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
@@ -121,8 +121,7 @@ class FindingsView(View):
         self.card.set_theme(self.theme)
         chosen = self.chosen()
         self._show()
-        if self.session and chosen:
-            self.list.choose(self.session.findings.index(chosen))
+        self.list.choose(chosen)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the panel behind everything."""
@@ -134,13 +133,12 @@ class FindingsView(View):
 
     def chosen(self) -> Finding | None:
         """Return the finding whose row is chosen."""
-        item = self.list.currentItem()
-        return self.session.findings[item.data(FOUND)] if self.session and item else None
+        return self.list.chosen()
 
     def _show(self) -> None:
         """List what passes the filter."""
         found = known_of(self.session)
-        shown = [place for place, finding in enumerate(found) if self._passes(finding)]
+        shown = [finding for finding in found if self._passes(finding)]
         self.list.delegate.theme = self.card.theme = self.theme
         self.list.show_findings(self.session, shown)
         self.list.setVisible(bool(shown))

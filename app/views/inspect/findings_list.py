@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QListWidget,
@@ -20,9 +22,8 @@ from ...widgets.theme import Theme, sheet
 from ..common.descriptions import source_line
 from .severity import draw_sign
 
-FOUND = Qt.ItemDataRole.UserRole  # the place in the session's findings
-SOURCE = Qt.ItemDataRole.UserRole + 1  # (line number, text of the line)
-SEVERITY = Qt.ItemDataRole.UserRole + 2
+SOURCE = Qt.ItemDataRole.UserRole  # (line number, text of the line)
+SEVERITY = Qt.ItemDataRole.UserRole + 1
 ModelIndex = QModelIndex | QPersistentModelIndex
 WRAP = Qt.TextFlag.TextWordWrap
 SENTENCE, CODE = 13.0, 11.5  # sizes of the text
@@ -40,6 +41,7 @@ class FindingsList(QListWidget):
         self.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.delegate = FindingDelegate(theme, self)
         self.setItemDelegate(self.delegate)
+        self._listed: tuple[Finding, ...] = ()  # of each row
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
@@ -47,25 +49,33 @@ class FindingsList(QListWidget):
         self.setStyleSheet(sheet("QListWidget", theme))
         self.doItemsLayout()
 
-    def show_findings(self, session: Session | None, shown: list[int]) -> None:
-        """List some of a session's findings, by their places."""
-        self.clear()
-        for place in shown:
+    def show_findings(self, session: Session | None, shown: Sequence[Finding]) -> None:
+        """List some of a session's findings; none is chosen."""
+        with QSignalBlocker(self):  # the rows of before are of another session
+            self.clear()
+            self._listed = tuple(shown)
+            self._add_rows(session)
+
+    def _add_rows(self, session: Session | None) -> None:
+        for found in self._listed:
             assert session
-            found = session.findings[place]
             line, text = source_of(session, found)
             message = self.delegate.theme.say(found.message)
             item = QListWidgetItem(message)
-            item.setData(FOUND, place)
             item.setData(SOURCE, (line, text))
             item.setData(SEVERITY, found.severity)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{found.severity}, line {line}: {message}")
             self.addItem(item)
 
-    def choose(self, place: int) -> None:
-        """Choose the row of a finding, by its place in the session's, where it is listed."""
-        for row in range(self.count()):
-            if self.item(row).data(FOUND) == place:
+    def chosen(self) -> Finding | None:
+        """Return the finding whose row is chosen."""
+        row = self.currentRow()
+        return self._listed[row] if 0 <= row < len(self._listed) else None
+
+    def choose(self, finding: Finding | None) -> None:
+        """Choose the row of a finding, where it is listed."""
+        for row, listed in enumerate(self._listed):
+            if listed is finding:
                 self.setCurrentRow(row)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -55,6 +55,21 @@ def test_a_view_takes_a_smaller_launch_while_it_looks_at_the_end_of_a_larger(kin
     assert not raised
 
 
+def test_a_chosen_finding_goes_with_its_session(monkeypatch):
+    raised = []
+    monkeypatch.setattr(sys, "excepthook", lambda *error: raised.append(error))
+    racing, right = matmul("count-racing").examined(), matmul(m=32, k=32, n=32, tile=8).examined()
+    view = show_panel(FindingsView, racing)
+    view.list.setCurrentRow(view.list.count() - 1)
+    assert view.chosen() is racing.findings[-1]
+    view.load(right)
+    assert view.chosen() is None
+    assert not view.card.isVisibleTo(view)
+    view.load(racing)
+    assert view.chosen() is None
+    assert not raised
+
+
 def test_a_selection_stays_within_the_launch(window):
     window.stage.select(1, Selection(10_000, 10_000))
     trace = window.stage.sessions[1].trace
