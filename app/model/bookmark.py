@@ -66,6 +66,9 @@ def decode(text: str | bytes) -> Bookmark:
     return msgspec.json.decode(text, type=Bookmark)
 
 
+KEPT = 200  # bookmarks to go back to
+
+
 class History:
     """Bookmarks in the order in which they were left, with a position among them, as in a web browser."""
 
@@ -77,6 +80,7 @@ class History:
         """Remember the bookmark that is left for something new; what lay ahead is forgotten."""
         if not self._back or self._back[-1] != here:
             self._back.append(here)
+            del self._back[:-KEPT]
         self._forward.clear()
 
     def back(self, here: Bookmark) -> Bookmark | None:

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QAbstractSpinBox,
+    QComboBox,
+    QLabel,
+    QWidget,
+)
 
 Say = Callable[[str], str]
 
 
 def speak(root: QWidget, say: Say) -> None:
     """Say the texts, tips and names of a widget and all in it in other words."""
-    for widget in (root, *root.findChildren(QWidget)):
+    for widget in _parts(root):
         _say_texts(widget, say)
+
+
+def _parts(widget: QWidget) -> Iterator[QWidget]:
+    """Yield a widget and all in it, but for what Qt itself puts into lists and boxes.
+
+    That has no words, and what Python has once seen of it is never freed.
+    """
+    yield widget
+    if not isinstance(widget, QComboBox | QAbstractSpinBox | QAbstractScrollArea):
+        for child in widget.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            yield from _parts(child)
 
 
 def speak_actions(actions: Iterable[QAction], say: Say) -> None:

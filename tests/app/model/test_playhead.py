@@ -150,9 +150,8 @@ def session(starts, ends, blocks=(0, 1, 2), loads=()):
     spans = {"span_start": np.array(starts), "span_end": np.array(ends)}
     kinds = np.full(len(loads), REQUEST_KINDS.index("global load"))
     requests = SimpleNamespace(**spans, moment=np.array(loads, int), kind=kinds)
-    return SimpleNamespace(
-        requests=requests, trace=SimpleNamespace(blocks=np.array(blocks), threads=64), end=int(np.max(ends))
-    )
+    trace = SimpleNamespace(blocks=np.array(blocks), grid=(max(blocks, default=0) + 1, 1, 1), threads=64)
+    return SimpleNamespace(requests=requests, trace=trace, end=int(np.max(ends)))
 
 
 ONE_BY_ONE = session([[0, 5], [20, 25], [40, 45]], [[5, 20], [25, 40], [45, 60]])
