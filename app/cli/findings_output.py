@@ -284,7 +284,7 @@ def print_findings(findings: list[FindingData], form: str, output: TextIO, none:
     for finding in findings:
         say(line(finding), output)
     if not findings and none and form == "text":
-        print(none, file=output)
+        say(none, output)
 
 
 def _text_line(finding: FindingData) -> str:

@@ -18,6 +18,7 @@ from ..model.bookmark import Bookmark, History, Setup
 from ..model.playhead import Playhead
 from ..model.session import Session
 from ..model.settings import Settings, StoredSettings
+from ..model.visible_text import visible
 from ..widgets.appearance import Look
 from ..widgets.theme import Theme
 from .actions import (
@@ -300,7 +301,7 @@ class MainWindow(QMainWindow):
             splitters=self.central.splitter_states(),
         )
         if problem:
-            print(problem, file=sys.stderr)
+            print(visible(problem), file=sys.stderr)
 
     def _lasting(self) -> Bookmark:
         """Return the bookmark, without panes where they show traces that cannot be opened again."""

@@ -43,6 +43,7 @@ from windows import opened
 APP = Path(app.__file__).parent
 HOSTILE = "<b>B&W</b><img src='/nowhere.png'>\x1b]0;owned\x07\r\n::error file=a.py::owned\u202e"
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+PRINTERS = ("text_output.py", "run_as_main.py")  # the latter prints a program's own words
 TIPS = {"setToolTip": -1, "setTabToolTip": 1, "showText": 1}  # methods, and which argument is the text
 
 
@@ -195,6 +196,26 @@ def test_every_label_and_tip_of_the_program_is_made_so():
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and not _is_plain(node) and path.name != "plain_text.py"
     ] == []
+
+
+def test_every_command_prints_through_what_spells_out_control_characters():
+    files = {path: ast.parse(path.read_text(encoding="utf-8")) for path in APP.rglob("*.py")}
+    assert [
+        f"{path.relative_to(APP)}:{node.lineno}"
+        for path, tree in files.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and not _prints_what_is_safe(node) and path.name not in PRINTERS
+    ] == []
+
+
+def _prints_what_is_safe(call: ast.Call) -> bool:
+    """Return whether a call is no print, or one of a constant or of text that is escaped already."""
+    if getattr(call.func, "id", "") != "print":
+        return True
+    text = call.args[0]
+    name = getattr(text.func, "attr", getattr(text.func, "id", "")) if isinstance(text, ast.Call) else ""
+    constant = isinstance(text, ast.Constant) or (isinstance(text, ast.Name) and text.id.isupper())
+    return constant or name in ("visible", "dumps", "script")
 
 
 def _is_plain(call: ast.Call) -> bool:
