@@ -68,6 +68,7 @@ def record_launches(options: RecordingOptions, recorded: Recorded) -> None:
 def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     """Stand around the simulator's launch call."""
     from ..simulator import numba_patch
+    from ..simulator.host.launch_checks import check_limits
     from ..type_inference.live_kernel import remember_signatures
     from .program_launch import ProgramLaunch
 
@@ -89,6 +90,8 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
             return launch(kernel, arguments)
 
     def launch(kernel: Any, arguments: tuple[Any, ...]) -> Any:
+        if options.raise_outside:  # else it is a finding
+            check_limits(kernel.fn.__name__, kernel.grid_dim, kernel.block_dim, kernel.dynshared_size)
         made = sampled(_launch_of(kernel, arguments, options))
         options.begins(made)
         if options.launched:

@@ -15,6 +15,7 @@ from ...recording.fresh_memory import fresh_memory
 from .streams import Stream
 
 StreamLike = Stream | int
+NUMBAS = "numba.cuda.cudadrv.devicearray"  # where programs that print the type of an array expect it from
 NOT_CONTIGUOUS = (
     "Array contains non-contiguous buffer and cannot be transferred as a single memory region. Please ensure "
     "contiguous buffer with numpy .ascontiguousarray()"
@@ -22,18 +23,6 @@ NOT_CONTIGUOUS = (
 _live: dict[
     int, ref[Any]
 ] = {}  # the arrays there are, by their identity: some of them compare element by element
-
-
-class _Described:
-    """Memory as NumPy's array interface describes it, kept alive by its owner."""
-
-    def __init__(self, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any],
-                 owner: Any) -> None:  # fmt: skip
-        self.owner = owner
-        self.__array_interface__ = {
-            "data": (address, False), "shape": shape, "strides": strides, "typestr": f"|V{dtype.itemsize}",
-            "version": 3,
-        }  # fmt: skip
 
 
 class Memory:
@@ -64,17 +53,12 @@ class Memory:
     def as_array(
         self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
     ) -> NDArray[Any]:
-        """Return an array over this memory; raises ValueError where it would reach outside."""
-        ends = [s * (n - 1) for n, s in zip(shape, strides, strict=True)]
+        """Return an array over this memory; raises TypeError or ValueError where it would reach outside."""
         if 0 in shape:
             return np.empty(shape, dtype)
-        inside = sum(e for e in ends if e > 0) + dtype.itemsize <= self.size and min([0, *ends]) >= 0
-        if not inside:
-            raise ValueError(
-                f"an array of shape {shape} does not fit into {self.size:,} bytes of device memory."
-            )
-        cells = np.asarray(cast(Any, _Described(self.address, shape, strides, dtype, self.owner)))
-        return cast("NDArray[Any]", cells.view(dtype))
+        flat = owner_of(self.owner).ravel(order="K")
+        flat = flat.view(np.int64) if flat.dtype.kind in "mM" else flat  # dates have no buffers
+        return np.ndarray(shape, dtype, flat, self.address - address_of(flat), strides)
 
 
 class DeviceNDArrayBase:
@@ -169,6 +153,8 @@ class DeviceNDArrayBase:
 
 class DeviceNDArray(DeviceNDArrayBase):
     """An array on the device. The simulator makes it of an array of NumPy's, programs of a shape."""
+
+    __module__ = NUMBAS
 
     def __init__(
         self, shape: Any, strides: Any = None, dtype: Any = None, stream: StreamLike = 0,
@@ -289,6 +275,8 @@ class DeviceNDArray(DeviceNDArrayBase):
 class DeviceRecord(DeviceNDArray):
     """One record on the device, whose fields are its items."""
 
+    __module__ = NUMBAS
+
     def __getitem__(self, item: Any) -> Any:
         found = self._ary[item]
         return found[()] if found.ndim == 0 and found.dtype.names is None else over(found, self.stream)
@@ -315,9 +303,13 @@ class _HostVisible(DeviceNDArrayBase, np.ndarray[Any, Any]):
 class MappedNDArray(_HostVisible):
     """Memory of the host that kernels read and write."""
 
+    __module__ = NUMBAS
+
 
 class ManagedNDArray(_HostVisible):
     """Memory that moves to where it is used."""
+
+    __module__ = NUMBAS
 
 
 def over(ary: Any, stream: StreamLike = 0) -> DeviceNDArray:
@@ -418,10 +410,11 @@ def note_live(array: Any) -> None:
     _live[key] = ref(array, lambda _: _live.pop(key, None))
 
 
-def _owners() -> list[Any]:
+def _owners() -> list[NDArray[Any]]:
     """Return the memory of all device arrays there are, that of views once."""
     arrays = [found for found in (noted() for noted in list(_live.values())) if found is not None]
-    return list({id(owner): owner for owner in map(_owner, arrays)}.values())
+    owners = (owner_of(array._ary) for array in arrays if isinstance(array._ary, np.ndarray))
+    return list({id(owner): owner for owner in owners}.values())
 
 
 def bytes_in_use() -> int:
@@ -429,17 +422,17 @@ def bytes_in_use() -> int:
     return sum(owner.nbytes for owner in _owners())
 
 
-def _owner(array: Any) -> Any:
-    base = array._ary
-    while isinstance(getattr(base, "base", None), np.ndarray):
-        base = base.base
-    return base
+def owner_of(ary: NDArray[Any]) -> NDArray[Any]:
+    """Return the array that owns the memory that a view looks into."""
+    while isinstance(ary.base, np.ndarray):
+        ary = ary.base
+    return ary
 
 
 def memory_at(address: int, size: int) -> Memory | None:
     """Return the device memory of so many bytes at an address, or None where no device array has it."""
     for owner in _owners():
-        start = address_of(owner) if isinstance(owner, np.ndarray) else 0
-        if start and start <= address and address + size <= start + owner.nbytes:
+        start = address_of(owner)
+        if start <= address and address + size <= start + owner.nbytes:
             return Memory(address, start + owner.nbytes - address, owner)
     return None

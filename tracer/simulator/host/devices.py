@@ -45,9 +45,8 @@ class Device:
         }
         found = known.get(name, h200.ATTRIBUTES.get(name))
         if found is None:
-            raise AttributeError(
-                lacking(f"device.{name}", "no attribute is called so, or each device has its own")
-            )
+            each = lacking(f"device.{name}", "each card has its own, and none is here")
+            raise AttributeError(each if name in h200.OF_ONE_CARD else f"a device has no attribute {name!r}.")
         say_once(OF_A_NAMED_GPU)
         return found
 
@@ -128,7 +127,10 @@ class Context:
     memhostalloc = memallocmanaged = memalloc
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(lacking(f"context.{name}", "the context of no GPU is here"))
+        own = f"a context has no attribute {name!r}."
+        raise AttributeError(
+            own if name[0] == "_" else lacking(f"context.{name}", "there is no driver of a GPU here")
+        )
 
 
 class ManagedDevice:

@@ -151,3 +151,9 @@ ATTRIBUTES = {
     "HOST_ALLOC_DMA_BUF_SUPPORTED": 0,
     "ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED": 0,
 }
+# What another card of the same kind, or another computer, would answer otherwise.
+OF_ONE_CARD = (
+    "D3D12_CIG_SUPPORTED", "GPU_PCI_DEVICE_ID", "GPU_PCI_SUBSYSTEM_ID", "HOST_NUMA_ID", "MPS_ENABLED",
+    "MULTI_GPU_BOARD_GROUP_ID", "NUMA_CONFIG", "NUMA_ID", "PCI_BUS_ID", "PCI_DEVICE_ID", "PCI_DOMAIN_ID",
+    "VULKAN_CIG_SUPPORTED",
+)  # fmt: skip

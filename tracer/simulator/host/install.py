@@ -52,7 +52,8 @@ def install(simulator: Simulator) -> None:
     _complete_driver()
     _complete_kernels(simulator, cuda)
     sys.modules["numba.cuda.cg"] = cooperative_groups(simulator.module)
-    after_import("numba.cuda.random", _complete_random)
+    _once_imported("numba.cuda.random", _complete_random)
+    _once_imported("numba.cuda.libdevice", _complete_libdevice)
 
 
 def _names(simulator: Simulator, cuda: ModuleType) -> dict[str, Any]:
@@ -134,7 +135,20 @@ def _for_cuda(name: str) -> Callable[..., Any]:
     return decorator
 
 
-def _complete_random() -> None:
+def _once_imported(name: str, complete: Callable[[Any], None]) -> None:
+    if name in sys.modules:
+        complete(sys.modules[name])
+    else:
+        after_import(name, lambda: complete(sys.modules[name]))
+
+
+def _complete_random(random: Any) -> None:
     from .random_states import fill_states
 
-    sys.modules["numba.cuda.random"].init_xoroshiro128p_states_cpu = fill_states  # type: ignore[attr-defined]
+    random.init_xoroshiro128p_states_cpu = fill_states
+
+
+def _complete_libdevice(libdevice: Any) -> None:
+    from .libdevice import complete
+
+    complete(libdevice)

@@ -37,7 +37,7 @@ class KernelName:
     def _value(self) -> Any:
         module = self._module()
         if module is None:
-            raise TypeError(f"cuda.{self._cuda_path} means something inside a kernel only.")
+            raise AttributeError(f"cuda.{self._cuda_path} means something inside a kernel only.")
         return getattr(module, self._cuda_path)
 
     def __getattr__(self, name: str) -> Any:
@@ -54,15 +54,6 @@ class KernelName:
     __int__ = __index__
 
 
-class _LibDevice:
-    """`cuda.libdevice` inside a kernel."""
-
-    def __getattr__(self, name: str) -> Any:
-        from .libdevice import function
-
-        return function(name)
-
-
 def outside(name: str, module: Callable[[], Any]) -> Any:
     """Return what `cuda.NAME` is outside a kernel, where numba.cuda has no such name; raises AttributeError."""
     if name in NAMES:
@@ -70,15 +61,15 @@ def outside(name: str, module: Callable[[], Any]) -> Any:
     if name in MODULES:
         return importlib.import_module(f"numba.cuda.{name}")
     why = LACKING.get(name) or CLASSES.get(name)
-    raise AttributeError(
-        lacking(f"cuda.{name}", why) if why else f"module 'numba.cuda' has no attribute {name!r}"
-    )
+    raise AttributeError(lacking(f"cuda.{name}", why) if why else _unknown(name))
+
+
+def _unknown(name: str) -> str:
+    return f"module 'numba.cuda' has no attribute {name!r}"
 
 
 def inside(name: str) -> Any:
     """Return what `cuda.NAME` is inside a kernel, where the simulator has no such name; raises AttributeError."""
-    if name == "libdevice":
-        return _LibDevice()
     if name in LOADS:
         return lambda array, index: array[index]
     if name in STORES:
@@ -89,7 +80,7 @@ def inside(name: str) -> Any:
     if isinstance(found, FunctionType):
         raise AttributeError(f"cuda.{name} is a function of the host's: kernels can't call it.")
     if found is None or name.startswith("__"):
-        raise AttributeError(lacking(f"cuda.{name}", LACKING.get(name, "no kernel of Numba's has it either")))
+        raise AttributeError(_unknown(name))
     return found
 
 

@@ -162,7 +162,8 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
 
 
 def _lacking_of_kernel(name: str) -> str:
-    return lacking(f"kernel.{name}", OF_KERNELS.get(name, "neither a GPU's kernels nor its own have it"))
+    why = OF_KERNELS.get(name)
+    return lacking(f"kernel.{name}", why) if why else f"'CUDADispatcher' object has no attribute {name!r}"
 
 
 def _ours(value: Any) -> Any:

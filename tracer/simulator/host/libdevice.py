@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -44,20 +45,29 @@ _OWN: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-@cache
-def function(name: str) -> Callable[..., Any]:
-    """Return one of libdevice's functions; raises AttributeError where there is none, or we have none."""
-    from numba.cuda import libdevice
+def complete(libdevice: Any) -> None:
+    """Put what computes behind each declaration in Numba's module of them."""
+    for name, declared in list(vars(libdevice).items()):
+        if isinstance(declared, FunctionType):
+            setattr(libdevice, name, _late(name, declared))
 
-    declared = vars(libdevice).get(name)
-    if declared is None:
-        raise AttributeError(f"module 'numba.cuda.libdevice' has no attribute {name!r}")
+
+def _late(name: str, declared: FunctionType) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        return _function(name, declared.__doc__ or "")(*arguments)
+
+    call.__name__, call.__doc__ = name, declared.__doc__
+    return call
+
+
+@cache
+def _function(name: str, text: str) -> Callable[..., Any]:
+    """Return what computes a function that is declared with this text; raises AttributeError where nothing does."""
     compute = _computing(name)
     if compute is None:
         raise AttributeError(lacking(f"libdevice.{name}", "its arithmetic is not written yet"))
-    kinds = re.findall(r":type \w+: (\w+)", declared.__doc__ or "")
-    result = re.search(r":rtype: (\w+)", declared.__doc__ or "")
-    return _typed(name, compute, kinds, result[1] if result else "")
+    kinds, result = re.findall(r":type \w+: (\w+)", text), re.search(r":rtype: (\w+)", text)
+    return _typed(compute, kinds, result[1] if result else "")
 
 
 def _computing(name: str) -> Callable[..., Any] | None:
@@ -72,7 +82,7 @@ def _computing(name: str) -> Callable[..., Any] | None:
     return None
 
 
-def _typed(name: str, compute: Callable[..., Any], kinds: list[str], result: str) -> Callable[..., Any]:
+def _typed(compute: Callable[..., Any], kinds: list[str], result: str) -> Callable[..., Any]:
     given, made = [np.dtype(kind).type for kind in kinds if hasattr(np, kind)], getattr(np, result, None)
 
     def call(*arguments: Any) -> Any:
@@ -83,5 +93,4 @@ def _typed(name: str, compute: Callable[..., Any], kinds: list[str], result: str
             found = math.nan
         return made(found) if made and not isinstance(found, tuple) else found
 
-    call.__name__ = name
     return call
