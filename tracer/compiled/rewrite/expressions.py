@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from types import FunctionType, ModuleType
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from ...model.trace import Op
 from .array_declarations import declaration
 from .ast_positions import located, parsed, parsed_call
 from .cuda_names import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
+from .gpu_names import OPERATORS, name_of_function, takes
 from .known_arguments import known_arguments
 from .scope import CudaPath, NotKnown, source_of
 from .writer import OWN, Writer
@@ -112,9 +114,42 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             return self._cuda_call(value, node)
         if hasattr(value, "py_func"):
             return self._device_call(value.py_func, node)
+        name = name_of_function(value)
+        if name and not node.keywords and takes(name, len(node.args)):
+            return self._as_on_a_gpu(name, node)
         if value is round and len(node.args) > 1:
             self.refuse(node, "round to a number of digits, where numba and Python differ")
         return self.generic_visit(node)  # type: ignore[no-any-return]
+
+    def _as_on_a_gpu(self, name: str, node: ast.Call) -> ast.expr:
+        """Return the call of a function that computes otherwise on a CPU."""
+        parts = [self.visit(a) for a in node.args]
+        return (
+            reduce(lambda a, b: parsed_call(name, [a, b], node), parts)
+            if len(parts) > 2
+            else parsed_call(name, parts, node)
+        )
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        return self.operation(node.op, self.visit(node.left), node.right, self.visit(node.right), node)
+
+    def operation(
+        self, op: ast.operator, left: ast.expr, right: ast.expr, visited: ast.expr, node: ast.AST
+    ) -> ast.expr:
+        """Return an operation; `right` is what `visited` was in the source."""
+        if type(op) in OPERATORS and not self._is_plain(op, right):
+            return parsed_call(OPERATORS[type(op)], [left, visited], node)
+        return located(ast.BinOp(left, op, visited), node)  # type: ignore[no-any-return]
+
+    def _is_plain(self, op: ast.operator, right: ast.expr) -> bool:
+        """Return whether CPUs and GPUs give the same by a number that is known."""
+        try:
+            value = self.scope.static(right)
+        except NotKnown:
+            return False
+        if not isinstance(value, int):
+            return False
+        return 0 <= value < 64 if isinstance(op, ast.LShift | ast.RShift) else True
 
     def _unknown(self, node: ast.Call) -> ast.expr:
         """Return the call of what is known when it is compiled: a method, or a function that is passed on."""

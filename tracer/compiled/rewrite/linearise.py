@@ -45,7 +45,7 @@ def _parts(rewriter: ExpressionRewriter, node: ast.expr) -> ast.expr:
     made: Any
     if isinstance(node, ast.BinOp):
         left = linearised(rewriter, node.left)
-        made = ast.BinOp(left, node.op, linearised(rewriter, node.right))
+        made = rewriter.operation(node.op, left, node.right, linearised(rewriter, node.right), node)
     elif isinstance(node, ast.UnaryOp):
         made = ast.UnaryOp(node.op, linearised(rewriter, node.operand))
     elif isinstance(node, ast.Compare) and len(node.ops) == 1:

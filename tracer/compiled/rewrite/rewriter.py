@@ -12,6 +12,7 @@ from ...model.user_code import user_code_for
 from .ast_positions import located, loop_position, move
 from .cuda_names import NOTHING, UPDATES
 from .expressions import ExpressionRewriter
+from .gpu_names import OPERATORS
 from .linearise import linearised
 from .program import GeneratorProgram
 from .scope import CudaPath, NotKnown, source_of
@@ -139,7 +140,11 @@ class Rewriter(ExpressionRewriter):
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         target = node.target
         if isinstance(target, ast.Name):
-            return located(ast.AugAssign(self.visit(target), node.op, self.expression(node.value)), node)
+            if type(node.op) not in OPERATORS:
+                return located(ast.AugAssign(self.visit(target), node.op, self.expression(node.value)), node)
+            old = self.visit(located(ast.Name(target.id, ast.Load()), target))
+            made = self.operation(node.op, old, node.value, self.expression(node.value), node)
+            return located(ast.Assign([self.visit(target)], made), node)
         array = self._once(self.visit(target.value))
         if isinstance(target, ast.Attribute):
             name, load = "_ts_set_field", self.field(array, target)
@@ -148,7 +153,7 @@ class Rewriter(ExpressionRewriter):
             name, index = "_ts_store", self._once(self.visit(target.slice))
             load = self.load(array, index, target)
         load = self.put(load) if suspends(self, node.value) else load
-        value = located(ast.BinOp(load, node.op, self.expression(node.value)), node)
+        value = self.operation(node.op, load, node.value, self.expression(node.value), node)
         site = self.site(target, Op.STORE, Op.LOAD)
         return located(ast.Expr(self.call(name, [value, array, index, site], target)), node)
 

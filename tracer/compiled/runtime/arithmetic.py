@@ -33,10 +33,6 @@ def _fma(a: Any, b: Any, c: Any) -> Any:
     return a * b + c
 
 
-def _cbrt(value: Any) -> Any:
-    return value ** (1 / 3)
-
-
 def _brev(value: Any) -> Any:
     width = width_of(value)
     turned = 0
@@ -66,5 +62,5 @@ def _selp(condition: Any, a: Any, b: Any) -> Any:
 
 ARITHMETIC = {
     f"_ts_cuda{function.__name__}": numba.njit(error_model="numpy")(function)
-    for function in (_popc, _fma, _cbrt, _brev, _clz, _ffs, _selp)
+    for function in (_popc, _fma, _brev, _clz, _ffs, _selp)
 }

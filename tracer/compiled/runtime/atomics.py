@@ -10,6 +10,7 @@ from numba.core.extending import intrinsic
 
 from .cell_type import Cells
 from .element import Element, from_data, is_element, numbers, stored
+from .gpu_numbers import converted
 
 # What an operation makes of the old value and the one given; the meaning that each has on the GPU.
 CHANGES: dict[str, Callable[[Any, Any], Any]] = {
@@ -40,7 +41,7 @@ def update(name: str) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             state, array, index_value, given, site = args
-            given = context.cast(builder, given, value, cells.value)
+            given = converted(context, builder, given, value, cells.value)
 
             def change(old: Any) -> Any:
                 inner = cells.value(cells.value, cells.value)
@@ -60,8 +61,8 @@ def _cas(typing: Any, state: Any, cells: Any, index: Any, old: Any, value: Any, 
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state, array, index_value, expected, given, site = args
-        expected = context.cast(builder, expected, old, cells.value)
-        given = context.cast(builder, given, value, cells.value)
+        expected = converted(context, builder, expected, old, cells.value)
+        given = converted(context, builder, given, value, cells.value)
 
         def change(seen: Any) -> Any:
             inner = cells.value(cells.value, cells.value, cells.value)

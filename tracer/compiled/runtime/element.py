@@ -11,6 +11,7 @@ from numba.core.extending import intrinsic
 
 from ..state import DriverCall, Word
 from .cell_type import I32, I64, Cells, at, call_driver, key_of, load_word, word
+from .gpu_numbers import converted
 
 ROW_BYTES = 32
 
@@ -159,7 +160,7 @@ def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: An
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state, given, array, place, site = args
         element = _element(context, builder, (cells, index), array, place)
-        stored(element, state, context.cast(builder, given, value, cells.value), site)
+        stored(element, state, converted(context, builder, given, value, cells.value), site)
         return context.get_dummy_value()
 
     return types.none(state, value, cells, index, site), generate

@@ -16,6 +16,7 @@ from numba.np import numpy_support
 from ..state import CODES, REGION_SHIFT, regions_of
 from .cell_type import I32, I64, Cells, build, contiguous
 from .element import Element, loaded, stored
+from .gpu_numbers import converted
 from .views import filling, view_typer
 
 # What does something: (context, builder, values of the state, what is given, what is assigned to, and the site).
@@ -156,7 +157,7 @@ def _assigning(kind: Cells, value: Any) -> Assign | None:
     def assign(context: Any, builder: Any, args: Sequence[Any]) -> None:
         state, given, target, site = args
         element = Element(context, builder, kind, target, ())
-        stored(element, state, context.cast(builder, given, value, kind.value), site)
+        stored(element, state, converted(context, builder, given, value, kind.value), site)
 
     return assign
 

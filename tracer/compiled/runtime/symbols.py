@@ -11,6 +11,8 @@ from . import threads
 from .arithmetic import ARITHMETIC
 from .atomics import UPDATES
 from .float16 import HALVES
+from .gpu_functions import MATHS
+from .gpu_numbers import NUMBERS
 from .load_store import load, store
 from .loop_ticks import tick
 from .records import attribute, set_attribute
@@ -25,7 +27,7 @@ SUPPORT: dict[str, Any] = {
     "_ts_goes_on": goes_on, "_ts_tick": tick,
 }  # fmt: skip
 SUPPORT |= {"_ts_len": len, "_ts_range": range, "_ts_field": attribute, "_ts_set_field": set_attribute}
-SUPPORT |= UPDATES | ARITHMETIC | HALVES
+SUPPORT |= UPDATES | ARITHMETIC | HALVES | NUMBERS | MATHS
 SUPPORT |= {
     "_ts_bring_value": threads.bring(Word.OUT), "_ts_bring_mask": threads.bring(Word.MASK),
     "_ts_bring_extra": threads.bring(Word.EXTRA), "_ts_taken": threads.per_thread(Word.IN, types.int64),

@@ -1,0 +1,39 @@
+"""Operators and functions that compute otherwise on a GPU than on a CPU, and what they are in compiled code."""
+
+from __future__ import annotations
+
+import ast
+import math
+from typing import Any
+
+import numpy as np
+
+from ..math_functions import OF_ONE, OF_TWO
+from .constants import is_type
+
+OPERATORS: dict[type, str] = {
+    ast.Mod: "_ts_mod", ast.FloorDiv: "_ts_floordiv", ast.LShift: "_ts_lshift", ast.RShift: "_ts_rshift",
+    ast.Pow: "_ts_power",
+}  # fmt: skip
+_FUNCTIONS: list[tuple[Any, str]] = [
+    (min, "_ts_min"), (max, "_ts_max"), (int, "_ts_to_int"), (math.floor, "_ts_floor"), (math.ceil, "_ts_ceil"),
+    (math.trunc, "_ts_trunc"), *((getattr(math, name), f"_ts_math_{name}") for name in (*OF_ONE, *OF_TWO)),
+    *((getattr(np, name), f"_ts_np_{name}") for name in OF_ONE.values() if name),
+]  # fmt: skip
+_BY_ID = {id(function): name for function, name in _FUNCTIONS}
+_INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+
+
+def name_of_function(value: Any) -> str:
+    """Return what a function or type is called in compiled code, "" for one that stays as it is."""
+    if is_type(value) or (isinstance(value, type) and issubclass(value, np.integer)):
+        name = str(value) if is_type(value) else np.dtype(value).name
+        return f"_ts_to_{name}" if name in _INTEGERS else ""
+    return _BY_ID.get(id(value), "")
+
+
+def takes(name: str, count: int) -> bool:
+    """Return whether a function of compiled code takes so many arguments: `min` and `max` any, from two on."""
+    if name in ("_ts_min", "_ts_max"):
+        return count > 1
+    return count == (2 if name.removeprefix("_ts_math_") in OF_TWO else 1)
