@@ -59,7 +59,7 @@ class Verdict:
 
     def report(self, status: int) -> int:
         """Print what was found in a program that ended with this status; return the exit status of `check`."""
-        found = [f | {"file": self._named(f["file"])} for f in self.collector.findings()]
+        found = [self._with_names(finding) for finding in self.collector.findings()]
         launched = self.collector.launches > 0
         none = "" if not launched else "nothing found before it ended" if status else "no findings"
         # Who reads a part of the findings gets the same status, and who has closed everything too.
@@ -73,6 +73,10 @@ class Verdict:
         if not launched and not status:
             print("tilescope: the program launched no kernel, so nothing was checked.", file=sys.stderr)
         return 2 if status or not launched else 0
+
+    def _with_names(self, finding: FindingData) -> FindingData:
+        places = [place | {"file": self._named(place["file"])} for place in finding["places"]]
+        return finding | {"file": self._named(finding["file"]), "places": places}
 
     def _named(self, file: str) -> str:
         path = Path(file)

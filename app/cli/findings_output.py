@@ -41,7 +41,7 @@ def summary(
     found = [*(of_part(f, trace) for f in findings_of(trace, requests)), *part_findings(trace, also)]
     library, caller = _is_librarys(trace), _caller(trace)
     if library:  # what is slow in a library's kernel, the user can't mend
-        found = [f for f in found if f.severity == "error" or f.kind in ("block size", "part")]
+        found = [f for f in found if f.severity == "error" or f.kind == "part"]
     return {
         "launch": number, "kernel": trace.kernel, "grid": list(trace.grid), "block": list(trace.block_dim),
         "seconds": seconds, "accesses": trace.accesses, "counters": counters_of(trace, requests).total,

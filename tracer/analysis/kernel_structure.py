@@ -56,13 +56,25 @@ def loops_around(trace: Trace, file: str, line: int) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=16)
-def conditions(source: str) -> tuple[tuple[int, int, int, int], ...]:
-    """Return the first and last line of the condition of each `if`, and of what it leads to."""
-    return tuple(
-        (node.test.lineno, node.test.end_lineno or 0, node.body[0].lineno, node.body[-1].end_lineno or 0)
-        for node in ast.walk(syntax_tree(source))
-        if isinstance(node, ast.If)
+def _conditions(source: str) -> tuple[ast.If, ...]:
+    return tuple(node for node in ast.walk(syntax_tree(source)) if isinstance(node, ast.If))
+
+
+def decides_on(trace: Trace, one: Site, other: Site) -> bool:
+    """Return whether an access stands in the condition of an `if`, and another under it."""
+    if one.file != other.file:
+        return False
+    source = trace.sources.get(one.file, "")
+    at, under = ((site.line, byte_column(source, site)) for site in (one, other))
+    return any(
+        _is_within(at, node.test, node.test) and _is_within(under, node.body[0], node.body[-1])
+        for node in _conditions(source)
     )
+
+
+def _is_within(position: tuple[int, int], first: ast.expr | ast.stmt, last: ast.expr | ast.stmt) -> bool:
+    end = last.end_lineno or last.lineno, last.end_col_offset or last.col_offset
+    return (first.lineno, first.col_offset) <= position < end
 
 
 @lru_cache(maxsize=16)

@@ -28,11 +28,19 @@ def wrapped_index_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """Return a note for each site at which threads go below index 0 and wrap to the end of the array."""
     found = []
     for number, site in enumerate(trace.sites):
+        if _goes_outside_too(trace, site):
+            continue  # whoever tests the index for that tests it for this
         of_data = comes_from_data(trace, site)
         rows = _wrapped_by_data(trace, number) if of_data else _wrapped_at_edge(trace, requests, number, site)
         if len(rows):
             found.append(_wrapped_finding(trace, requests, number, rows, of_data=of_data))
     return found
+
+
+def _goes_outside_too(trace: Trace, site: Site) -> bool:
+    """Return whether the line of a site makes accesses outside an array too."""
+    outside = (trace.sites[number] for number in np.unique(trace.outside.site))
+    return any((other.file, other.line) == (site.file, site.line) for other in outside)
 
 
 def _wrapped_by_data(trace: Trace, number: int) -> Ints:

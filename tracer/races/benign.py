@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.grid_barriers import grid_epochs
-from ..analysis.kernel_structure import conditions
+from ..analysis.kernel_structure import decides_on
 from ..analysis.overlap import dense_keys
 from ..model.array_types import Ints, Mask
 from ..model.trace import Op, Trace
@@ -80,10 +80,7 @@ def _checks_first(trace: Trace, race: Race) -> bool:
     """Return whether a race is between the condition of an `if` and a store under it."""
     load, store = sorted((race.first, race.second), key=lambda row: int(trace.op[row]))
     at, under = (trace.sites[int(trace.site[row])] for row in (load, store))
-    return at.file == under.file and any(
-        first <= at.line <= last and body_first <= under.line <= body_last
-        for first, last, body_first, body_last in conditions(trace.sources.get(at.file, ""))
-    )
+    return decides_on(trace, at, under)
 
 
 def _set_once(trace: Trace, rows: Ints, key: Ints, size: int, store: Mask) -> Mask:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from launching import Array, trace
+from launching import Array, Scalar, launch, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
+from tilescope.tracer.run.engine import run
 
 
 def notes(folder, body, shape=(64,), block=(64, 1, 1), grid=(1, 1, 1), schedule="lockstep"):
@@ -54,3 +55,48 @@ def test_what_is_meant_or_does_not_wrap_is_not_noted(tmp_path, body):
 
 def test_rows_of_threads_that_each_begin_anew_do_not_wrap(tmp_path):
     assert notes(tmp_path, "k = x + 1\nout[16 * y + x] = a[k - 1]", (16,), (16, 4, 1)) == []
+
+
+COUNTS = """
+@cuda.jit
+def kernel(x, hist, low):
+    i = cuda.grid(1)
+    if i < x.size:
+        {line}
+"""
+LINES = {
+    "an atomic": "cuda.atomic.add(hist, x[i] - 5, 1)",
+    "a variable": "k = x[i] - 5\n        cuda.atomic.add(hist, k, 1)",
+    "an argument": "cuda.atomic.add(hist, x[i] - low, 1)",
+    "a store": "hist[x[i] - 5] = 1",
+    "a load": "x[i] = hist[int(x[i]) - 5]",
+}
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "sequential"])
+@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("engine", ["simulator", "compiled"])
+def test_an_index_that_data_make_negative_is_noted(tmp_path, name, schedule, engine):
+    given = (Array((16,), "int64", "arange"), Array((32,), "int64"), Scalar(5))
+    made = launch(
+        tmp_path, COUNTS.format(line=LINES[name]), given, block=(32, 1, 1), schedule=schedule, engine=engine
+    )
+    ended = run(made, lambda done, of: None)
+    found = [f for f in findings_of(ended, requests_of(ended)) if f.kind == "bounds"]
+    assert [(f.severity, f.count, f.name) for f in found] == [("note", 5, "hist")]
+    assert (
+        "go below index 0 and so wrap to the other end, first thread 0 of block 0 to hist[27]"
+        in found[0].message
+    )
+
+
+def test_an_index_from_data_that_is_none_below_zero_is_not_noted(tmp_path):
+    given = (Array((16,), "int64", "arange"), Array((32,), "int64"), Scalar(0))
+    for line in LINES.values():
+        ended = trace(tmp_path, COUNTS.format(line=line.replace("- 5", "+ 16")), given, block=(32, 1, 1))
+        assert not [f for f in findings_of(ended, requests_of(ended)) if f.kind == "bounds"]
+
+
+def test_an_atomic_of_the_thread_before_wraps_too(tmp_path):
+    (found,) = notes(tmp_path, "if t < 64:\n    cuda.atomic.add(a, t - 1, 1)")
+    assert (found.severity, found.count) == ("note", 1)

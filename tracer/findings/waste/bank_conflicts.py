@@ -10,12 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...analysis.minimum_cost import RequestCosts
-from ...analysis.request_cost import BANKS, passes_of
+from ...analysis.request_cost import passes_of
 from ...analysis.requests import Requests
 from ...model.finding import Finding, counted
 from ...model.trace import Op, Trace
 from .site_costs import (
     REPORTED_RATIO,
+    SAMPLED,
     SiteCosts,
     carry_text,
     in_source,
@@ -25,6 +26,7 @@ from .site_costs import (
     waste_finding,
 )
 
+LONGER = 8  # elements that a row may become longer to mend its conflicts
 KIND = "bank conflict"
 NEIGHBOURS = "let neighbouring threads touch neighbouring words"
 
@@ -57,7 +59,7 @@ def _remedy(trace: Trace, requests: Requests, site: SiteCosts, more: int) -> tup
     more: elements by which longer rows mend the sites of the buffer, 0 where they don't.
     """
     buffer = trace.buffers[int(requests.buffer[site.worst])]
-    if requests.op[site.worst] > Op.STORE or not is_regular(trace, requests, site):
+    if requests.op[site.worst] > Op.STORE or not _follows_threads(trace, requests, site):
         # Which words they are the data say: only a bank for each lane keeps them apart.
         return f"give each lane a copy of its own, in a bank of its own, as in {buffer.name}[i, lane]", False
     index = trace.index[rows_of(requests, site.worst)].astype(np.int64)
@@ -65,6 +67,15 @@ def _remedy(trace: Trace, requests: Requests, site: SiteCosts, more: int) -> tup
     if 4 * np.count_nonzero(np.diff(np.unique(index)) == 1) < 3 * len(index):
         return longer + NEIGHBOURS, True
     return f"{longer}let each warp stay in one row of {buffer.name}", False
+
+
+def _follows_threads(trace: Trace, requests: Requests, site: SiteCosts) -> bool:
+    """Return whether which words lanes touch follows from their numbers: alike each time, or at even distances."""
+    if is_regular(trace, requests, site):
+        return True
+    some = site.requests[:: -(-len(site.requests) // SAMPLED)]
+    index = [np.unique(trace.index[rows_of(requests, one)].astype(np.int64)) for one in some.tolist()]
+    return all(len(np.unique(np.diff(one))) <= 1 for one in index)
 
 
 def _longer_rows(trace: Trace, requests: Requests, sites: list[SiteCosts]) -> int:
@@ -77,13 +88,13 @@ def _longer_rows(trace: Trace, requests: Requests, sites: list[SiteCosts]) -> in
     if len(buffer.shape) < 2 or buffer.unit != buffer.itemsize:
         return 0
     wanted = []
-    for site in (site for site in sites if is_regular(trace, requests, site)):
+    for site in (site for site in sites if _follows_threads(trace, requests, site)):
         index = trace.index[rows_of(requests, site.worst)].astype(np.int64)
         minimum = int(site.minimum[np.argmax(site.cost - site.mended)])
         wanted.append((index, index // buffer.shape[-1], minimum))
     enough = (
         more
-        for more in range(1, BANKS)
+        for more in range(1, LONGER + 1)
         if all(passes_of(i + more * row, buffer.itemsize) < REPORTED_RATIO * m for i, row, m in wanted)
     )
     return next(enough, 0) if wanted else 0

@@ -17,7 +17,7 @@ from ...model.array_types import Ints, Mask
 from ...model.finding import Finding, line_text
 from ...model.grouping import group_starts, offsets, positions_in_group, stable_order
 from ...model.trace import WARP, Op, Trace
-from .site_costs import LARGE_SHARE, waste_finding
+from .site_costs import LARGE_SHARE, in_source, waste_finding
 
 KIND = "idle lanes"
 APART = "since the threads that take its branch lie apart"
@@ -96,7 +96,7 @@ def _idle(trace: Trace, requests: Requests) -> _Idle | None:
     What an atomic costs is the turns of its lanes: fewer lanes cost less.
     """
     part = (requests.lanes < _there(trace, requests)) & (requests.lanes > 1)
-    some = np.flatnonzero(part & (requests.op <= Op.STORE))
+    some = np.flatnonzero(part & (requests.op <= Op.STORE) & in_source(trace, requests))
     apart, evenly = _apart(trace, requests, some)
     some, evenly = some[apart], evenly[apart]
     if not len(some):

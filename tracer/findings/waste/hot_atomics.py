@@ -78,5 +78,5 @@ def _finding(
     large = count - enough >= LARGE_SHARE * (float(costs.sectors.sum()) + count)
     return waste_finding(
         trace, requests, chosen, int(requests.request[first]), KIND, warning=large, cause=cause,
-        remedy=REMEDIES[hottest.who], count=count, key=trace.buffers[int(trace.buffer[first])].name,
+        remedy=REMEDIES[hottest.who], count=count, key=hottest.who,
     )  # fmt: skip

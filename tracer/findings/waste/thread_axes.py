@@ -38,11 +38,8 @@ class Steps(NamedTuple):
         return abs(self.along_x) <= 1 < abs(self.along_y)
 
 
-def swapped_sites(trace: Trace, requests: Requests) -> dict[tuple[int, int], Steps]:
-    """Return the (site, buffer) of global loads and stores that gain where x and y change places.
-
-    Empty where others lose by it, as in a transpose.
-    """
+def steps_of(trace: Trace, requests: Requests) -> dict[tuple[int, int], Steps]:
+    """Return the steps of each (site, buffer) of global loads and stores, in blocks of two dimensions."""
     if trace.block_dim[0] < 2 or trace.block_dim[1] < 2:
         return {}
     wanted = np.flatnonzero(plain_global(trace, requests))
@@ -53,9 +50,12 @@ def swapped_sites(trace: Trace, requests: Requests) -> dict[tuple[int, int], Ste
         steps = _steps(trace, site, buffer, int(requests.block[wanted[first]]))
         if steps is not None:
             found[site, buffer] = steps
-    if any(steps.is_right for steps in found.values()):
-        return {}
-    return {key: steps for key, steps in found.items() if steps.is_swapped}
+    return found
+
+
+def are_swapped(steps: dict[tuple[int, int], Steps]) -> bool:
+    """Return whether some gain where x and y change places, and none lose by it, as in a transpose."""
+    return any(one.is_swapped for one in steps.values()) and not any(one.is_right for one in steps.values())
 
 
 def _steps(trace: Trace, site: int, buffer: int, block: int) -> Steps | None:

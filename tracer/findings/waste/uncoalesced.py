@@ -7,6 +7,7 @@ side but begin within a sector costs one sector more; that is reported only wher
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +16,10 @@ from ...analysis.request_cost import SECTOR, requests_each
 from ...analysis.requests import Requests
 from ...model.array_types import Ints
 from ...model.finding import Finding
-from ...model.trace import Buffer, Trace
+from ...model.trace import WARP, Buffer, Trace
 from .site_costs import (
     LARGE_SHARE,
+    WARNING_RATIO,
     SiteCosts,
     carry_text,
     in_source,
@@ -26,61 +28,97 @@ from .site_costs import (
     rows_of,
     waste_finding,
 )
-from .thread_axes import Steps, axes_remedy, swapped_sites
+from .thread_axes import Steps, are_swapped, axes_remedy, steps_of
 
 KIND = "uncoalesced"
 FULL = SECTOR // 8  # sectors of a full request for 4-byte elements: what is reported wastes as many
 NEIGHBOURS = "let neighbouring threads touch neighbouring elements"
+THROUGH_TILE = "go through a tile in shared memory, so that loads and stores both go along rows"
+WIDER = f"take blocks of {WARP} threads along x"
 IN_ORDER = "order the work so that neighbouring threads touch neighbouring elements"
 APART = "keep each field in an array of its own"
+
+
+class _Spread(NamedTuple):
+    """A site whose elements lie apart, why, and what mends that."""
+
+    site: SiteCosts
+    why: str  # what the lanes of a warp do, or where they are
+    remedy: str
+    easy: bool  # whether that is worth a warning
+    key: str  # of the cause, see `waste_finding`
 
 
 def uncoalesced_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> Iterator[Finding]:
     """Return the sites whose loads or stores cost more sectors than neighbouring elements would."""
     wanted, total = plain_global(trace, requests) & in_source(trace, requests), int(costs.sectors.sum())
-    swapped: dict[tuple[int, int], Steps] | None = None
     sites = per_site(requests, wanted, costs.sectors, costs.neighbours, costs.minimum_sectors)
+    apart: list[SiteCosts] = []
     for site in (s for s in sites if s.is_reported(total) and s.waste >= FULL):
         buffer = trace.buffers[int(requests.buffer[site.worst])]
         starts = _byte_offsets(trace, requests, site.worst)
         if _aligned(buffer, starts) > costs.neighbours[site.worst]:
-            if swapped is None:
-                swapped = swapped_sites(trace, requests)
-            if (int(requests.site[site.worst]), int(requests.buffer[site.worst])) in swapped:
-                yield _swapped(trace, requests, site, _distance(buffer, starts), total)
-            else:
-                yield _spread(trace, requests, site, _distance(buffer, starts), total)
+            apart.append(site)
         elif site.waste >= LARGE_SHARE * total and _rows_mend(
             buffer, starts, int(costs.neighbours[site.worst])
         ):
             yield _misaligned(trace, requests, site, buffer)
+    yield from _spread_findings(trace, requests, apart, total)
 
 
-def _swapped(trace: Trace, requests: Requests, site: SiteCosts, distance: str, total: int) -> Finding:
-    """Return the finding about a site whose elements lie apart since x and y have each other's place."""
-    buffer = trace.buffers[int(requests.buffer[site.worst])]
-    cause = (
-        f"{carry_text(trace, requests, site, 'sectors')}, since the lanes of a warp, of which each has another "
-        f"threadIdx.x, touch {distance}"
-    )
-    return waste_finding(
-        trace, requests, site.requests, site.worst, KIND, warning=site.deserves_warning(total), cause=cause,
-        remedy=axes_remedy(trace, buffer), count=int(site.cost.sum()), key="axes",
-    )  # fmt: skip
+def _spread_findings(
+    trace: Trace, requests: Requests, sites: list[SiteCosts], total: int
+) -> Iterator[Finding]:  # fmt: skip
+    """Return the findings about sites whose elements lie apart: warnings where those of one cause waste much."""
+    steps = steps_of(trace, requests) if sites else {}
+    spread = [_spread(trace, requests, site, steps) for site in sites]
+    waste: dict[str, int] = {}
+    for one in spread:
+        waste[one.key] = waste.get(one.key, 0) + one.site.waste
+    for one in spread:
+        site = one.site
+        warning = one.easy and site.ratio >= WARNING_RATIO and waste[one.key] >= LARGE_SHARE * total
+        cause = f"{carry_text(trace, requests, site, 'sectors')}, since {one.why}"
+        yield waste_finding(
+            trace, requests, site.requests, site.worst, KIND, warning=warning, cause=cause, remedy=one.remedy,
+            count=int(site.cost.sum()), key=one.key,
+        )  # fmt: skip
 
 
-def _spread(trace: Trace, requests: Requests, site: SiteCosts, distance: str, total: int) -> Finding:
-    """Return the finding about a site whose elements lie apart."""
-    buffer, regular = int(requests.buffer[site.worst]), is_regular(trace, requests, site)
-    warning = site.deserves_warning(total) and site.waste >= FULL * len(site.requests)
-    warning = warning and regular and not _fields_used(trace, buffer)
-    cause = f"{carry_text(trace, requests, site, 'sectors')}, since the lanes of a warp touch {distance}"
-    name = trace.buffers[buffer].name
-    remedy = APART if _is_field(trace.buffers[buffer]) else NEIGHBOURS if regular else IN_ORDER
-    return waste_finding(
-        trace, requests, site.requests, site.worst, KIND, warning=warning, cause=cause, remedy=remedy,
-        count=int(site.cost.sum()), key=f"{remedy} {name.partition('.')[0] if remedy == APART else ''}",
-    )  # fmt: skip
+def _spread(
+    trace: Trace, requests: Requests, site: SiteCosts, steps: dict[tuple[int, int], Steps]
+) -> _Spread:  # fmt: skip
+    """Return why the elements of a site lie apart."""
+    number = int(requests.buffer[site.worst])
+    buffer, regular = trace.buffers[number], is_regular(trace, requests, site)
+    touch = f"touch {_distance(buffer, _byte_offsets(trace, requests, site.worst))}"
+    mine = steps.get((int(requests.site[site.worst]), number))
+    if mine is not None and mine.is_swapped and are_swapped(steps):
+        why = f"the lanes of a warp, of which each has another threadIdx.x, {touch}"
+        return _Spread(site, why, axes_remedy(trace, buffer), True, "axes")
+    if mine is not None and mine.is_swapped and mine.along_y and _is_transposed(requests, site, steps):
+        return _Spread(site, f"the lanes of a warp {touch}", THROUGH_TILE, True, THROUGH_TILE)
+    narrow = trace.block_dim[0] < WARP and mine is not None and abs(mine.along_x) == 1
+    if narrow and site.ratio * trace.block_dim[0] <= WARP:
+        why = (
+            f"a warp is {WARP // trace.block_dim[0]} rows of {trace.block_dim[0]} threads, each in a row of its own of "
+            f"{buffer.name}"
+        )
+        return _Spread(site, why, WIDER, False, WIDER)
+    many = site.waste >= FULL * len(site.requests)
+    if _is_field(buffer):
+        easy = regular and many and not _fields_used(trace, number)
+        return _Spread(
+            site, f"the lanes of a warp {touch}", APART, easy, f"{APART} {buffer.name.partition('.')[0]}"
+        )
+    remedy = NEIGHBOURS if regular else IN_ORDER
+    return _Spread(site, f"the lanes of a warp {touch}", remedy, regular and many, remedy)
+
+
+def _is_transposed(requests: Requests, site: SiteCosts, steps: dict[tuple[int, int], Steps]) -> bool:
+    """Return whether others take the array's or another's elements along x that this site takes along y."""
+    here = int(requests.site[site.worst]), int(requests.buffer[site.worst])
+    return any(one.is_right and one.along_x for key, one in steps.items() if key != here)
 
 
 def _misaligned(trace: Trace, requests: Requests, site: SiteCosts, buffer: Buffer) -> Finding:

@@ -1,0 +1,54 @@
+"""Races whose every order gives the same are notes or warnings; what looks like them and is not stays an error."""
+
+from __future__ import annotations
+
+import pytest
+
+from finding_kernels import EVERY, kernel
+from launching import Array
+from tilescope.tracer.analysis.requests import requests_of
+from tilescope.tracer.findings.all_findings import findings_of
+
+PATHS = (
+    "n = arg0.shape[0]\nr, c = i // n, i % n\nif i < n * n:\n"
+    "    arg0[r, c] = min(arg0[r, c], arg0[r, {k}] + arg0[{k}, c])"
+)
+
+
+def races(folder, body, *arguments, **options):
+    ended = kernel(folder, body, *arguments, **options)
+    return [f.severity for f in findings_of(ended, requests_of(ended)) if f.kind == "race"]
+
+
+@EVERY
+def test_shortest_paths_may_be_stored_where_they_stay_as_they_are(tmp_path, schedule):
+    distances = Array((8, 8), "float32", "random")
+    assert races(tmp_path, PATHS.format(k=3), distances, block=32, grid=2, schedule=schedule) == ["note"]
+
+
+def test_where_nothing_changes_at_all_other_values_may_show_the_race(tmp_path):
+    body = "if 0 < i < 127:\n    arg0[i] = (arg0[i] + arg0[i - 1] + arg0[i + 1]) / 3"
+    assert set(races(tmp_path, body, Array((128,), "float32", "zeros"))) == {"warning"}
+    assert "error" in races(tmp_path, body, Array((128,), "float32", "random"))
+
+
+@EVERY
+def test_a_mark_that_all_set_alike_where_they_find_it_unset(tmp_path, schedule):
+    body = "w = (i * 7) % 16\nif arg0[w] == 0:\n    arg0[w] = 5\n    arg1[0] = 1"
+    given = (Array((16,), "int32"), Array((1,), "int32"))
+    assert set(races(tmp_path, body, *given, schedule=schedule)) == {"warning", "note"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "arg0[0] += 1",
+        "if i < 99: arg0[i % 4] += 1",
+        "if arg0[0] < 5:\n    arg0[0] = arg0[0] + 1",
+        "if i == 0:\n    arg0[0] = 5\nif i == 40:\n    arg1[0] = arg0[0]",
+        "if i == 0:\n    arg0[0] = 5\nif arg0[0] == 5 and i == 40:\n    arg1[0] = 1",
+    ],
+)
+def test_what_another_order_would_change_is_an_error(tmp_path, body):
+    given = (Array((16,), "int32"), Array((1,), "int32"))
+    assert "error" in races(tmp_path, body, *given)
