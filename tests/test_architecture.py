@@ -38,9 +38,11 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/analysis": ("tracer/model", "tracer/dataflow", "kernels/scenarios"),
     "tracer/races": ("tracer/model", "tracer/analysis"),
     "tracer/type_inference": ("tracer/model", "tracer/processes", "tracer/storage"),
-    "tracer/findings/waste": ("tracer/model", "tracer/analysis"),
+    "tracer/findings/source": ("tracer/model", "tracer/analysis"),
+    "tracer/findings/waste": ("tracer/model", "tracer/analysis", "tracer/findings/source"),
     "tracer/findings": (
-        "tracer/model", "tracer/analysis", "tracer/races", "tracer/type_inference", "tracer/findings/waste",
+        "tracer/model", "tracer/analysis", "tracer/races", "tracer/type_inference", "tracer/findings/source",
+        "tracer/findings/waste",
     ),
     "tracer/recording": (*PLAIN, "kernels/scenarios"),
     "tracer/simulator/arithmetic": ("tracer/recording",),

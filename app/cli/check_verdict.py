@@ -121,6 +121,10 @@ class KnownSoFar:
         """How many launches had ended."""
         return self._launches
 
+    def engines(self) -> list[str]:
+        """Return nothing: what ran is told of programs that came to their end."""
+        return []
+
     def judge(self, status: int) -> int | None:
         """Say what is known of a program whose process ended so, if a signal ended it; return the status of `check`.
 

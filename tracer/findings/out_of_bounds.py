@@ -19,7 +19,7 @@ from ..model.finding import (
     line_text,
 )
 from ..model.trace import Buffer, Op, Trace
-from .index_expressions import comes_from_data
+from .source.index_expressions import comes_from_data
 
 VERBS = {Op.LOAD: ("read", "reads"), Op.STORE: ("write", "writes")}
 REMEDY = "test the index against the array's shape before it is used"

@@ -21,9 +21,9 @@ from ..model.finding import (
 from ..model.trace import WARP, Trace
 from ..races.benign import with_excuse
 from ..races.conflicting_accesses import Race, united
-from .index_expressions import index_text
 from .race_barrier_placement import Gap, PhaseAccesses
 from .race_remedies import remedy_of
+from .source.index_expressions import index_text
 
 CHAIN = 4  # barriers missing behind one another from which on they are told as one
 PAST = ("read", "written", "updated", "updated")

@@ -22,7 +22,7 @@ from ..model.finding import Finding, access_element, counted, line_text, thread_
 from ..model.launch import Array, decode
 from ..model.trace import ALIAS_SEPARATOR, Op, Trace, poison
 from ..races.conflicting_accesses import WritersByKey
-from .index_expressions import kernel_parameters
+from .source.index_expressions import kernel_parameters
 
 NEVER = np.iinfo(np.int64).max
 REMEDY = {

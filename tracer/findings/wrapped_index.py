@@ -16,8 +16,8 @@ from ..analysis.requests import Requests
 from ..model.array_types import Ints
 from ..model.finding import Finding, access_element, counted, line_text, thread_text
 from ..model.trace import WARP, Buffer, Op, Site, Trace
-from .index_expressions import comes_from_data, index_at
-from .index_values import index_values
+from .source.index_expressions import comes_from_data, index_at
+from .source.index_values import index_values
 
 DEEDS = {Op.LOAD: "read", Op.STORE: "write"}
 REMEDY_BELOW = "let the first threads leave it out, as with `if i > 0`, unless that is meant"

@@ -206,11 +206,13 @@ def test_an_array_that_holds_some_nan_is_not_empty(tmp_path):
     assert found == []
 
 
-def held(folder, content):
-    """Return the verdicts on a kernel that reads an array with this content."""
+def held(folder, content, fill="empty"):
+    """Return the verdicts on a kernel that reads an array with this content, which the program allocated or filled."""
     np.save(folder / "held.npy", content)
     given = Array(content.shape, content.dtype.name, fill="file", path=str(folder / "held.npy"))
-    return verdicts(kernel(folder, "x = arg0[t]", given)[1])
+    ended, _ = kernel(folder, "x = arg0[t]", given)
+    ended = replace(ended, launch=ended.launch.replace('"fill":"file"', f'"fill":"{fill}"'))
+    return verdicts(f for f in findings_of(ended, requests_of(ended)) if f.kind in WRONG)
 
 
 @pytest.mark.parametrize(
@@ -220,6 +222,7 @@ def test_what_an_earlier_launch_left_empty_is_told_from_what_it_wrote(tmp_path, 
     content = np.full(64, poison(np.dtype(dtype)), dtype)
     content[:24] = 1
     assert held(tmp_path, content) == [("unwritten", "error", 40)]
+    assert held(tmp_path, content, "file") == []
     content[24:] = 0 if content.dtype.kind in "iu" else np.nan  # computed, not left
     assert held(tmp_path, content) == []
 

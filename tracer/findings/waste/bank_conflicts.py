@@ -41,7 +41,7 @@ def bank_conflict_findings(trace: Trace, requests: Requests, costs: RequestCosts
         by_buffer.setdefault(int(requests.buffer[site.worst]), []).append(site)
     for together in by_buffer.values():
         reported = [site for site in together if site.is_reported(total)]
-        longer = _longer_rows(trace, requests, together) if reported else 0
+        longer = _longer_rows(trace, requests, together, total) if reported else 0
         for site in reported:
             carried = carry_text(trace, requests, site, "wavefronts")
             cause = f"{carried}, since lanes of a warp touch different words of one bank"
@@ -78,23 +78,30 @@ def _follows_threads(trace: Trace, requests: Requests, site: SiteCosts) -> bool:
     return all(len(np.unique(np.diff(one))) <= 1 for one in index)
 
 
-def _longer_rows(trace: Trace, requests: Requests, sites: list[SiteCosts]) -> int:
+def _longer_rows(trace: Trace, requests: Requests, sites: list[SiteCosts], total: int) -> int:
     """Return how many elements longer each row of a buffer must be so that its sites cost about the minimum.
 
-    0 if no length does for the worst requests of all sites whose lanes touch elements in a pattern, or where one
-    that costs the minimum would cost more.
+    0 if no few do for the worst requests of all sites that are reported, or all sites together would cost no less.
     """
     buffer = trace.buffers[int(requests.buffer[sites[0].worst])]
     if len(buffer.shape) < 2 or buffer.unit != buffer.itemsize:
         return 0
-    wanted = []
-    for site in (site for site in sites if _follows_threads(trace, requests, site)):
-        index = trace.index[rows_of(requests, site.worst)].astype(np.int64)
-        minimum = int(site.minimum[np.argmax(site.cost - site.mended)])
-        wanted.append((index, index // buffer.shape[-1], minimum))
-    enough = (
-        more
-        for more in range(1, LONGER + 1)
-        if all(passes_of(i + more * row, buffer.itemsize) < REPORTED_RATIO * m for i, row, m in wanted)
-    )
-    return next(enough, 0) if wanted else 0
+    known = [site for site in sites if _follows_threads(trace, requests, site)]
+    now = sum(_passes(trace, requests, site, 0) * len(site.requests) for site in known)
+    for more in range(1, LONGER + 1):
+        passes = [_passes(trace, requests, site, more) for site in known]
+        mended = all(
+            p < REPORTED_RATIO * site.minimum[np.argmax(site.cost - site.mended)]
+            for p, site in zip(passes, known, strict=True)
+            if site.is_reported(total)
+        )
+        if mended and sum(p * len(site.requests) for p, site in zip(passes, known, strict=True)) < now:
+            return more
+    return 0
+
+
+def _passes(trace: Trace, requests: Requests, site: SiteCosts, more: int) -> int:
+    """Return the wavefronts of the worst request of a site, with rows that are some elements longer."""
+    buffer = trace.buffers[int(requests.buffer[site.worst])]
+    index = trace.index[rows_of(requests, site.worst)].astype(np.int64)
+    return int(passes_of(index + more * (index // buffer.shape[-1]), buffer.itemsize))

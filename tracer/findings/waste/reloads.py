@@ -17,8 +17,7 @@ from ...model.array_types import Ints
 from ...model.finding import Finding, line_text
 from ...model.grouping import group_starts
 from ...model.trace import WARP, Op, Trace
-from ...races.conflicting_accesses import WritersByKey
-from ..index_expressions import comes_from_data
+from ..source.index_expressions import comes_from_data
 from .site_costs import LARGE_SHARE, in_source, waste_finding
 
 KIND = "reloaded"
@@ -79,8 +78,12 @@ def _written_by_others(trace: Trace, number: int) -> float:
     rows = np.flatnonzero(trace.buffer == number)
     write = trace.op[rows] != Op.LOAD
     thread, index = trace.thread_of(rows), trace.index[rows]
-    writers = WritersByKey(index[write].astype(np.int64), trace.buffers[number].size, thread[write])
-    return float(writers.others(index[~write].astype(np.int64), thread[~write]).mean())
+    one = np.full(trace.buffers[number].size, -1)
+    one[index[write]] = thread[write]
+    several = np.zeros(len(one), bool)
+    several[index[write][one[index[write]] != thread[write]]] = True
+    writer = one[index[~write]]
+    return float(((writer >= 0) & ((writer != thread[~write]) | several[index[~write]])).mean())
 
 
 def _finding(trace: Trace, requests: Requests, chosen: Ints, number: int, times: float) -> Finding:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.kernel_structure import byte_column
-from ..model.array_types import Ints
-from ..model.launch import Scalar, decode
-from ..model.trace import Op, Site, Trace
+from ...analysis.kernel_structure import byte_column
+from ...model.array_types import Ints
+from ...model.launch import Scalar, decode
+from ...model.trace import Op, Site, Trace
 from .index_expressions import assigned, index_at, parameters
 
 Values = NDArray[Any]  # one for each access
