@@ -267,7 +267,7 @@ class MemoryPicture:
         block = self._say("note", block_text(session.trace, selection.block))
         raced = self._once("race text", lambda: self.data.race_text(*state.now), (state.now, self.data.races))
         if raced:
-            return [title, doing, self._say("alert", f"Race: {raced}."), self._say("brief", f"race: {raced}")]
+            return [title, self._say("alert", f"Race: {raced}."), doing, self._say("brief", f"race: {raced}")]
         if self.data.exchange(*state.now):
             return [title, doing, brief]
         if not layout.tiles:

@@ -76,8 +76,15 @@ class MemoryViewData:
     @cached_property
     def roles(self) -> dict[str, int]:
         """Return the buffer number for "left", "above" and "result", if the launch is a product."""
-        scenario = self.session.scenario
-        return roles_of(self.session.trace.buffers, sorted(self.stored), scenario.roles if scenario else {})
+        scenario, buffers = self.session.scenario, self.session.trace.buffers
+        roles = roles_of(buffers, sorted(self.stored), scenario.roles if scenario else {})
+        return roles if scenario or self._are_factors(roles) else {}
+
+    def _are_factors(self, roles: Mapping[str, int]) -> bool:
+        """Return whether what has the shapes of factors is read as such: each more than once, or in tiles."""
+        tiled = any(b.space == "shared" and len(b.shape) == 2 for b in self.session.trace.buffers)
+        factors = [n for role, n in roles.items() if role != "result"]
+        return tiled or all(self.session.memory.reads(n, self.session.end).max(initial=0) > 1 for n in factors)
 
     @cached_property
     def stored(self) -> frozenset[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,13 +110,12 @@ def test_roles_follow_the_scenario_else_the_shapes():
 def test_every_element_has_a_cell_of_its_own(shape, aspect):
     sheet, count = sheet_of(buffer(shape), aspect), math.prod(shape)
     rows, cols = sheet.cells(np.arange(count))
-    assert [sheet.element(r, c) for r, c in zip(rows.tolist(), cols.tolist(), strict=True)] == list(
-        range(count)
-    )
+    here = [sheet.element(r, c) for r, c in zip(rows.tolist(), cols.tolist(), strict=True)]
+    assert here == [number // sheet.channels * sheet.channels for number in range(count)]
     spread = sheet.spread(np.arange(count).reshape(shape), -1)
     assert spread.shape == (sheet.rows, sheet.cols)
-    assert np.array_equal(spread[rows, cols], np.arange(count))
-    assert np.count_nonzero(spread >= 0) == count
+    assert np.array_equal(spread[rows, cols], np.array(here, int) + sheet.channels - 1)
+    assert np.count_nonzero(spread >= 0) == count // sheet.channels
     outside = [
         sheet.element(-1, 0),
         sheet.element(0, -1),
@@ -195,3 +195,32 @@ def test_equal_ways_are_drawn_once_and_never_too_many():
 @pytest.mark.parametrize(("cell", "expected"), [(3.1, 3), (5.9, 5), (1.5, 1.5), (0.3, 0.3)])
 def test_cells_are_whole_pixels_where_that_costs_little(cell, expected):
     assert snapped(cell) == expected
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "is_one"),
+    [((9, 12, 3), "u1", True), ((9, 12, 4), "f4", True), ((9, 12, 3), "i4", False), ((9, 12, 2), "u1", False),
+     ((2, 12, 3), "u1", False), ((2, 9, 12, 3), "u1", False)],
+)  # fmt: skip
+def test_an_image_has_a_cell_for_each_pixel(shape, dtype, is_one):
+    sheet = sheet_of(replace(buffer(shape, itemsize=np.dtype(dtype).itemsize), dtype=dtype))
+    assert (sheet.channels > 1) == is_one
+    assert ((sheet.rows, sheet.cols) == shape[:2]) == is_one
+
+
+@pytest.mark.parametrize("room", [(700, 330), (1200, 600), (420, 260)])
+def test_buffers_of_one_dimension_share_a_scale(room):
+    numbers = [buffer((192,), name="src"), buffer((34,), "shared", "s"), buffer((192,), name="dst")]
+    layout = arrange(numbers, {}, Box(12, 6, *room), Metrics(), stored={2})
+    assert len({(place.cell, place.row) for place in layout.places.values()}) == 1
+    assert layout.places[1].sheet.rows == 1  # the shared elements stand in a row
+    assert layout.places[0].y < layout.places[1].y < layout.places[2].y  # from what is read to what is written
+
+
+@given(st.lists(st.integers(0, 5000), min_size=1, max_size=9), ROOMS, METRICS)
+@settings(deadline=None)
+def test_strips_of_any_lengths_fit_and_none_overlap(lengths, room, metrics):
+    buffers = [buffer((length,), "shared" if length % 3 == 0 else "global") for length in lengths]
+    layout = arrange(buffers, {}, room, metrics)
+    assert set(layout.places) == set(range(len(buffers)))
+    assert_apart_and_inside(layout, room)

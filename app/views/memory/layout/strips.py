@@ -19,6 +19,8 @@ STRETCH = 2.0  # how much higher than wide, or wider than high, a cell may be
 LEGIBLE = 14.0  # pixels: a buffer that fits a row with such cells gets them even beside millions of elements
 TORN = 1.0  # what a scale loses, as the logarithm of its cell's area, for a short buffer with half a row at its end
 APART = 0.45  # what it loses for columns, by the logarithm of their number
+TINY = 18.0  # square pixels of a cell, below which buffers of far apart lengths part
+FAR = 8  # times that a buffer is as long as those that have another scale then
 FEW = 8  # buffers, of which all ways to share them out among columns are tried
 
 
@@ -36,10 +38,19 @@ class _Scale(NamedTuple):
 def strips(
     buffers: Sequence[Buffer], numbers: Sequence[int], room: Box, metrics: Metrics
 ) -> dict[int, BufferPlace]:
-    """Place buffers of one dimension, each with its name above, with the largest cells that all of them can have."""
+    """Place buffers of one dimension, each with its name above, with the largest cells that all of them can have.
+
+    Where these are too small to be seen, short buffers have a scale of their own, below the long ones.
+    """
     if not numbers:
         return {}
     scale = max(_scales(buffers, numbers, room, metrics), key=lambda one: one.merit)
+    longest = max(math.prod(buffers[n].shape) for n in numbers)
+    short = [n for n in numbers if math.prod(buffers[n].shape) * FAR <= longest]
+    if scale.cell * scale.row < TINY and any(math.prod(buffers[n].shape) > 1 for n in short):
+        share = math.floor(room.height / 2)
+        above = strips(buffers, [n for n in numbers if n not in short], room.inset(bottom=share), metrics)
+        return above | strips(buffers, short, room.inset(top=share + metrics.gap), metrics)
     step = (room.width + metrics.gap) / len(scale.columns)
     places: dict[int, BufferPlace] = {}
     for column, mine in enumerate(scale.columns):
@@ -48,7 +59,7 @@ def strips(
             sheet = wrapped(buffers[number], scale.width)
             cell, row = scale.cell, scale.row
             if _is_short(sheet.cols * sheet.rows, scale.width, step - metrics.gap):
-                cell, row = max(cell, scale.least), max(row, scale.least)
+                cell, row = scale.least if cell < LEGIBLE / 2 else cell, max(row, scale.least)
             y = math.floor(y + _head(metrics))
             places[number] = BufferPlace(sheet, x, y, cell, room=step - metrics.gap, tall=row / cell)
             y += sheet.rows * row + metrics.gap
