@@ -120,12 +120,21 @@ def _exchanges(trace: Trace) -> tuple[WarpExchanges, Ints]:
     step = arrivals.step[rows][order].astype(np.int64)
     came, arrived = np.maximum.reduceat(step, starts), np.maximum.reduceat(rows[order], starts)
     head = order[starts]
-    columns = [block[head], warp[head], np.maximum.reduceat(phase[order], starts), site[head]]
-    by_time = np.lexsort((arrived, columns[2], columns[1], columns[0]))
-    taken = _gathered(starts[by_time], sizes[by_time])
-    lanes, parts = lane[order][taken], arrivals.part[rows][order][taken].astype(np.int64)
-    none = np.zeros(len(starts), np.int64)
-    found = WarpExchanges(*(c[by_time] for c in columns), none, offsets(sizes[by_time]), lanes, parts)
+    last_phase = np.maximum.reduceat(phase[order], starts)
+    by_time = np.lexsort((arrived, last_phase, warp[head], block[head]))
+    head, sizes = head[by_time], sizes[by_time]
+    taken = order[_gathered(starts[by_time], sizes)]
+    parts, none = arrivals.part[rows].astype(np.int64), np.zeros(len(starts), np.int64)
+    found = WarpExchanges(
+        block[head],
+        warp[head],
+        last_phase[by_time],
+        site[head],
+        none,
+        offsets(sizes),
+        lane[taken],
+        parts[taken],
+    )
     return found, came[by_time]
 
 
@@ -155,9 +164,9 @@ def _merged(
     is_exchange = order >= len(code)
     highest = highest_so_far(ordered)
     before = np.where(place > np.searchsorted(code, mine), highest[np.maximum(place - 1, 0)] + 1, 0)
-    earlier = np.cumsum(is_exchange) - is_exchange
+    earlier: Ints = np.cumsum(is_exchange) - is_exchange
     segment = group_starts(*both[:3])
-    earlier -= np.repeat(earlier[segment], np.diff(np.append(segment, len(order))))
+    earlier = earlier - np.repeat(earlier[segment], np.diff(np.append(segment, len(order))))
     at = np.concatenate([highest, before])[order] + earlier
     lanes = np.concatenate([ordered.lanes, np.diff(found.start)])[order]
     block_position, warp, phase, step = both

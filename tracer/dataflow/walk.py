@@ -222,7 +222,7 @@ class Walk:
     def _of_Lambda(self, node: ast.Lambda) -> Values:
         raise GaveUp
 
-    _of_ListComp = _of_SetComp = _of_DictComp = _of_GeneratorExp = _of_Lambda  # type: ignore[assignment]
+    _of_ListComp = _of_SetComp = _of_DictComp = _of_GeneratorExp = _of_Lambda
 
     def _of_NamedExpr(self, node: ast.NamedExpr) -> Values:
         values = self._value(node.value)

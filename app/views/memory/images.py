@@ -36,7 +36,7 @@ def levels(values: NDArray[Any], span: ValueRange) -> NDArray[np.uint8]:
 def packed(channels: NDArray[np.uint8], unknown: Mask, blank: Mask, unread: int) -> Pixels:
     """Return the pixels of levels (n, channels): transparent where unknown, of the colour `unread` where blank."""
     red, green, blue = (channels[:, n].astype(np.uint32) for n in range(3))
-    found: Pixels = 0xFF000000 | red << 16 | green << 8 | blue
+    found: Pixels = (0xFF000000 | red << 16 | green << 8 | blue).astype(np.uint32, copy=False)
     found[unknown] = 0
     found[blank] = unread
     return found
@@ -51,23 +51,19 @@ class ImagePixels:
     pixels: Pixels  # (pixels,)
     span: ValueRange  # the values that are dark and bright
     unread: int  # the pixel of an element that a kernel will write and has not yet
-    is_result: bool  # whether it is only written
 
     @classmethod
     def of(cls, values: NDArray[Any], span: ValueRange, unread: int, is_result: bool) -> ImagePixels:
-        """Return an image of these values, of shape (height, width, channels)."""
+        """Return an image of these values, of shape (height, width, channels); is_result: it is only written."""
         flat = values.reshape(-1, values.shape[-1])
         poison, bright = is_poison(flat), levels(flat, span)
         if (
             flat.dtype.kind != "f" and not poison.all()
         ):  # a byte that looks like poison is a colour like any other
             poison = np.zeros(flat.shape, bool)
-        none = np.zeros(len(flat), bool)
-        unknown = poison.any(axis=1)
-        return cls(
-            bright, poison, packed(bright, unknown, none if not is_result else ~unknown, unread),
-            span, unread, is_result,
-        )  # fmt: skip
+        unknown: Mask = np.asarray(poison.any(axis=1))
+        blank: Mask = np.asarray(~unknown & is_result)
+        return cls(bright, poison, packed(bright, unknown, blank, unread), span, unread)
 
     def with_written(self, elements: Ints, values: NDArray[Any], written: Mask) -> Pixels:
         """Return the pixels once these elements, numbers in C order, hold these values."""
@@ -79,5 +75,5 @@ class ImagePixels:
         unknown[at, elements % width] = is_poison(values) if values.dtype.kind == "f" else False
         pixels = self.pixels.copy()
         none = np.zeros(len(changed), bool)
-        pixels[changed] = packed(bright, unknown.all(axis=1), none, self.unread)
+        pixels[changed] = packed(bright, np.asarray(unknown.all(axis=1)), none, self.unread)
         return pixels

@@ -89,14 +89,14 @@ class MemoryPicture:
         self._paint_footprints(painter, state, layout)
         key = (state.now, layout, self.data.races)
         raced = self._once("races", lambda: self.data.race_marks(*state.now, layout.places), key)
-        for number, *cells in raced:
-            paint.draw_race_frame(painter, layout.places[number], *cells, self.theme)
+        for race in raced:
+            paint.draw_race_frame(painter, layout.places[race.buffer], race.rows, race.cols, self.theme)
         for mark in self._once(
             "marks", lambda: self.data.marks(*state.now, layout.places), (state.now, layout)
         ):
             paint.draw_mark(painter, layout.places[mark.buffer], mark, self.theme)
-        for number, *cells in raced:
-            paint.draw_race_signs(painter, layout.places[number], *cells, self.theme)
+        for race in raced:
+            paint.draw_race_signs(painter, layout.places[race.buffer], race.rows, race.cols, self.theme)
         self._paint_loads(painter, state, layout)  # below all that is written
         for number, place in layout.places.items():
             self._paint_values(painter, state, number, place, dots[number])

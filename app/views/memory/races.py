@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....tracer.model.array_types import Ints
+from ....tracer.model.array_types import AnyInts, Ints, Mask
 from ....tracer.model.finding import Finding
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
@@ -104,12 +104,12 @@ def raced_elements(session: Session) -> RacedElements | None:
     return RacedElements(session, races) if races else None
 
 
-def _are_in(ascending: Ints, rows: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _are_in(ascending: AnyInts, rows: AnyInts) -> Mask:
     at = np.minimum(np.searchsorted(ascending, rows), max(0, len(ascending) - 1))
     return np.asarray(ascending[at] == rows) if len(ascending) else np.zeros(len(rows), bool)
 
 
-def _are_others(session: Session, rows: Ints, row: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _are_others(session: Session, rows: Ints, row: int) -> Mask:
     """Return which accesses are of other threads, in the same copy of the memory, and conflict with this one."""
     trace = session.trace
     block = trace.block[rows] == trace.block[row]

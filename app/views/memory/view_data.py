@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ....tracer.analysis.buffer_contents import NOWHERE
 from ....tracer.analysis.requests import REQUEST_KINDS
-from ....tracer.model.array_types import Ints, Mask
+from ....tracer.model.array_types import AnyInts, Ints, Mask
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
 from ..common import cell_colours
@@ -37,6 +37,14 @@ class AccessMark(NamedTuple):
     buffer: int  # number in the trace
     kind: str  # of the requests, as in KINDS
     own: bool  # whether by the selected warp
+    rows: Ints  # (n,), of the sheet
+    cols: Ints  # (n,)
+
+
+class RaceMark(NamedTuple):
+    """Cells of one buffer that are raced for."""
+
+    buffer: int  # number in the trace
     rows: Ints  # (n,), of the sheet
     cols: Ints  # (n,)
 
@@ -84,7 +92,9 @@ class MemoryViewData:
         """Return whether what has the shapes of factors is read as such: each more than once, or in tiles."""
         tiled = any(b.space == "shared" and len(b.shape) == 2 for b in self.session.trace.buffers)
         factors = [n for role, n in roles.items() if role != "result"]
-        return tiled or all(self.session.memory.reads(n, self.session.end).max(initial=0) > 1 for n in factors)
+        return tiled or all(
+            self.session.memory.reads(n, self.session.end).max(initial=0) > 1 for n in factors
+        )
 
     @cached_property
     def stored(self) -> frozenset[int]:
@@ -310,15 +320,15 @@ class MemoryViewData:
 
     def race_marks(
         self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]
-    ) -> list[tuple[int, Ints, Ints]]:
-        """Return (buffer, rows, columns) of the cells that are raced for at a moment."""
+    ) -> list[RaceMark]:
+        """Return the cells that are raced for at a moment."""
         rows = self.shown(self.races.rows_at(moment), selection) if self.races else np.empty(0, np.int64)
         buffers = self.session.trace.buffer[rows]
         found = []
         for number in np.unique(buffers).tolist():
             elements = self._elements(number, rows[buffers == number])
             if number in places and len(elements):
-                found.append((number, *marks.distinct(*places[number].sheet.cells(elements))))
+                found.append(RaceMark(number, *marks.distinct(*places[number].sheet.cells(elements))))
         return found
 
     def race_text(self, moment: int, selection: Selection, at: tuple[int, int] | None = None) -> str:
@@ -355,7 +365,7 @@ class MemoryViewData:
         picks = [(REQUEST_KINDS[k], drawn & (kinds == k)) for k in np.unique(kinds).tolist()]
         return [LoadsInFlight(k, start[m], end[m], own[m], chosen[m]) for k, m in picks if m.any()]
 
-    def _is_drawn(self, buffers: Ints, rows: Ints, selection: Selection) -> Mask:
+    def _is_drawn(self, buffers: AnyInts, rows: Ints, selection: Selection) -> Mask:
         """Return whether the copy of a buffer is drawn that the thread of each access sees."""
         trace = self.session.trace
         space = np.array([b.space for b in trace.buffers], "U8")[buffers]

@@ -214,7 +214,9 @@ def test_buffers_of_one_dimension_share_a_scale(room):
     layout = arrange(numbers, {}, Box(12, 6, *room), Metrics(), stored={2})
     assert len({(place.cell, place.row) for place in layout.places.values()}) == 1
     assert layout.places[1].sheet.rows == 1  # the shared elements stand in a row
-    assert layout.places[0].y < layout.places[1].y < layout.places[2].y  # from what is read to what is written
+    assert (
+        layout.places[0].y < layout.places[1].y < layout.places[2].y
+    )  # from what is read to what is written
 
 
 @given(st.lists(st.integers(0, 5000), min_size=1, max_size=9), ROOMS, METRICS)

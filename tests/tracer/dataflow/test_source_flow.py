@@ -17,10 +17,22 @@ BODIES = {
     "a decision": ("if a[i] > 3:\n    out[i] = 1", {"a[i]": (NONE, NONE)}),
     "overwritten": ("v = a[i]\nv = b[j]\nout[i] = v", {"a[i]": (NONE, NONE), "b[j]": (ALL, ALL)}),
     "on one way": ("v = 0\nif c:\n    v = a[i]\nout[i] = v", {"a[i]": (ALL, ALL)}),
-    "perhaps overwritten": ("v = a[i]\nif c:\n    v = b[j]\nout[i] = v", {"a[i]": (SOME, SOME), "b[j]": (ALL, ALL)}),
-    "a sum": ("s = 0.0\nfor k in range(n):\n    s += a[k] * b[k]\nout[i] = s", {"a[k]": (ALL, ALL), "b[k]": (ALL, ALL)}),
-    "a sum the long way": ("s = 0.0\nk = 0\nwhile k < n:\n    s = s + a[k]\n    k += 1\nout[i] = s", {"a[k]": (ALL, ALL)}),
-    "a sum for each store": ("for k in range(n):\n    s = 0\n    for m in range(n):\n        if c:\n            s += a[m]\n    out[k] = s", {"a[m]": (ALL, ALL)}),
+    "perhaps overwritten": (
+        "v = a[i]\nif c:\n    v = b[j]\nout[i] = v",
+        {"a[i]": (SOME, SOME), "b[j]": (ALL, ALL)},
+    ),
+    "a sum": (
+        "s = 0.0\nfor k in range(n):\n    s += a[k] * b[k]\nout[i] = s",
+        {"a[k]": (ALL, ALL), "b[k]": (ALL, ALL)},
+    ),
+    "a sum the long way": (
+        "s = 0.0\nk = 0\nwhile k < n:\n    s = s + a[k]\n    k += 1\nout[i] = s",
+        {"a[k]": (ALL, ALL)},
+    ),
+    "a sum for each store": (
+        "for k in range(n):\n    s = 0\n    for m in range(n):\n        s += a[m]\n    out[k] = s",
+        {"a[m]": (ALL, ALL)},
+    ),
     "the last of a loop": ("v = 0\nfor k in range(n):\n    v = a[k]\nout[i] = v", {"a[k]": (NONE, ALL)}),
     "the largest": ("m = 0\nfor k in range(n):\n    m = max(m, a[k])\nout[i] = m", {"a[k]": (SOME, SOME)}),
     "a running sum": ("s = 0\nfor k in range(n):\n    s += a[k]\n    out[k] = s", {"a[k]": (ALL, ALL)}),
@@ -35,8 +47,11 @@ BODIES = {
     "a function that stores": ("put(out, i, a[i])", {"a[i]": (ALL, ALL)}),
     "a function that loads": ("out[i] = get(a, i) + 1", {"x[k]": (ALL, ALL)}),
     "a function of elsewhere": ("out[i] = other(a[i])", {"a[i]": (SOME, SOME)}),
-    "a break": ("v = 0\nfor k in range(n):\n    if c:\n        break\n    v = a[k]\nout[i] = v", {"a[k]": (NONE, ALL)}),
-}  # fmt: skip
+    "a break": (
+        "v = 0\nfor k in range(n):\n    if c:\n        break\n    v = a[k]\nout[i] = v",
+        {"a[k]": (NONE, ALL)},
+    ),
+}
 FUNCTIONS = """
 def twice(x):
     return x * 2
@@ -73,7 +88,8 @@ def test_what_reaches_a_store(name):
     "text",
     ["", "def kernel(:", "x = 1", "def kernel(a):\n    f = lambda: a\n    a[0] = f()\n", "\0",
      "def kernel(a):\n    try:\n        a[0] = a[1]\n    except ValueError:\n        pass\n",
-     "def kernel(a):\n    a[0] = " + "(" * 5000 + "1" + ")" * 5000, "def kernel(a):\n    a[0] = a[1]" + "+ a[1]" * 90_000,
+     "def kernel(a):\n    a[0] = " + "(" * 5000 + "1" + ")" * 5000,
+     "def kernel(a):\n    a[0] = a[1]" + "+ a[1]" * 90_000,
      "def kernel(a):\n    kernel2(a)\ndef kernel2(a):\n    a[0] = 1\n    kernel2(a)\n"],
 )  # fmt: skip
 def test_a_source_that_is_not_followed_says_nothing(text):

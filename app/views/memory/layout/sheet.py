@@ -70,7 +70,8 @@ class Sheet:
         Of the elements in one cell it is the largest.
         """
         if self.channels > 1:
-            return values.reshape(self.height, self.width, self.channels).max(axis=2)
+            largest: NDArray[Any] = values.reshape(self.height, self.width, self.channels).max(axis=2)
+            return largest
         if self.slices == 1 and self.count == self.height * self.width:
             return values.reshape(self.height, self.width)
         pieces = np.full(self.down * self.across * self.height * self.width, fill, values.dtype)

@@ -1,0 +1,121 @@
+"""What the memory picture shows of a kernel that nobody here wrote: images, races, exchanges of lanes, names."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QColor
+
+from launching import Array, Scalar, launch, trace
+from sessions import picture
+from tilescope.app.model.session import Selection, Session, build_session
+from tilescope.app.views.common.wording import buffer_text
+from tilescope.app.widgets.theme import Theme
+from views import number, show_memory, show_timeline
+
+COPY = """
+@cuda.jit
+def kernel(image, out):
+    x, y = cuda.grid(2)
+    for c in range(image.shape[2]):
+        out[y, x, c] = image[y, x, c]
+"""
+RACE = """
+@cuda.jit
+def kernel(x, out):
+    s = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    s[t] = x[t]
+    out[t] = s[63 - t]
+"""
+SUM = """
+@cuda.jit
+def kernel(a, out):
+    t = cuda.threadIdx.x
+    v = a[t]
+    v += cuda.shfl_down_sync(-1, v, 16)
+    out[t] = cuda.ballot_sync(-1, v > 20)
+"""
+
+
+def session_of(folder, source, arguments, **shape) -> Session:
+    made = trace(folder, source, arguments, **shape)
+    assert made.error is None
+    return build_session(launch(folder, source, arguments, **shape), made, None)
+
+
+@pytest.mark.parametrize(("channels", "dtype"), [(3, "uint8"), (4, "uint8"), (3, "float32")])
+def test_an_image_is_drawn_in_its_own_colours(tmp_path, channels, dtype):
+    shape = (8, 12, channels)
+    arguments = (Array(shape, dtype, fill="arange"), Array(shape, dtype, fill="zeros"))
+    session = session_of(tmp_path, COPY, arguments, grid=(3, 2, 1), block=(4, 4, 1))
+    view = show_memory(session, session.end, Selection(5, 0), size=(640, 420))
+    content = np.arange(8 * 12 * channels).reshape(shape).astype(dtype)
+    top = 255.0 if dtype == "uint8" else content.max()
+    for name in ("image", "out"):
+        for row, col in ((2, 3), (1, 8)):  # whose blocks are not framed
+            element = (row * 12 + col) * channels
+            x = view.position_of(number(session, name), element).toPoint()
+            seen = np.array(QColor(picture(view).pixel(x)).getRgb()[:3])
+            expected = content[row, col, :3].astype(float) * 255 / (255 if top <= 255 else top)
+            assert np.abs(seen - np.clip(expected, 0, 255)).max() <= 2, name
+    assert "pixel (" in view.hover_text(view.position_of(number(session, "image"), 0))
+
+
+def test_an_image_that_is_not_written_yet_is_blank(tmp_path):
+    arguments = (Array((8, 12, 3), "uint8", fill="arange"), Array((8, 12, 3), "uint8", fill="zeros"))
+    session = session_of(tmp_path, COPY, arguments, grid=(3, 2, 1), block=(4, 4, 1))
+    view = show_memory(session, 0, Selection(5, 0), size=(640, 420))
+    place = view.position_of(number(session, "out"), 13 * 3).toPoint()
+    assert QColor(picture(view).pixel(place)) == Theme.named("light").colour("cell_unread")
+
+
+def test_a_race_is_seen_in_the_picture_and_its_threads_are_named(tmp_path):
+    arguments = (Array((64,), fill="arange"), Array((64,)))
+    session = session_of(tmp_path, RACE, arguments, block=(64, 1, 1))
+    store = int(session.requests.moment[session.requests.buffer == number(session, "s")].min())
+    view = show_memory(session, store, Selection(0, 3), size=(700, 460))
+    before = picture(view)
+    spot = view.position_of(number(session, "s"), 3)
+    assert "Race" not in view.hover_text(spot)  # as long as nobody knows
+    session.examined()
+    view.reload()
+    assert picture(view) != before
+    told = view.hover_text(spot).splitlines()[-1]
+    assert told.startswith("Race: thread 3 writes s[3] on line") and "thread 60 reads it at moment" in told
+    assert "Race: thread 3 writes s[3]" in view.accessibleDescription()
+    view.render_moment(0, Selection(0, 3))
+    assert "Race" not in view.accessibleDescription() + view.hover_text(spot)
+
+
+def test_lanes_that_give_each_other_values_are_drawn_and_told(tmp_path):
+    arguments = (Array((32,), "int32", fill="arange"), Array((32,), "int64"))
+    session = session_of(tmp_path, SUM, arguments, block=(32, 1, 1))
+    shuffle, ballot = session.requests.exchanges.moment.tolist()
+    view = show_memory(session, shuffle, Selection(0, 2), size=(700, 460))
+    assert "shuffles: 16 lanes of 32 get another lane's value" in view.accessibleDescription()
+    pictures = [picture(view)]
+    for moment, thread in ((shuffle, 9), (ballot, 2), (session.end, 2)):
+        view.render_moment(moment, Selection(0, thread))
+        pictures.append(picture(view))
+    assert all(one != other for n, one in enumerate(pictures) for other in pictures[:n])
+    view.render_moment(ballot, Selection(0, 2))
+    assert "votes: 29 of 32 lanes say yes" in view.accessibleDescription()
+    assert picture(view) == pictures[2]  # the same moment, from wherever one comes
+    timeline = show_timeline(session, shuffle)
+    assert picture(timeline) != picture(show_timeline(session, session.end))
+
+
+def test_a_buffer_has_the_name_that_its_kernel_gives_it(tmp_path):
+    source = "@cuda.jit\ndef kernel(a, B, n):\n    B[0] = a[0] + n\n"
+    session = session_of(tmp_path, source, (Array((8,)), Array((8,)), Scalar(1)))
+    assert [buffer_text(buffer) for buffer in session.trace.buffers] == ["a", "B"]
+
+
+def test_matrices_that_are_no_factors_are_not_drawn_as_a_product(tmp_path):
+    source = "@cuda.jit\ndef kernel(a, b, c):\n    x, y = cuda.grid(2)\n    c[y, x] = a[y, x] + b[y, x]\n"
+    square = Array((8, 8), fill="arange")
+    session = session_of(tmp_path, source, (square, square, Array((8, 8))), block=(8, 8, 1))
+    view = show_memory(session, 1, size=(700, 460))
+    tops = [view.position_of(number(session, name), 0).y() for name in "abc"]
+    assert len(set(tops)) == 1  # beside each other
