@@ -14,7 +14,9 @@ from .text_output import complain
 
 OF_PROGRAMS = ("run", "check")  # whose standard output is their program's, as under python
 LEGIBLE = "tilescope-legible"
-LOOK_ALIKES = str.maketrans({"×": "x", "·": "-", "–": "-", "—": "-", "…": "...", "→": "->", "µ": "u", "²": "^2"})
+LOOK_ALIKES = str.maketrans(
+    {"×": "x", "·": "-", "–": "-", "—": "-", "…": "...", "→": "->", "µ": "u", "²": "^2"}
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -55,7 +55,9 @@ class ProgramToRun:
             raise ProgramError(f"there is no __main__.py in {self.name}.")
         known = _module_exists(self.name) if self.is_module else path.exists()
         if known and not self.is_module and not is_utf8(_full(self.name)):
-            raise ProgramError(f"the path {_full(self.name)} is not UTF-8, as traces need it; rename what is not.")
+            raise ProgramError(
+                f"the path {_full(self.name)} is not UTF-8, as traces need it; rename what is not."
+            )
         if not known:
             raise ProgramError(f"there is no {'module' if self.is_module else 'script'} {self.name}.")
 

@@ -120,7 +120,9 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     def sampled(made: Launch) -> Launch:
         """Return the launch of some blocks where there are too many; raises LaunchRefused."""
         if not is_utf8(made.kernel):
-            raise LaunchRefused(f"the file of the kernel, {made.kernel!r}, has a name that is not UTF-8; rename it")
+            raise LaunchRefused(
+                f"the file of the kernel, {made.kernel!r}, has a name that is not UTF-8; rename it"
+            )
         check_size(made.grid, made.block)
         if options.every_block or made.blocks is not None or not is_too_large(made.grid, made.block):
             return made

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TypeGuard
 
-from ...analysis.kernel_structure import byte_column, kernel_file, syntax_tree
+from ...analysis.kernel_structure import byte_column, kernel_file
+from ...model.syntax_tree import syntax_tree
 from ...model.trace import Site, Trace
 
 INDEX_OF_ATOMIC = 1  # which argument of cuda.atomic's functions it is

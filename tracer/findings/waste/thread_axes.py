@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...analysis.kernel_structure import kernel_file, syntax_tree
+from ...analysis.kernel_structure import kernel_file
 from ...analysis.minimum_cost import plain_global
 from ...analysis.requests import Requests
 from ...model.array_types import Ints
+from ...model.syntax_tree import syntax_tree
 from ...model.trace import Buffer, Trace
 
 NEARLY_ALL = 0.75  # of neighbours have the same step, though some wrap at an edge
