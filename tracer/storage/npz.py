@@ -12,6 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+LEVEL = 1  # of deflate: a fifth of the time of the usual 6, for files 4 % larger
 LARGE = 1 << 20  # bytes from which on a column is mapped
 START = 10  # bytes before the header: MAGIC, and how long the header is
 MAGIC = b"\x93NUMPY\x01\x00"
@@ -29,6 +30,7 @@ def write(file: IO[bytes], columns: Mapping[str, NDArray[Any]], deflate: bool) -
             info = zipfile.ZipInfo(f"{name}.npy")
             info.compress_type = method
             plain = _plain(column)
+            info._compresslevel = LEVEL  # type: ignore[attr-defined]  # public from Python 3.13 on, under both names
             with members.open(info, "w", force_zip64=True) as member:
                 member.write(_header(plain.dtype.str, len(plain)))
                 member.write(np.ascontiguousarray(plain).view(np.uint8).data if len(plain) else b"")
