@@ -260,5 +260,5 @@ def _is_short(writer: Writer, iterated: ast.expr) -> bool:
         return True
     try:
         return all(abs(writer.scope.static(argument)) <= SHORT for argument in iterated.args)
-    except (NotKnown, TypeError):
+    except (NotKnown, TypeError, ValueError):  # what it goes over may be a global array
         return False

@@ -147,8 +147,8 @@ NUMBERS: dict[str, Any] = {
     "_ts_lshift": _shift(operator.lshift),
     "_ts_rshift": _shift(operator.rshift),
     "_ts_to_int": _cast(None),
-    "_ts_min": _choice("<"),
-    "_ts_max": _choice(">"),
+    "_ts_smallest": _choice("<"),
+    "_ts_largest": _choice(">"),
     **{f"_ts_to_{name}": cast for name, cast in CASTS.items()},
     **{f"_ts_{name}": _rounding(name) for name in ("floor", "ceil", "trunc")},
 }
