@@ -52,6 +52,18 @@ def test_swapped_axes_are_one_finding_that_says_so(tmp_path, body, places):
     assert not [f for f in right if f.severity == "warning" or "threadIdx" in f.remedy]
 
 
+def test_tiles_that_are_filled_across_are_told_with_the_axes(tmp_path):
+    body = """
+    s = cuda.shared.array((16, 16), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    s[x, y] = a[row, col]
+    cuda.syncthreads()
+    c[row, col] = s[x, (y + 1) % 16]
+"""
+    (told,) = found(tmp_path, HEAD.format(names="row, col") + body, kinds=("uncoalesced", "bank conflict"))
+    assert told.kind == "uncoalesced" and "threadIdx.x is the last index" in told.remedy
+
+
 def test_a_transpose_has_no_axes_to_swap_but_takes_a_tile(tmp_path):
     for names in ("row, col", "col, row"):
         (told,) = found(tmp_path, HEAD.format(names=names) + TRANSPOSE, kinds=("uncoalesced",))

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...analysis.minimum_cost import RequestCosts
+from ...analysis.minimum_cost import RequestCosts, plain_global
 from ...analysis.request_cost import passes_of
 from ...analysis.requests import Requests
+from ...model.array_types import Mask
 from ...model.finding import Finding, counted
 from ...model.trace import Op, Trace
 from .site_costs import (
@@ -25,6 +26,7 @@ from .site_costs import (
     rows_of,
     waste_finding,
 )
+from .thread_axes import are_swapped, steps_of
 
 LONGER = 8  # elements that a row may become longer to mend its conflicts
 KIND = "bank conflict"
@@ -39,8 +41,14 @@ def bank_conflict_findings(trace: Trace, requests: Requests, costs: RequestCosts
     by_buffer: dict[int, list[SiteCosts]] = {}
     for site in per_site(requests, wanted, costs.wavefronts, passes, passes):
         by_buffer.setdefault(int(requests.buffer[site.worst]), []).append(site)
+    swapped = _swapped(trace, requests, wanted)
     for together in by_buffer.values():
-        reported = [site for site in together if site.is_reported(total)]
+        reported = [
+            site
+            for site in together
+            if site.is_reported(total)
+            and (int(requests.site[site.worst]), int(requests.buffer[site.worst])) not in swapped
+        ]
         longer = _longer_rows(trace, requests, together, total) if reported else 0
         for site in reported:
             carried = carry_text(trace, requests, site, "wavefronts")
@@ -51,6 +59,13 @@ def bank_conflict_findings(trace: Trace, requests: Requests, costs: RequestCosts
                 cause=cause, remedy=remedy, count=int(site.cost.sum()),
                 key=trace.buffers[int(requests.buffer[site.worst])].name,
             )  # fmt: skip
+
+
+def _swapped(trace: Trace, requests: Requests, wanted: Mask) -> set[tuple[int, int]]:
+    """Return the (site, buffer) that gain too where x and y change places, which global memory is told to need."""
+    if not are_swapped(steps_of(trace, requests, plain_global(trace, requests))):
+        return set()
+    return {key for key, steps in steps_of(trace, requests, wanted).items() if steps.is_swapped}
 
 
 def _remedy(trace: Trace, requests: Requests, site: SiteCosts, more: int) -> tuple[str, bool]:

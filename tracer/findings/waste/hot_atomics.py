@@ -19,7 +19,7 @@ from ...model.trace import Op, Trace
 from .site_costs import LARGE_SHARE, waste_finding
 
 KIND = "hot atomic"
-MANY = 1024  # atomics on one address from which on they are reported
+MANY = 2000  # atomics on one address from which on they are reported
 OFTEN = 4  # of them a request, or a thread, from which on they could be put together first
 OF_BLOCK = "put the values of a block together first, in shared memory or by warp shuffles, and let one thread of each "
 OWNERS = {"threads": "block", "thread": "thread"}

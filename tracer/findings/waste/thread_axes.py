@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...analysis.kernel_structure import kernel_file
-from ...analysis.minimum_cost import plain_global
 from ...analysis.requests import Requests
-from ...model.array_types import Ints
+from ...model.array_types import Ints, Mask
 from ...model.syntax_tree import syntax_tree
 from ...model.trace import Buffer, Trace
+from .site_costs import rows_of
 
 NEARLY_ALL = 0.75  # of neighbours have the same step, though some wrap at an edge
 
@@ -39,18 +39,19 @@ class Steps(NamedTuple):
         return abs(self.along_x) <= 1 < abs(self.along_y)
 
 
-def steps_of(trace: Trace, requests: Requests) -> dict[tuple[int, int], Steps]:
-    """Return the steps of each (site, buffer) of global loads and stores, in blocks of two dimensions."""
+def steps_of(trace: Trace, requests: Requests, wanted: Mask) -> dict[tuple[int, int], Steps]:
+    """Return the steps of each (site, buffer) of the wanted requests, in blocks of two dimensions."""
     if trace.block_dim[0] < 2 or trace.block_dim[1] < 2:
         return {}
-    wanted = np.flatnonzero(plain_global(trace, requests))
-    code = requests.site[wanted] * len(trace.buffers) + requests.buffer[wanted]
+    chosen = np.flatnonzero(wanted)
+    code = requests.site[chosen] * len(trace.buffers) + requests.buffer[chosen]
     found = {}
-    for one, first in zip(*np.unique(code, return_index=True), strict=True):
-        site, buffer = divmod(int(one), len(trace.buffers))
-        steps = _steps(trace, site, buffer, int(requests.block[wanted[first]]))
+    for one in np.unique(code):
+        mine = chosen[code == one]
+        mine = mine[requests.block[mine] == requests.block[mine[0]]]
+        steps = _steps(trace, requests, mine[np.unique(requests.warp[mine], return_index=True)[1]])
         if steps is not None:
-            found[site, buffer] = steps
+            found[divmod(int(one), len(trace.buffers))] = steps
     return found
 
 
@@ -59,13 +60,11 @@ def are_swapped(steps: dict[tuple[int, int], Steps]) -> bool:
     return any(one.is_swapped for one in steps.values()) and not any(one.is_right for one in steps.values())
 
 
-def _steps(trace: Trace, site: int, buffer: int, block: int) -> Steps | None:
-    """Return the steps of what each thread of a block touches first at a site; None where they are not all alike."""
-    mine = np.flatnonzero((trace.site == site) & (trace.buffer == buffer))
-    mine = mine[trace.block[mine] == block]
-    thread, first = np.unique(trace.thread[mine], return_index=True)
+def _steps(trace: Trace, requests: Requests, first: Ints) -> Steps | None:
+    """Return the steps between what threads touch in the first request of each warp of a block."""
+    rows = np.concatenate([rows_of(requests, request) for request in first.tolist()])
     index: Ints = np.full(trace.threads, -1, np.int64)
-    index[thread] = trace.index[mine[first]]
+    index[trace.thread[rows]] = trace.index[rows]
     cube = index.reshape(trace.block_dim[::-1])
     along_x, along_y = _step(cube, 2), _step(cube, 1)
     return None if along_x is None or along_y is None else Steps(along_x, along_y)

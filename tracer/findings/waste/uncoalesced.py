@@ -70,7 +70,7 @@ def _spread_findings(
     trace: Trace, requests: Requests, sites: list[SiteCosts], total: int
 ) -> Iterator[Finding]:  # fmt: skip
     """Return the findings about sites whose elements lie apart: warnings where those of one cause waste much."""
-    steps = steps_of(trace, requests) if sites else {}
+    steps = steps_of(trace, requests, plain_global(trace, requests)) if sites else {}
     spread = [_spread(trace, requests, site, steps) for site in sites]
     waste: dict[str, int] = {}
     for one in spread:
