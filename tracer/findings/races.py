@@ -19,8 +19,8 @@ from ..model.finding import (
     value_text,
 )
 from ..model.trace import WARP, Trace
-from ..races.benign import with_excuse
 from ..races.conflicting_accesses import Race, united
+from .benign_races import with_excuse
 from .race_barrier_placement import Gap, PhaseAccesses
 from .race_remedies import remedy_of
 from .source.index_expressions import index_text
@@ -31,7 +31,7 @@ EXCUSES = {
     "": "all with the same value",
     "unchanged": "which nothing orders, but what is written was there before",
     "unchanged here": "which nothing orders, though with these values what is written was there before",
-    "set once": "which nothing orders, but who finds another value there writes the same",
+    "set once": "which nothing orders, but whoever finds it unset sets it to the same",
 }
 PRESENT = ("reads", "writes", "updates", "updates")
 WHO = {"warp": "lanes of one warp", "block": "threads of one block", "grid": "threads of different blocks"}

@@ -36,7 +36,7 @@ class Race:
     second: int  # row of the other
     rows: Ints  # all accesses of both sites to the elements on which they conflict, in the phases in which they do
     harmful: bool  # False if all of them write the same value
-    excuse: str = ""  # why loads among them do no harm: see `benign`
+    excuse: str = ""  # why loads among them do no harm, if somebody found out
 
 
 class WritersByKey:

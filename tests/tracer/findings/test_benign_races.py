@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from finding_kernels import EVERY, kernel
@@ -37,6 +38,16 @@ def test_a_mark_that_all_set_alike_where_they_find_it_unset(tmp_path, schedule):
     body = "w = (i * 7) % 16\nif arg0[w] == 0:\n    arg0[w] = 5\n    arg1[0] = 1"
     given = (Array((16,), "int32"), Array((1,), "int32"))
     assert set(races(tmp_path, body, *given, schedule=schedule)) == {"warning", "note"}
+
+
+@EVERY
+def test_a_search_may_read_levels_that_others_set_meanwhile(tmp_path, schedule):
+    body = "w = (i * 7 + 1) % 128\nif arg0[i] == 0:\n    if arg0[w] == -1:\n        arg0[w] = 1\n        arg1[0] = 1"
+    np.save(tmp_path / "levels.npy", np.where(np.arange(128) < 40, 0, -1).astype(np.int32))
+    given = (Array((128,), "int32", "file", path=str(tmp_path / "levels.npy")), Array((1,), "int32"))
+    assert set(races(tmp_path, body, *given, schedule=schedule)) == {"warning", "note"}
+    wrong = body.replace("arg0[i] == 0", "arg0[i] >= 0")  # who is set meanwhile would go on
+    assert "error" in races(tmp_path, wrong, *given, schedule=schedule)
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.kernel_structure import byte_column
+from ...analysis.kernel_structure import byte_column, syntax_tree
 from ...model.array_types import Ints
 from ...model.launch import Scalar, decode
 from ...model.trace import Op, Site, Trace
 from .index_expressions import assigned, index_at, parameters
 
 Values = NDArray[Any]  # one for each access
+Compare = Callable[[Any, Any], Any]
 DEEPEST = 20  # expressions in one another that are followed
 OPERATIONS: dict[type, Callable[[Values, Values], Values]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+# Each comparison, and the one that says the same with its sides changed.
+COMPARISONS: dict[type, tuple[Compare, Compare]] = {
+    ast.Eq: (operator.eq, operator.eq), ast.NotEq: (operator.ne, operator.ne),
+    ast.Lt: (operator.lt, operator.gt), ast.Gt: (operator.gt, operator.lt),
+    ast.LtE: (operator.le, operator.ge), ast.GtE: (operator.ge, operator.le),
 }  # fmt: skip
 WHOLE = {"int": np.trunc, "floor": np.floor, "int32": np.trunc, "int64": np.trunc, "ceil": np.ceil}
 
@@ -43,6 +50,31 @@ def index_values(trace: Trace, site: Site, rows: Ints) -> Values | None:
             return _Accesses(trace, site, rows).value(parts[0], 0)
     except _Unknown:
         return None
+
+
+def compared_with(trace: Trace, site: Site, rows: Ints) -> tuple[Compare, Values] | None:
+    """Return how what a site loads is compared, and with what at each of some accesses; None if that is not known.
+
+    The comparison takes what is loaded first.
+    """
+    source = trace.sources.get(site.file, "")
+    here = site.line, byte_column(source, site)
+    for node in ast.walk(syntax_tree(source)):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
+            compare, turned = COMPARISONS[type(node.ops[0])]
+            left, right = node.left, node.comparators[0]
+            if not (_stands_at(left, here) or _stands_at(right, here)):
+                continue
+            other, ordered = (right, compare) if _stands_at(left, here) else (left, turned)
+            try:
+                return ordered, _Accesses(trace, site, rows).value(other, 0)
+            except _Unknown:
+                return None
+    return None
+
+
+def _stands_at(node: ast.expr, position: tuple[int, int]) -> bool:
+    return isinstance(node, ast.Subscript) and (node.lineno, node.col_offset) == position
 
 
 class _Accesses:

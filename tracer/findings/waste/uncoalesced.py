@@ -112,7 +112,17 @@ def _spread(
             site, f"the lanes of a warp {touch}", APART, easy, f"{APART} {buffer.name.partition('.')[0]}"
         )
     remedy = NEIGHBOURS if regular else IN_ORDER
-    return _Spread(site, f"the lanes of a warp {touch}", remedy, regular and many, remedy)
+    told = f"{remedy}{_transposed_text(trace, requests, site)}" if regular else remedy
+    return _Spread(site, f"the lanes of a warp {touch}", told, regular and many, remedy)
+
+
+def _transposed_text(trace: Trace, requests: Requests, site: SiteCosts) -> str:
+    """Return what brings neighbours together where each thread goes along a row of its own; "" elsewhere."""
+    buffer = trace.buffers[int(requests.buffer[site.worst])]
+    steps = np.unique(np.diff(np.unique(trace.index[rows_of(requests, site.worst)].astype(np.int64))))
+    rows = [stride // buffer.unit for stride in buffer.strides[:-1]]
+    is_row = len(steps) == 1 and int(steps[0]) in rows and abs(buffer.strides[-1]) == buffer.unit
+    return f", as where {buffer.name} is stored transposed" if is_row else ""
 
 
 def _is_transposed(requests: Requests, site: SiteCosts, steps: dict[tuple[int, int], Steps]) -> bool:

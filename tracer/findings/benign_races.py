@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.grid_barriers import grid_epochs
+from ..analysis.grid_barriers import grid_epochs, has_grid_barriers
 from ..analysis.kernel_structure import decides_on
 from ..analysis.overlap import dense_keys
 from ..model.array_types import Ints, Mask
 from ..model.trace import Op, Trace
-from .conflicting_accesses import Race, ValuesByKey, differ
+from ..races.conflicting_accesses import Race, ValuesByKey, differ
+from .source.index_values import compared_with
 
 
 def with_excuse(trace: Trace, race: Race) -> Race:
@@ -32,6 +33,8 @@ def with_excuse(trace: Trace, race: Race) -> Race:
     if unchanged.all():
         proven = _changes_others(trace, race)
         return replace(race, harmful=False, excuse="unchanged" if proven else "unchanged here")
+    if race.scope == "grid" and has_grid_barriers(trace):
+        return race
     if _checks_first(trace, race) and (unchanged | _set_once(trace, rows, key, size, store)).all():
         return replace(race, harmful=False, excuse="set once")
     return race
@@ -84,16 +87,40 @@ def _checks_first(trace: Trace, race: Race) -> bool:
 
 
 def _set_once(trace: Trace, rows: Ints, key: Ints, size: int, store: Mask) -> Mask:
-    """Return per key whether all stores are of one value, and each thread that loads another stores that too."""
+    """Return per key whether all stores are of one value, and no load does other than with that.
+
+    A thread that loads another value stores that too, or compares it to the same effect.
+    """
     assert trace.value is not None
     value, thread = trace.value[rows], trace.thread_of(rows)
-    stored = ValuesByKey(key[store], size, value[store])
+    stored, set_to = ValuesByKey(key[store], size, value[store]), np.zeros(size, value.dtype)
+    set_to[key[store]] = value[store]
     good = np.ones(size, bool)
     good[key[store][stored.others(key[store], value[store])]] = False
-    other = ~store & stored.others(key, value)
+    other = ~store & differ(value, set_to[key])
     who = key * (int(thread.max(initial=0)) + 1) + thread
-    good[key[other & ~np.isin(who, who[store])]] = False
+    sets = other & np.isin(who, who[store])
+    # Where some set it that find another value, those who find it set would have done so too.
+    would = ~other & np.isin(trace.site[rows], np.unique(trace.site[rows[sets]]))
+    unclear = np.flatnonzero(~store & ~sets & ~would)
+    for site in np.unique(trace.site[rows[unclear]]):
+        mine = unclear[trace.site[rows[unclear]] == site]
+        good[key[mine[~_decides_alike(trace, rows[mine], set_to[key[mine]])]]] = False
     return good
+
+
+def _decides_alike(trace: Trace, loads: Ints, values: NDArray[Any]) -> Mask:
+    """Return which loads of a site are compared to the same effect as with some values, whatever came first.
+
+    That is with what the element held when the launch began, and with what it is set to.
+    """
+    before, site = trace.initial.get(int(trace.buffer[loads[0]])), trace.sites[int(trace.site[loads[0]])]
+    compared = compared_with(trace, site, loads)
+    if before is None or compared is None:
+        return np.zeros(len(loads), bool)
+    compare, number = compared
+    found: Mask = compare(before[trace.index[loads]], number) == compare(values.real, number)
+    return found
 
 
 def _changes_others(trace: Trace, race: Race) -> bool:
