@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....tracer.model.array_types import Ints, Mask
+from ....tracer.model.grouping import group_numbers, group_starts
 from ..common.cell_colours import ValueRange, is_poison
 
 Pixels = NDArray[np.uint32]  # 0xAARRGGBB
@@ -37,8 +39,10 @@ def packed(channels: NDArray[np.uint8], unknown: Mask, blank: Mask, unread: int)
     """Return the pixels of levels (n, channels): transparent where unknown, of the colour `unread` where blank."""
     red, green, blue = (channels[:, n].astype(np.uint32) for n in range(3))
     found: Pixels = (0xFF000000 | red << 16 | green << 8 | blue).astype(np.uint32, copy=False)
-    found[unknown] = 0
-    found[blank] = unread
+    if unknown.any():
+        found[unknown] = 0
+    if blank.any():
+        found[blank] = unread
     return found
 
 
@@ -47,33 +51,56 @@ class ImagePixels:
     """An image before anything is written to it, from which the later ones are made."""
 
     levels: NDArray[np.uint8]  # (pixels, channels)
-    poison: NDArray[np.bool_]  # (pixels, channels), which hold what nobody wrote
     pixels: Pixels  # (pixels,)
     span: ValueRange  # the values that are dark and bright
     unread: int  # the pixel of an element that a kernel will write and has not yet
+    is_result: bool  # whether it is only written
+    _changing: list[tuple[Ints, Ints, Ints]] = field(
+        default_factory=list
+    )  # elements; pixels of theirs; of each
 
     @classmethod
     def of(cls, values: NDArray[Any], span: ValueRange, unread: int, is_result: bool) -> ImagePixels:
         """Return an image of these values, of shape (height, width, channels); is_result: it is only written."""
         flat = values.reshape(-1, values.shape[-1])
-        poison, bright = is_poison(flat), levels(flat, span)
-        if (
-            flat.dtype.kind != "f" and not poison.all()
-        ):  # a byte that looks like poison is a colour like any other
-            poison = np.zeros(flat.shape, bool)
-        unknown: Mask = np.asarray(poison.any(axis=1))
-        blank: Mask = np.asarray(~unknown & is_result)
-        return cls(bright, poison, packed(bright, unknown, blank, unread), span, unread)
+        poison = is_poison(flat)
+        # A byte that looks like what nobody wrote is a colour like any other, but where all of them do.
+        is_known = flat.dtype.kind != "f" and not poison.all()
+        unknown: Mask = np.asarray(poison.any(axis=1) & (not is_known))
+        bright = levels(flat, span)
+        pixels = packed(bright, unknown, np.asarray(~unknown & is_result), unread)
+        return cls(bright, pixels, span, unread, is_result)
+
+    @cached_property
+    def all_elements(self) -> Ints:
+        """The numbers of all elements."""
+        return np.arange(self.levels.size)
 
     def with_written(self, elements: Ints, values: NDArray[Any], written: Mask) -> Pixels:
-        """Return the pixels once these elements, numbers in C order, hold these values."""
-        elements, values = elements[written], values[written]
+        """Return the pixels when these elements, ascending numbers in C order, hold these values.
+
+        written: which of them the launch has written; the others hold what they began with.
+        """
+        changed, at = self._pixels_of(elements)
         width = self.levels.shape[1]
-        changed, at = np.unique(elements // width, return_inverse=True)
-        bright, unknown = self.levels[changed], self.poison[changed]
-        bright[at, elements % width] = levels(values, self.span)
-        unknown[at, elements % width] = is_poison(values) if values.dtype.kind == "f" else False
+        if len(elements) == len(changed) * width:  # whole pixels
+            bright = levels(values, self.span).reshape(-1, width)
+            known = np.asarray(written.reshape(-1, width).any(axis=1))
+        else:
+            bright, known = self.levels[changed], np.zeros(len(changed), bool)
+            bright[at, elements % width] = levels(values, self.span)
+            known[at[written]] = True
+        unknown = ~known & (self.pixels[changed] == 0)
+        if values.dtype.kind == "f":
+            unknown[at[np.isnan(values) & written]] = True
         pixels = self.pixels.copy()
-        none = np.zeros(len(changed), bool)
-        pixels[changed] = packed(bright, np.asarray(unknown.all(axis=1)), none, self.unread)
+        pixels[changed] = packed(bright, unknown, np.asarray(~known & ~unknown & self.is_result), self.unread)
         return pixels
+
+    def _pixels_of(self, elements: Ints) -> tuple[Ints, Ints]:
+        """Return the pixels that have some of these elements, and which of them each is in; kept, as they stay."""
+        if not self._changing or self._changing[0][0] is not elements:
+            pixel = elements // self.levels.shape[1]
+            starts = group_starts(pixel)
+            self._changing[:] = [(elements, pixel[starts], group_numbers(starts, len(pixel)))]
+        return self._changing[0][1:]

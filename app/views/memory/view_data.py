@@ -182,7 +182,7 @@ class MemoryViewData:
         changed = memory.sparse_writes(buffer, moment, *copy)
         if changed is None:
             values, written = memory.values(buffer, moment, *copy), memory.written(buffer, moment, *copy)
-            changed = np.arange(values.size), values.ravel(), written.ravel()
+            changed = self._images[key].all_elements, values.ravel(), written.ravel()
         return self._images[key].with_written(*changed).reshape(sheet.rows, sheet.cols)
 
     def untouched(
