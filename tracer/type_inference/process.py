@@ -3,9 +3,8 @@
 `python -m tilescope.tracer.type_inference.process` needs Numba's real CUDA target, so the simulator must be off, and
 neither GPU nor CUDA toolkit. A kernel goes through all of Numba's own compiler: its bytecode is read, typed and
 lowered to LLVM's IR, as are the device functions that it calls. What comes after needs NVIDIA's libraries and is not
-done: libNVVM's code for a GPU (registers, the size of shared memory) and linking. Numba's own CUDA target, without
-numba-cuda, asks libNVVM for its data layout before it lowers; without the library it stops there, and only what
-typing refuses is told. Of a kernel's file only functions are taken (see `rebuilt_kernel`): nothing of a user's is run.
+done: libNVVM's code for a GPU (registers, the size of shared memory) and linking. Of a kernel's file only functions
+are taken (see `rebuilt_kernel`): nothing of a user's is run.
 """
 
 from __future__ import annotations
@@ -34,6 +33,12 @@ SINGLE_TYPES = ("float32", "float16")
 UNKNOWN_CAUSE = (("float64 values in it", "convert them with float32()"),)
 CAPABILITY = (9, 0)  # of a GPU that has all that Numba knows
 SUBMODULES = ("random", "libdevice", "fp16", "bf16", "cg", "types")
+# "Data Layout" in the NVVM IR Specification, for programs of 64 bits.
+DATA_LAYOUT = (
+    "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-"
+    "v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
+)
+IR_VERSION = (2, 0, 3, 2)  # of NVVM's IR and of its debug information, major and minor
 DEVICE_OPTIONS = ("inline", "fastmath", "forceinline")
 
 
@@ -91,19 +96,22 @@ def _device(function: FunctionType, described: Function, types: tuple[Any, ...])
     """Return a function as one that kernels call; types: of result and arguments where a signature says them."""
     from numba import cuda
 
-    _device_of_all()
+    _stand_in_for_gpu()
     chosen: dict[str, Any] = {n: value for n, value in described.options.items() if n in DEVICE_OPTIONS}
     signature = [types[0](*types[1:])] if types else []
     decorate = cuda.jit(*signature, device=described.role == "device", **chosen)
     return decorate(function)
 
 
-def _device_of_all() -> None:
-    """Let Numba find a GPU of this capability, where there is none."""
+def _stand_in_for_gpu() -> None:
+    """Let Numba find a GPU of this capability, and of libNVVM the little that it asks of it before it is to compile."""
     from numba.cuda import dispatcher
+    from numba.cuda.cudadrv import nvvm
 
     device = SimpleNamespace(compute_capability=CAPABILITY)
+    library = SimpleNamespace(data_layout=DATA_LAYOUT, get_ir_version=lambda: IR_VERSION)
     dispatcher.get_current_device = lambda: device
+    nvvm.NVVM = lambda: library
 
 
 def _inferred(function: Any, arguments: tuple[Any, ...]) -> Iterator[Any]:
@@ -111,7 +119,7 @@ def _inferred(function: Any, arguments: tuple[Any, ...]) -> Iterator[Any]:
     from numba import types
     from numba.cuda import compiler
 
-    _device_of_all()
+    _stand_in_for_gpu()
     compiled = compiler.compile_cuda(function, types.void, arguments, cc=CAPABILITY)
     waiting = [compiled.type_annotation]
     seen: set[int] = set()

@@ -50,6 +50,7 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", "a GPU has no {1}.{0}", ""),
     (r"Unknown attribute '(\w+)' of type (?:Literal\[str\]|unicode_type)", "a kernel has no text with .{0}", ""),
     (r"Unknown attribute '(\w+)' of type array\(", "an array has no .{0} in a kernel", ""),
+    (r"Unknown attribute '_allocate' of type typeref", NO_MEMORY, LOCAL),
     (r"Unknown attribute '(\w+)' of type ([^\n]+)", "there is no .{0} of {1}", ""),
     (r"module '(?!numba\.cuda\.core)([\w.]+)' has no attribute '(\w+)'", "there is no {0}.{1}", ""),
     (r"Function\(<function (shared|local)\.array[\s\S]*?>>> array\((?:shape=)?(?:UniTuple\(|Tuple\([^\n]*?)?u?int\d",
