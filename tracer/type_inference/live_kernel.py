@@ -43,6 +43,7 @@ SIGNATURE = "_tilescope_signature"  # what a kernel remembers of its decorator (
 MARSHAL_VERSION = 2  # without references, which would make equal values differ
 LIBRARIES = ("cmath", "math", "numba", "numpy", "operator")
 TYPEOFS = ("numba.core.typing.typeof", "numba.cuda.typing.typeof")
+TRANSFERS = ("In", "Out", "InOut")  # how arrays are passed
 CONFIGS = ("numba.core.config", "numba.cuda.core.config")
 TYPE_MODULES = ("numba.core.types", "numba.cuda.types")
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -167,6 +168,8 @@ class _Describer:
             return _plain(type(value)())
         if isinstance(value, np.generic) and value.dtype.kind in "biufc":
             return self.value(value.dtype.type(0))
+        if type(value).__name__ in TRANSFERS and type(value).__module__.startswith("numba.cuda"):
+            value = value.value
         if isinstance(value, tuple):
             items = tuple(map(self.argument, value))
             return Sequence(items, *_name_and_fields(value))
@@ -183,7 +186,7 @@ class _Describer:
                 return Missing("a value that is nested deeply")
             if isinstance(value, ModuleType):
                 return self._module(value, attributes)
-            if type(value).__name__ == "FakeCUDAArray" and not self._arguments:
+            if hasattr(type(value), "copy_to_host") and not self._arguments:
                 return Missing("a device array from outside the kernel")
             for describe in (
                 self._number, self._array, self._tuple, self._container, self._enumeration, _type_object,
@@ -317,7 +320,7 @@ def dtype_of(dtype: np.dtype[Any]) -> DType:
 
 def _array_in(value: Any) -> Any:
     """Return the NumPy array of an array, or of a device array of the simulator's."""
-    inner = getattr(value, "_ary", None) if type(value).__name__ == "FakeCUDAArray" else value
+    inner = getattr(value, "_ary", None) if hasattr(type(value), "copy_to_host") else value
     return inner if isinstance(inner, np.ndarray) else None
 
 

@@ -156,13 +156,16 @@ def _first_line(text: str) -> str:
 
 def _place(text: str, chain: list[BaseException], codes: Sequence[CodeType]) -> tuple[str, int]:
     """Return (file, line) of what is refused: the innermost line of the user's that the error names."""
+    unknown = re.search(r"NameError: name '(\w+)'", text)  # of which Numba says no line
+    if unknown and (named := _line_of(unknown[1], codes)):
+        return named
     files = {_absolute(code.co_filename): code.co_filename for code in codes}
     for found in AT.finditer(text):
-        named, line = (found[1], found[2]) if found[1] else (found[3], found[4])
-        if _absolute(named) in files:
-            return files[_absolute(named)], int(line)
-    missing = re.search(r"NameError: name '(\w+)'|Untyped global name '(\w+)'", text)
-    placed = _in_frames(chain, files) or (missing and _line_of(missing[1] or missing[2], codes))
+        file, line = (found[1], found[2]) if found[1] else (found[3], found[4])
+        if _absolute(file) in files:
+            return files[_absolute(file)], int(line)
+    untyped = re.search(GLOBAL, text)
+    placed = _in_frames(chain, files) or (untyped and _line_of(untyped[1], codes))
     return placed or (codes[0].co_filename, _first_statement(codes[0]))
 
 

@@ -34,6 +34,7 @@ from .question import (
     Value,
 )
 from .question import NumPyScalar as NumPyNumber
+from .signatures import signature_types
 
 MOST_FUNCTIONS = 64
 LARGEST = 1 << 64  # of whole numbers in sums
@@ -43,6 +44,7 @@ OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
 }  # fmt: skip
 NUMBERS = (bool, int, float, complex)
 DEVICE_DECORATORS = ("cuda.jit", "numba.cuda.jit", "jit", "njit", "numba.jit", "numba.njit")
+IMPORTS = (ast.Import, ast.ImportFrom)
 NOT_TAKEN = (
     ast.With,
     ast.AsyncWith,
@@ -70,6 +72,7 @@ class _Taken:
     def __init__(self, launch: Launch, tree: ast.Module, file: str) -> None:
         self._launch, self._tree, self._file = launch, tree, file
         self._parents = {node: scope for scope in _scopes(tree) for node in _directly_in(scope)}
+        self._teaches = any("extending" in ast.dump(n) for n in ast.walk(tree) if isinstance(n, IMPORTS))
         self._numbers: dict[ast.FunctionDef, FunctionNumber] = {}
         self._made: list[Function | None] = []
         self._values: set[tuple[str, Scope]] = set()  # what is being found out
@@ -81,11 +84,27 @@ class _Taken:
     def kernel(self, name: str) -> None:
         """Take the kernel; raises ValueError where not exactly one function has its name."""
         found = [n for n in ast.walk(self._tree) if isinstance(n, ast.FunctionDef) and n.name == name]
-        if len(found) != 1:
+        if len(found) != 1 or found[0] not in self._parents:
             raise ValueError(name)
-        self._function(found[0], "kernel")
+        self._function(found[0], "kernel", self._signature(found[0]))
 
-    def _function(self, node: ast.FunctionDef, role: Any) -> Value:
+    def _signature(self, kernel: ast.FunctionDef) -> tuple[Value, ...]:
+        """Return the types of the arguments that a kernel's decorator gives, or a call that decorates it."""
+        decorators = kernel.decorator_list or [
+            call.func if isinstance(call.func, ast.Call) else ast.Call(call.func, [], [])
+            for call in ast.walk(self._tree)
+            if isinstance(call, ast.Call) and any(_names(argument, kernel.name) for argument in call.args)
+        ]
+        kinds = {ast.dump(one): one for one in decorators if _is_jit(one)}
+        if len(kinds) != 1 or len(decorators) > 1:
+            return (Missing("a decorator that is not known"),)
+        (decorator,) = kinds.values()
+        given = decorator.args if isinstance(decorator, ast.Call) else []
+        return (
+            signature_types(given[0], lambda node: self._value(node, self._parents[kernel])) if given else ()
+        )
+
+    def _function(self, node: ast.FunctionDef, role: Any, signature: tuple[Value, ...] = ()) -> Value:
         if node in self._numbers:
             return self._numbers[node]
         if len(self._made) >= MOST_FUNCTIONS:
@@ -93,10 +112,12 @@ class _Taken:
         number = self._numbers[node] = FunctionNumber(len(self._made))
         self._made.append(None)
         code = _code(node, self._file)
-        self._made[number.number] = Function(role, node.name, marshal.dumps(code, 2), self._names(node, code))
+        self._made[number.number] = Function(
+            role, node.name, marshal.dumps(code, 2), self._known_names(node, code), signature=signature
+        )
         return number
 
-    def _names(self, node: ast.FunctionDef, code: CodeType) -> dict[str, Value]:
+    def _known_names(self, node: ast.FunctionDef, code: CodeType) -> dict[str, Value]:
         if not _is_taken(node):
             return {"": Missing("a statement that is not taken")}
         names = names_in(code, GLOBAL_OPS)
@@ -151,14 +172,18 @@ class _Taken:
     def _called(self, node: ast.FunctionDef) -> Value:
         """Return a function that a kernel calls: one with the decorator of a device function, and no signature."""
         if not node.decorator_list:
-            return self._function(node, "plain")
+            return (
+                Missing("a function that Numba may be taught")
+                if self._teaches
+                else self._function(node, "plain")
+            )
         (decorator, *more) = node.decorator_list
         call = decorator if isinstance(decorator, ast.Call) else None
         if more or (
             call and (call.args or {k.arg for k in call.keywords} - {"device", "inline", "fastmath", "cache"})
         ):
             return Missing("a decorator that is not known")
-        if ast.unparse(call.func if call else decorator) not in DEVICE_DECORATORS:
+        if not _is_jit(decorator):
             return Missing("a decorator that is not known")
         if node.args.defaults or node.args.kw_defaults:
             return Missing("defaults")
@@ -298,6 +323,14 @@ def _imported(node: ast.Import | ast.ImportFrom, name: str) -> Value:
     (found_alias,) = [a for a in node.names if (a.asname or a.name.partition(".")[0]) == name][:1]
     module = found_alias.name if found_alias.asname else name
     return module_of(module) or Missing(name)
+
+
+def _is_jit(decorator: ast.expr) -> bool:
+    return ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator) in DEVICE_DECORATORS
+
+
+def _names(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def _is_taken(node: ast.FunctionDef) -> bool:

@@ -1,0 +1,105 @@
+"""Kernels of which only a source text is known, as the window knows those of trace files: what is said is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilescope.kernels.scenarios.catalogue import scenarios
+from tilescope.tracer.model.launch import Array, Launch, Scalar, is_python_program
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.type_inference.client import TypeInference, source_question
+from tilescope.tracer.type_inference.source_kernel import question_of_source
+
+TEXT = (Path(__file__).parents[2] / "data" / "compiler" / "correct_kernels.py").read_text()
+FLOATS = (Array((4,)), Array((4,)), Scalar(3))
+ASKED = ("guarded", "functional", "recursive", "warps", "atomics", "nested", "signature", "global_shadowed")
+NOT_ASKED = (
+    "module",
+    "factory",
+    "enumeration",
+    "records",
+    "taught",
+    "overloaded",
+    "own_error",
+    "defaults",
+    "method",
+)
+HEAD = "from numba import cuda, float32, int32, void\n"
+SIGNED = HEAD + "@cuda.jit({signature})\ndef kernel(a, b, n):\n    b[0] = a[n & 1]\n"
+OPENS = HEAD + "\n\n@cuda.jit\ndef kernel(a, b, n):\n    f = open('x')\n"
+
+
+def launch(text, name, arguments=FLOATS):
+    return Launch(f"/kernels.py:{name}", text, arguments, (1, 1, 1), (1, 1, 1))
+
+
+def answers(launches):
+    return TypeInference(seconds=200).answers_to([source_question(one) for one in launches])
+
+
+def test_correct_kernels_are_told_nothing():
+    for answer in answers([launch(TEXT, f"ok_{name}") for name in (*ASKED, *NOT_ASKED)]):
+        assert answer.refusal is None
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_a_text_says_is_known(name):
+    assert not question_of_source(launch(TEXT, f"ok_{name}")).missing()
+
+
+@pytest.mark.parametrize("name", NOT_ASKED)
+def test_what_a_text_does_not_say_is_missing(name):
+    try:
+        assert question_of_source(launch(TEXT, f"ok_{name}")).missing()
+    except ValueError:
+        assert name == "method"
+
+
+def test_the_catalogue_compiles():
+    launches = [launch_of(scenario, {}) for scenario in scenarios()]
+    launches = [one for one in launches if not is_python_program(one)]
+    found = answers(launches)
+    assert len(found) > 20 and all(answer.refusal is None for answer in found)
+
+
+@pytest.mark.parametrize(
+    ("signature", "known"),
+    [
+        ("'void(float32[:], float32[::1], int32)'", True),
+        ("void(float32[:], float32[::1], int32)", True),
+        ("'(float32[:], float32[:], int32)'", True),
+        ("['void(float32[:], float32[:], int32)']", True),
+        ("'void(float32[:], other[:], int32)'", False),
+        ("['void(int32)', 'void(float32)']", False),
+        ("\"__import__('os').system('touch x')\"", False),
+        ("SIGNATURE", False),
+    ],
+)
+def test_a_signature_is_read_as_syntax(signature, known):
+    """The integer n & 1 of a float32, as the launch passes it, would be refused."""
+    asked = launch(SIGNED.format(signature=signature), "kernel", (*FLOATS[:2], Scalar(0.5, "float32")))
+    question = question_of_source(asked)
+    assert bool(question.missing()) != known
+    if known:
+        assert question.functions[0].signature[0].layout == "A"
+
+
+def test_the_types_of_a_signature_count():
+    asked = launch(
+        SIGNED.format(signature="'void(float32[:], float32[:], int32)'"), "kernel", (*FLOATS[:2], Scalar(0.5))
+    )
+    other = launch(SIGNED.format(signature=""), "kernel", (*FLOATS[:2], Scalar(0.5)))
+    refused = launch(OPENS, "kernel")
+    signed, unsigned, opens = answers([asked, other, refused])
+    assert signed.refusal is None and unsigned.refusal is not None and unsigned.refusal.line == 4
+    assert opens.refusal is not None and (opens.refusal.file, opens.refusal.line) == ("/kernels.py", 6)
+
+
+def test_an_array_that_holds_what_numba_has_no_type_for_is_not_asked():
+    from tilescope.tracer.type_inference.client import can_be_asked
+
+    assert not can_be_asked(launch(OPENS, "kernel", (Array((4,), "object"),)))
+    assert can_be_asked(launch(OPENS, "kernel", (Array((4,), str(np.dtype(np.float16))),)))
