@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ...tracer.type_inference.client import Operation, Refusal
     from ...tracer.type_inference.live_kernel import LaunchedKernels
 
+PATIENCE = 3.0  # seconds of waiting for Numba's compiler before a terminal is told
 FindingData = dict[str, Any]  # a finding as plain data
 Moments = dict[tuple[str, int], int]  # when each (file, line) makes its first request
 Kernel = tuple[str, str]  # its name and file
@@ -111,9 +112,14 @@ class CompilerFindings:
         self._launches: list[tuple[int, str, str, Moments]] = []
 
     def ask(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
-        """Ask about a launch that begins."""
+        """Ask about a launch that begins; one of a library's kernel is not asked about."""
+        from ...tracer.model.user_code import user_code_for
         from ...tracer.type_inference.live_kernel import LaunchedKernels
 
+        file = getattr(getattr(kernel.fn, "__code__", None), "co_filename", "")
+        if not file or not user_code_for(file).owns(file):
+            self._key = ""
+            return
         self._kernels = self._kernels or LaunchedKernels()
         self._key = self._inference.ask(self._kernels.question(kernel, arguments))
 
@@ -124,7 +130,7 @@ class CompilerFindings:
 
     def findings(self) -> dict[int, list[FindingData]]:
         """Return the findings of each launch that has some, by its number; waits for what is not answered yet."""
-        known = self._inference.answers()
+        known = self._inference.answers(PATIENCE, _say_what_is_waited_for)
         found: dict[int, list[FindingData]] = {}
         for number, key, kernel, moments in self._launches:
             answer = known.get(key)
@@ -135,6 +141,11 @@ class CompilerFindings:
             if told:
                 found[number] = told
         return found
+
+
+def _say_what_is_waited_for() -> None:
+    if sys.stderr.isatty():
+        print("tilescope: Numba's compiler is still looking at the kernels", file=sys.stderr)
 
 
 def _refusal_data(refusal: Refusal | None, kernel: str) -> list[FindingData]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -87,13 +87,19 @@ class TypeInference:
         self._waiting.put(question)
         return key
 
-    def answers(self) -> dict[str, Answer]:
-        """Wait for the answers to all questions, and return those that came, by their keys."""
+    def answers(self, patience: float = 0.0, notice: Callable[[], None] = lambda: None) -> dict[str, Answer]:
+        """Wait for the answers to all questions, and return those that came, by their keys.
+
+        notice: called once where that takes longer than `patience` seconds.
+        """
         if self._thread is not None:
             self._waiting.put(None)
-            self._thread.join(0 if self._closed else self._seconds)
-            if self._thread.is_alive() and self._process is not None:
-                self._process.kill()
+            self._thread.join(min(patience, self._seconds))
+            if self._thread.is_alive():
+                notice()
+                self._thread.join(0 if self._closed else self._seconds - patience)
+            if self._thread.is_alive():
+                self.close()
                 self._thread.join()
             self._thread, self._waiting = None, queue.SimpleQueue()
         return dict(self._answers)

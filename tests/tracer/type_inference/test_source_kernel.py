@@ -11,6 +11,7 @@ from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer.model.launch import Array, Launch, Scalar, is_python_program
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.type_inference.client import TypeInference, source_question
+from tilescope.tracer.type_inference.question import NOTHING
 from tilescope.tracer.type_inference.source_kernel import question_of_source
 
 TEXT = (Path(__file__).parents[2] / "data" / "compiler" / "correct_kernels.py").read_text()
@@ -103,3 +104,16 @@ def test_an_array_that_holds_what_numba_has_no_type_for_is_not_asked():
 
     assert not can_be_asked(launch(OPENS, "kernel", (Array((4,), "object"),)))
     assert can_be_asked(launch(OPENS, "kernel", (Array((4,), str(np.dtype(np.float16))),)))
+
+
+def test_who_waits_no_longer_gets_what_came_until_then():
+    assert TypeInference(seconds=0.0).answers_to([source_question(launch(OPENS, "kernel"))]) == [NOTHING]
+
+
+def test_answers_are_kept_by_what_was_asked(tmp_path):
+    asked = [source_question(launch(OPENS, "kernel")), source_question(launch(TEXT, "ok_guarded"))]
+    first = TypeInference(tmp_path, 200).answers_to(asked)
+    assert len(list(tmp_path.iterdir())) == 2
+    assert TypeInference(tmp_path, seconds=0.0).answers_to(asked) == first  # without a process
+    moved = source_question(launch("\n" + OPENS, "kernel"))
+    assert TypeInference(tmp_path, seconds=0.0).answers_to([moved]) == [NOTHING]
