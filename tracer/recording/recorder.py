@@ -210,9 +210,10 @@ class Recorder:
 
     def _complete(self, rows: Columns) -> NDArray[np.bool_]:
         """Return which rows are of phases that are over: their blocks have rows of later ones."""
-        last = np.zeros(int(rows["block"].max()) + 1, np.int64)
-        np.maximum.at(last, rows["block"], rows["phase"])
-        return np.asarray(rows["phase"] < last[rows["block"]])
+        blocks, place = np.unique(rows["block"], return_inverse=True)
+        last = np.zeros(len(blocks), np.int64)
+        np.maximum.at(last, place, rows["phase"])
+        return np.asarray(rows["phase"] < last[place])
 
     def _split(self, chunks: list[Columns]) -> tuple[list[Columns], list[Columns]]:
         """Return (rows of finished blocks, the others), at most one chunk each."""
