@@ -1,0 +1,84 @@
+"""The keeper of a program: what the program starts ends with it, with a word, and with whoever started the keeper."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from programs import ended
+from tilescope.tracer.processes.json_process import module_command
+from tilescope.tracer.processes.keeper import FIRST, LAST, STOP
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="process groups")
+FAMILY = """
+import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
+with open(sys.argv[1], "w") as file:
+    file.write(f"{os.getpid()} {child.pid}")
+os.rename(sys.argv[1], sys.argv[1] + ".done")
+time.sleep(float(sys.argv[2]))
+"""
+
+
+def kept(folder: Path, *words: str) -> subprocess.Popen[bytes]:
+    command = [
+        *module_command("tilescope.tracer.processes.keeper"),
+        str(folder),
+        sys.executable,
+        "-c",
+        *words,
+    ]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+
+
+@pytest.mark.parametrize("end", ["by itself", "told", "input closed", "keeper killed"])
+def test_nothing_of_a_program_outlives_it(tmp_path, end):
+    folder, note = tmp_path / "traces", tmp_path / "pids"
+    folder.mkdir()
+    with kept(folder, FAMILY, str(note), "0.2" if end == "by itself" else "100") as process:
+        while not Path(f"{note}.done").exists():
+            assert process.poll() is None
+        program, child = map(int, Path(f"{note}.done").read_text().split())
+        assert process.stdin is not None
+        if end == "told":
+            process.stdin.write(STOP)
+            process.stdin.flush()
+        elif end == "input closed":
+            process.stdin.close()
+        elif end == "keeper killed":
+            process.kill()
+        process.wait(30)
+    assert ended(program)
+    if end != "keeper killed":  # which is nobody's way to end it
+        assert ended(child)
+        assert folder.exists() == (end != "input closed")
+    else:
+        os.kill(child, signal.SIGKILL)
+
+
+PRINTS = """
+import sys
+for n in range(100_000):
+    print(n, "x" * (n if n < 3000 else 0), file=sys.stderr)
+"""
+
+
+def test_what_it_prints_is_short_however_long_it_is(tmp_path):
+    with kept(tmp_path, PRINTS) as process:
+        assert process.stderr is not None and process.stdout is not None
+        lines = process.stderr.read().decode().splitlines()  # its input stays open: somebody listens
+        assert process.stdout.read() == b""
+    assert (len(lines), lines[0], lines[-1]) == (FIRST + 1 + LAST, "0 ", "99999 ")
+    assert lines[FIRST] == f"... {100_000 - FIRST - LAST:,} lines left out ..."
+
+
+@pytest.mark.parametrize(("code", "status"), [("raise SystemExit(3)", 3), ("import os; os.abort()", -6)])
+def test_it_ends_as_the_program_did(tmp_path, code, status):
+    with kept(tmp_path, code) as process:
+        assert process.wait(60) == status
