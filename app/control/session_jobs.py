@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -59,6 +60,7 @@ class SessionJobs(QObject):
         self._shown: dict[int, Session] = {}  # what each pane got last
         self._examining: set[Session] = set()
         self._later: list[Callable[[], None]] = []  # for a thread, once no pane waits for a picture
+        self._dropped = False  # whether sessions were, whose memory is not given back yet
         self.calm = QTimer(self, singleShot=True, interval=CALM_DELAY)
         self.calm.timeout.connect(self._start_later)
         self._tracing = ""
@@ -172,7 +174,7 @@ class SessionJobs(QObject):
         self._sessions.move_to_end(key)
         while len(self._sessions) > KEPT_SESSIONS:
             self._sessions.popitem(last=False)
-            self._later.append(return_free_memory)
+            self._dropped = True
         for pane in self._served(key):
             self._shown[pane] = session
             self.ready.emit(pane, session)
@@ -183,11 +185,15 @@ class SessionJobs(QObject):
 
     def _rest(self) -> None:
         """Do what can wait a little later, since a session may be drawn just now."""
-        if self._later and not self._under_way:
+        if (self._later or self._dropped) and not self._under_way:
             self.calm.start()
 
     def _start_later(self) -> None:
         """Do now what could wait, unless another session is being made: the end of that one comes back here."""
+        if self._dropped and not self._under_way:
+            self._dropped = False
+            gc.collect()  # a session is part of a circle, and its arrays weigh more than Python's collector knows
+            self._later.append(return_free_memory)
         while self._later and not self._under_way:
             self._background_pool.start(FunctionRunnable(self._later.pop(0)))
 
@@ -249,12 +255,13 @@ class FunctionRunnable(QRunnable):
 
     def __init__(self, call: Callable[[], None]) -> None:
         super().__init__()
-        self.call = call
+        self._calls = [call]
 
     def run(self) -> None:
-        """Call the function; what it raises is printed by Python and ends nothing else."""
+        """Call the function, once; what it raises is printed by Python and ends nothing else."""
+        call = self._calls.pop()  # a pool may hold a runnable after its end, which is not to hold a trace
         try:
-            self.call()
+            call()
         except RuntimeError as error:
             if GONE not in str(error):  # the window is, and nobody waits for this any more
                 raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from weakref import WeakSet
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
@@ -36,7 +37,7 @@ class TypeInferenceJob(QObject):
         self._inference = TypeInference(cache_folder() / ANSWERS)
         self._known: dict[str, Answer] = {}
         self._questions: dict[str, SourceQuestion] = {}  # those that are not asked yet
-        self._waiting: dict[str, list[Session]] = {}
+        self._waiting: dict[str, WeakSet[Session]] = {}  # one that nobody shows any more need not wait
         self.soon = QTimer(self, singleShot=True, interval=DELAY)
         self.soon.timeout.connect(self._start)
         self._pool = QThreadPool(self)
@@ -55,7 +56,7 @@ class TypeInferenceJob(QObject):
         if key not in self._waiting:
             self._questions[key] = question
             self.soon.start()
-        self._waiting.setdefault(key, []).append(session)
+        self._waiting.setdefault(key, WeakSet()).add(session)
 
     def is_idle(self) -> bool:
         """Return whether nothing is being found out."""
@@ -80,7 +81,7 @@ class TypeInferenceJob(QObject):
 
     def _take(self, key: str, answer: Answer) -> None:
         self._known[key] = answer
-        for session in self._waiting.pop(key, []):
+        for session in self._waiting.pop(key, WeakSet()):
             self._add_to(session, answer)
 
     def _add_to(self, session: Session, answer: Answer) -> None:

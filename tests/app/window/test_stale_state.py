@@ -1,5 +1,6 @@
 """Nothing outlives what it belongs to: selections their launch, dialogs their closing, a choice its heading."""
 
+import gc
 import sys
 
 import pytest
@@ -9,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
 from sessions import matmul
+from tilescope.app.control.session_jobs import KEPT_SESSIONS
 from tilescope.app.model.first_bookmark import setups_of
 from tilescope.app.model.session import Selection
 from tilescope.app.timings.window import show_timings
@@ -23,6 +25,7 @@ from tilescope.app.views.source.view import SourceView
 from tilescope.app.views.timeline.view import TimelineView
 from tilescope.app.views.warp.view import WarpView
 from tilescope.app.widgets.controls import HEADING, Combo
+from tilescope.tracer.model.trace import Trace
 from views import show_panel
 from windows import opened, press, settle, until
 
@@ -83,6 +86,20 @@ def test_what_was_selected_is_within_the_next_launch():
         window.change_setups(setups_of(("sum-sequential:count=32,threads=32",)))
         settle(window)
         assert window.stage.selections == [Selection(0, 31)]
+
+
+def test_a_trace_that_is_not_shown_any_more_is_freed():
+    gc.collect()
+    before = sum(isinstance(found, Trace) for found in gc.get_objects())
+    with opened(("sum-sequential:count=32,threads=32",)) as window:
+        for seed in range(KEPT_SESSIONS + 4):
+            window.change_setups(
+                setups_of((f"sum-sequential:count=32,threads=32,schedule=random,seed={seed}",))
+            )
+            settle(window)
+        until(
+            lambda: sum(isinstance(found, Trace) for found in gc.get_objects()) <= before + KEPT_SESSIONS + 1
+        )
 
 
 def test_there_is_nothing_before_what_is_shown_first():
