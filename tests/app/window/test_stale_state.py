@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
 from sessions import matmul
-from tilescope.app.control.session_jobs import KEPT_SESSIONS
+from tilescope.app.control import session_jobs
 from tilescope.app.model.first_bookmark import setups_of
 from tilescope.app.model.session import Selection
 from tilescope.app.timings.window import show_timings
@@ -88,18 +88,17 @@ def test_what_was_selected_is_within_the_next_launch():
         assert window.stage.selections == [Selection(0, 31)]
 
 
-def test_a_trace_that_is_not_shown_any_more_is_freed():
+def test_a_trace_that_is_not_shown_any_more_is_freed(monkeypatch):
+    monkeypatch.setattr(session_jobs, "KEPT_SESSIONS", 1)
     gc.collect()
     before = sum(isinstance(found, Trace) for found in gc.get_objects())
     with opened(("sum-sequential:count=32,threads=32",)) as window:
-        for seed in range(KEPT_SESSIONS + 4):
+        for seed in range(4):
             window.change_setups(
                 setups_of((f"sum-sequential:count=32,threads=32,schedule=random,seed={seed}",))
             )
             settle(window)
-        until(
-            lambda: sum(isinstance(found, Trace) for found in gc.get_objects()) <= before + KEPT_SESSIONS + 1
-        )
+        until(lambda: sum(isinstance(found, Trace) for found in gc.get_objects()) <= before + 2)
 
 
 def test_there_is_nothing_before_what_is_shown_first():
