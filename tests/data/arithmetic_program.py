@@ -1,10 +1,12 @@
 """What arithmetic comes to in a kernel, by Numba's types: a line for each kernel, on a GPU and under the tracer alike.
 
 Lines begin with what holds of their numbers: "exact", to the last bit; "about", to six digits, since libraries of
-functions differ; "undefined", where neither Numba nor CUDA says what comes out. Needs Numba and NumPy alone.
+functions differ; "undefined", where neither Numba nor CUDA says what comes out. Needs Numba and NumPy alone. With
+names of kernels as arguments, these alone are run.
 """
 
 import math
+import sys
 
 import numpy as np
 from numba import (
@@ -748,6 +750,8 @@ def shown(mark, value):
 
 def main():
     for mark, name, function, dtype, size, arguments in KERNELS:
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
         out = np.zeros(size, dtype)
         try:
             function[1, 1](*arguments, out)

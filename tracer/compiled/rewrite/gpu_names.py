@@ -16,8 +16,9 @@ OPERATORS: dict[type, str] = {
     ast.Pow: "_ts_power",
 }  # fmt: skip
 _FUNCTIONS: list[tuple[Any, str]] = [
-    (min, "_ts_smallest"), (max, "_ts_largest"), (int, "_ts_to_int"), (math.floor, "_ts_floor"), (math.ceil, "_ts_ceil"),
-    (math.trunc, "_ts_trunc"), *((getattr(math, name), f"_ts_math_{name}") for name in (*OF_ONE, *OF_TWO)),
+    (min, "_ts_smallest"), (max, "_ts_largest"), (int, "_ts_to_int"), (math.floor, "_ts_floor"),
+    (math.ceil, "_ts_ceil"), (math.trunc, "_ts_trunc"),
+    *((getattr(math, name), f"_ts_math_{name}") for name in (*OF_ONE, *OF_TWO)),
     *((getattr(np, name), f"_ts_np_{name}") for name in OF_ONE.values() if name),
 ]  # fmt: skip
 _BY_ID = {id(function): name for function, name in _FUNCTIONS}

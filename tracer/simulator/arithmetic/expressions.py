@@ -39,6 +39,10 @@ OPERATORS: dict[type, str] = {
 EXACT = 1 << 53  # up to which every integer is a float64
 DIVISIONS = ("truediv", "floordiv", "mod", "divmod")
 _SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_OF_CONSTANTS = (
+    ast.Constant, ast.UnaryOp, ast.BinOp, ast.Compare, ast.BoolOp, ast.expr_context, ast.operator, ast.unaryop,
+    ast.cmpop, ast.boolop,
+)  # fmt: skip
 _LENGTHS = ("size", "nbytes")
 
 
@@ -274,7 +278,30 @@ class ExpressionTyper:
         made = ast.BoolOp(node.op, [self.converted(part, found) for part in parts])
         return Typed(found, ast.copy_location(made, node))
 
+    def decided(self, test: ast.expr) -> bool | None:
+        """Return what a condition of constants and globals comes to, None for another: Numba drops a branch."""
+        if not all(self._is_constant(part) for part in ast.walk(test)):
+            return None
+        names = {
+            part.id: self.around.value_of(part.id) for part in ast.walk(test) if isinstance(part, ast.Name)
+        }
+        try:
+            return bool(eval(compile(ast.Expression(test), "", "eval"), {"__builtins__": {}}, names))
+        except (ArithmeticError, TypeError, ValueError):
+            return None
+
+    def _is_constant(self, node: ast.AST) -> bool:
+        if not isinstance(node, ast.Name):
+            return isinstance(node, _OF_CONSTANTS)
+        try:
+            return node.id not in self.local_names and isinstance(self.around.value_of(node.id), int | float)
+        except KeyError:
+            return False
+
     def _IfExp(self, node: ast.IfExp) -> Typed:
+        taken = self.decided(node.test)
+        if taken is not None:
+            return self.expression(node.body if taken else node.orelse)
         test, body, orelse = (self.expression(part) for part in (node.test, node.body, node.orelse))
         found = joined((body.type, orelse.type))
         made = ast.IfExp(test.node, self.converted(body, found), self.converted(orelse, found))

@@ -227,7 +227,10 @@ class StatementTyper(ExpressionTyper):
         if ways:
             self.variables = self.meet(ways)
 
-    def _If(self, node: ast.If) -> ast.stmt:
+    def _If(self, node: ast.If) -> ast.stmt | list[Any]:
+        taken = self.decided(node.test)
+        if taken is not None:
+            return self.block(node.body if taken else node.orelse) or [ast.copy_location(ast.Pass(), node)]
         self._line = node.lineno
         test = self.expression(node.test).node
         before = dict(self.variables)
