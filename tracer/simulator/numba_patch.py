@@ -96,8 +96,20 @@ class _BlockManager:
         _functions.module = current().module
         found = _functions.of(self.kernel, tuple(map(type_of, arguments)), debug=self.debug)
         assert found is not None, "a kernel is launched by itself"
+        for name, before in dict(found.changed_names()).items():
+            _tell_of_change(name, before, self.kernel.__name__)
         kernel = found.frozen_function(lambda value, function: SimpleNamespace(py_func=function))
         _perform(KernelCall(kernel, self.grid, self.block, arguments, self.debug, found.run))
+
+
+def _tell_of_change(name: str, before: Any, kernel: str) -> None:
+    """Tell of a global that a program has changed, to no effect."""
+    value = repr(before) if not isinstance(before, np.ndarray) else "other numbers"
+    was, stays = (
+        f"{name} was {value}",
+        "it stays so" if isinstance(before, np.ndarray) else f"it stays {value}",
+    )
+    sys.stderr.write(f"note: {was} when {kernel} was first compiled; on a GPU {stays}.\n")
 
 
 def _is_cuda(value: Any) -> bool:

@@ -103,3 +103,13 @@ def test_globals_and_closures_are_frozen_for_each_types_of_arguments(tmp_path, e
     path = tmp_path / "frozen.py"
     path.write_text(FROZEN)
     assert run(engine, path) == ["8.0", "8.0", "257.0", "2.0", "2.0"]
+
+
+def test_who_changes_a_frozen_global_is_told_once(tmp_path):
+    path = tmp_path / "frozen.py"
+    path.write_text(FROZEN + "launch(kernel, np.float64)\n")
+    command = [sys.executable, "-m", "tilescope", "run", "--quiet", str(path)]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=300).stderr.splitlines()
+    assert "note: K was 3 when kernel was first compiled; on a GPU it stays 3." in told
+    assert "note: TABLE was other numbers when kernel was first compiled; on a GPU it stays so." in told
+    assert len(told) == len(set(told))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from types import FunctionType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -16,6 +17,7 @@ from .statements import NotTyped, StatementTyper
 from .static_types import ArrayOf, CudaPath, Number, StaticType, TupleOf, number, type_of
 
 Key = tuple[Any, ...]
+LARGE = 1 << 16  # bytes of a global array that is not compared at each launch
 
 
 class SimulatorNames(NamedTuple):
@@ -41,6 +43,7 @@ class Specialisation:
         self.returns: StaticType = None
         self.devices: dict[int, tuple[Any, Specialisation]] = {}  # that it calls, by the id of what it calls
         self._bound: Any = None
+        self._told: set[str] = set()  # names of which somebody has been told that they changed
         self._frozen: FunctionType | None = None
         self._cuda = [name for name, value in names.items() if owner.simulator.is_cuda(value)]
         self._scope = {name: in_kernel(value) for name, value in names.items()}
@@ -116,10 +119,15 @@ class Specialisation:
             device.bind(module)
 
     def changed_names(self) -> Iterator[tuple[str, Any]]:
-        """Yield the global numbers that mean something else by now, with what they meant."""
+        """Yield the global numbers that mean something else by now, with what they meant; each is told once."""
         now = current_values(self.function)
-        for name, before in self.names.items():
-            if isinstance(before, int | float | tuple | np.ndarray) and not _is_same(before, now.get(name)):
+        for name, before in sorted(self.names.items(), key=itemgetter(0)):
+            small = (
+                isinstance(before, int | float | tuple | np.generic)
+                or getattr(before, "nbytes", LARGE) < LARGE
+            )
+            if small and name not in self._told and not _is_same(before, now.get(name)):
+                self._told.add(name)
                 yield name, before
         for _, device in self.devices.values():
             if device is not self:
@@ -262,4 +270,4 @@ def _is_same(before: Any, now: Any) -> bool:
         return isinstance(now, np.ndarray) and np.array_equal(
             before, now, equal_nan=before.dtype.kind in "fc"
         )
-    return type(before) is type(now) and (before == now or before != before)
+    return type(before) is type(now) and bool(before == now or before != before)
