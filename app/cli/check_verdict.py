@@ -65,8 +65,8 @@ class Verdict:
         # Who reads a part of the findings gets the same status, and who has closed everything too.
         with suppress(OSError), self._output:
             print_findings(found, self._form, self._output, none)
-        for ran in self.collector.engines() if self._form == "text" else ():
-            print(f"tilescope: {ran}", file=sys.stderr)
+        if self._form == "text":
+            self.collector.engines.report()
         self.forked.report()
         if any(finding["severity"] == "error" for finding in found):
             return 1

@@ -187,6 +187,25 @@ def _float64_data(operations: tuple[Operation, ...], moments: Moments) -> list[F
     ]  # fmt: skip
 
 
+class EnginesUsed:
+    """Which engine ran how many launches of each kernel, and why."""
+
+    def __init__(self) -> None:
+        self._ran: dict[tuple[str, str], int] = {}
+
+    def note(self, trace: Trace) -> None:
+        """Take in a launch."""
+        ran = trace.kernel, _how_run(engine_of(trace), trace.made_by)
+        self._ran[ran] = self._ran.get(ran, 0) + 1
+
+    def report(self) -> None:
+        """Say it on standard error, in a line for each kernel and reason."""
+        from ...tracer.model.finding import counted
+
+        for (kernel, how), number in self._ran.items():
+            print(f"tilescope: {counted(number, 'launch')} of {kernel} {how}.", file=sys.stderr)
+
+
 class FindingCollector:
     """What `tilescope check` has found: what has one cause is one finding, in however many places and launches."""
 
@@ -194,7 +213,7 @@ class FindingCollector:
         self._found: dict[tuple[str, ...], list[FindingData]] = {}
         self._launches: dict[tuple[str, ...], set[int]] = {}
         self._kernels: list[Kernel] = []
-        self._ran: dict[tuple[Kernel, str], int] = {}  # launches of a kernel by an engine, for a reason
+        self.engines = EnginesUsed()
         self._also: list[int] = []  # blocks of the launch to come that were examined by themselves
         self._last: list[FindingData] = []  # what was found there
         self.compiler = CompilerFindings()
@@ -207,8 +226,7 @@ class FindingCollector:
         self.compiler.note(number, trace, requests)
         self._kernels.append((trace.kernel, kernel_file(trace)))
         told = summary(0, trace, seconds, requests, self._also)
-        ran = (self._kernels[-1], _how_run(told["engine"], told["made_by"]))
-        self._ran[ran] = self._ran.get(ran, 0) + 1
+        self.engines.note(trace)
         self._add(told["findings"], number)
         known = {self._cause_of(finding, number) for finding in told["findings"]}
         self._add([f for f in self._last if self._cause_of(f, number) not in known], number)
@@ -241,12 +259,6 @@ class FindingCollector:
     def launches(self) -> int:
         """How many launches were taken in."""
         return len(self._kernels)
-
-    def engines(self) -> list[str]:
-        """Return which engine ran how many launches of each kernel, and why, in a sentence for each."""
-        from ...tracer.model.finding import counted
-
-        return [f"{counted(n, 'launch')} of {name} {how}." for ((name, _), how), n in self._ran.items()]
 
     def findings(self) -> list[FindingData]:
         """Return everything, worst first, once the program has ended."""

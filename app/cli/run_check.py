@@ -16,7 +16,7 @@ from ...tracer.processes.supervised import go_on_in_child
 from ...tracer.run.own_builtins import own_builtins
 from .arguments import Parser, UsageError, blocks_or_all, positive_number
 from .check_verdict import ForkedLaunches, KnownSoFar, Verdict, reporting_at_os_exit
-from .findings_output import CompilerFindings, FindingCollector, in_order, public, summary
+from .findings_output import CompilerFindings, EnginesUsed, FindingCollector, in_order, public, summary
 from .run_as_main import ProgramToRun
 from .text_output import complain
 
@@ -171,6 +171,7 @@ class LaunchSaver:
         self.saved: list[Path] = []
         self.count = 0
         self.compiler = CompilerFindings()
+        self._engines = EnginesUsed()
         try:
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -191,6 +192,7 @@ class LaunchSaver:
             self.saved.append(path)
         if self.lines is not None:
             self._add_line(self.lines, trace, seconds)
+        self._engines.note(trace)
         self.count += 1
 
     def _add_line(self, lines: Path, trace: Trace, seconds: float) -> None:
@@ -223,6 +225,7 @@ class LaunchSaver:
         if self.folder is not None:
             launches = "1 launch" if self.count == 1 else f"{self.count} launches"
             complain(f"{launches} recorded in {self.folder}")
+            self._engines.report()
 
 
 def add_check_arguments(parser: Parser) -> None:

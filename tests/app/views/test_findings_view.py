@@ -100,12 +100,15 @@ def test_filters_of_severity_kind_and_text_work_together(faulty):
     view = shown(faulty)
     view.severities["error"].click()
     assert listed(view) == [f.message for f in faulty.findings if f.severity != "error"]
-    view.kind.choose("bank conflict")
-    view.kind.picked.emit("bank conflict")
-    conflicts = [f.message for f in faulty.findings if f.kind == "bank conflict"]
-    assert listed(view) == conflicts and len(conflicts) > 1
-    QTest.keyClicks(view.text, "STORE OF TILE_B")
-    assert listed(view) == [m for m in conflicts if "store of tile_b" in m] != []
+    QTest.keyClicks(view.text, "ON LINE 6")
+    assert listed(view) == [
+        f.message for f in faulty.findings if f.severity != "error" and "on line 6" in f.message
+    ]
+    assert len(listed(view)) > 1
+    view.kind.choose("uncoalesced")
+    view.kind.picked.emit("uncoalesced")
+    (apart,) = listed(view)
+    assert "also b on line 68 and c on line 73" in apart
     view.text.setText("no such text")
     assert listed(view) == [] and view.empty.text() == "No finding passes the filter."
 
