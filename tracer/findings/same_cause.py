@@ -42,5 +42,8 @@ def _rank(finding: Finding, trace: Trace) -> tuple[int, int]:
 
 
 def _united(rows: Sequence[AnyInts]) -> AnyInts:
-    found: AnyInts = np.unique(np.concatenate(rows))
-    return found
+    """Return the rows that are in any, ascending, in as few bits as the first has."""
+    there = np.zeros(1 + max(int(some.max(initial=0)) for some in rows), bool)
+    for some in rows:
+        there[some] = True
+    return np.flatnonzero(there).astype(rows[0].dtype, copy=False)

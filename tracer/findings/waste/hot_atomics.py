@@ -13,7 +13,7 @@ import numpy as np
 
 from ...analysis.minimum_cost import RequestCosts
 from ...analysis.requests import Requests
-from ...model.array_types import Ints
+from ...model.array_types import AnyInts, Ints
 from ...model.finding import Finding, access_element, counted, line_text
 from ...model.trace import Op, Trace
 from .site_costs import LARGE_SHARE, waste_finding
@@ -53,14 +53,19 @@ def hot_atomic_findings(trace: Trace, requests: Requests, costs: RequestCosts) -
 def _hottest(trace: Trace, requests: Requests, site: int, buffer: int) -> _Hottest | None:
     """Return the address that most atomics of a site update; None where these are few, or can't be put together."""
     rows = np.flatnonzero((trace.site == site) & (trace.buffer == buffer))
-    index, count = np.unique(trace.index[rows], return_counts=True)
-    if not len(count) or count.max() < MANY:
+    count = np.bincount(trace.index[rows])
+    if count.max(initial=0) < MANY:
         return None
-    rows = rows[trace.index[rows] == index[np.argmax(count)]]
-    if len(rows) >= OFTEN * len(np.unique(trace.thread_of(rows))):
+    rows = rows[trace.index[rows] == np.argmax(count)]
+    if len(rows) >= OFTEN * _different(trace.thread_of(rows)):
         return _Hottest(rows, "thread")
-    together = len(rows) >= OFTEN * len(np.unique(requests.request[rows]))
+    together = len(rows) >= OFTEN * _different(requests.request[rows])
     return _Hottest(rows, "threads") if together else None
+
+
+def _different(numbers: AnyInts) -> int:
+    """Return how many different numbers there are."""
+    return int(np.count_nonzero(np.bincount(numbers)))
 
 
 def _finding(
@@ -69,7 +74,7 @@ def _finding(
     first, count = int(hottest.rows[0]), len(hottest.rows)
     line = line_text(trace, int(trace.site[first]))
     each = trace.block[hottest.rows] if hottest.who == "threads" else trace.thread_of(hottest.rows)
-    enough = len(np.unique(each))
+    enough = _different(each)
     cause = (
         f"{counted(count, 'atomic')} on {line} update one address, {access_element(trace, first)}, one after the other"
         f", where {counted(enough, 'atomic')} would do, one for each {OWNERS[hottest.who]}"

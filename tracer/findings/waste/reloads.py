@@ -39,14 +39,11 @@ def reload_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> It
         times = float(costs.elements[chosen].sum() / needed)
         spared = costs.sectors[chosen].sum() * (1 - 1 / times)
         is_table = needed < WARP * len(np.unique(requests.block[chosen]))
-        large = times >= AGAIN and spared >= LARGE_SHARE * costs.sectors.sum() and not is_table
-        if large and _can_be_kept(trace, requests, costs, chosen, number, times):
-            yield _finding(trace, requests, chosen, number, times)
-
-
-def _by_one_thread(mine: float, times: float) -> bool:
-    """Return whether threads load their own elements again, rather than those of others of the block."""
-    return mine > times / mine
+        if times >= AGAIN and spared >= LARGE_SHARE * costs.sectors.sum() and not is_table:
+            mine = _times_by_thread(trace, number)
+            alone = mine > times / mine  # rather its own elements again than those of others of the block
+            if _can_be_kept(trace, requests, costs, chosen, number, alone=alone):
+                yield _finding(trace, requests, chosen, number, mine if alone else times, alone=alone)
 
 
 def _times_by_thread(trace: Trace, number: int) -> float:
@@ -56,19 +53,20 @@ def _times_by_thread(trace: Trace, number: int) -> float:
 
 
 def _can_be_kept(
-    trace: Trace, requests: Requests, costs: RequestCosts, chosen: Ints, number: int, times: float
+    trace: Trace, requests: Requests, costs: RequestCosts, chosen: Ints, number: int, *, alone: bool
 ) -> bool:  # fmt: skip
     """Return whether what is loaded again could have been kept.
 
     Not in a thread's own variables where others write it meanwhile; nor by a block where data decide which elements
     it needs, or other blocks write them.
     """
-    others = _written_by_others(trace, number)
-    if _by_one_thread(_times_by_thread(trace, number), times):
-        return others < FEW
+    if alone:
+        return _written_by_others(trace, number) < FEW
     of_data = [site for site in np.unique(requests.site[chosen]) if comes_from_data(trace, trace.sites[site])]
     gathered = costs.sectors[chosen][np.isin(requests.site[chosen], of_data)].sum()
-    return bool(2 * gathered < costs.sectors[chosen].sum() and (others < FEW or not has_grid_barriers(trace)))
+    if 2 * gathered >= costs.sectors[chosen].sum():
+        return False
+    return not has_grid_barriers(trace) or _written_by_others(trace, number) < FEW
 
 
 def _written_by_others(trace: Trace, number: int) -> float:
@@ -86,19 +84,19 @@ def _written_by_others(trace: Trace, number: int) -> float:
     return float(((writer >= 0) & ((writer != thread[~write]) | several[index[~write]])).mean())
 
 
-def _finding(trace: Trace, requests: Requests, chosen: Ints, number: int, times: float) -> Finding:
-    """Return the finding about the loads (chosen) of a buffer, so many times for each element and block."""
+def _finding(
+    trace: Trace, requests: Requests, chosen: Ints, number: int, times: float, *, alone: bool
+) -> Finding:  # fmt: skip
+    """Return the finding about the loads (chosen) of a buffer, so many times for each element and block, or thread."""
     stores, loads = trace.access_counts[number, Op.STORE], trace.access_counts[number, Op.LOAD]
-    mine = _times_by_thread(trace, number)
-    alone = _by_one_thread(mine, times)
     # What a thread loads again and stores nowhere the compiler may have kept.
     warning = not alone or bool(2 * stores >= loads)
-    count, who, remedy = (mine, "thread", LOCAL) if alone else (times, "block", SHARED)
+    who, remedy = ("thread", LOCAL) if alone else ("block", SHARED)
     shown, where = _where(trace, requests, chosen)
     name = trace.buffers[number].name
-    cause = f"{count:.3g} times over, each {who} loads the elements of {name} that it needs, {where}"
+    cause = f"{times:.3g} times over, each {who} loads the elements of {name} that it needs, {where}"
     return waste_finding(
-        trace, requests, chosen, shown, KIND, warning=warning, cause=cause, remedy=remedy, count=round(count),
+        trace, requests, chosen, shown, KIND, warning=warning, cause=cause, remedy=remedy, count=round(times),
         key=remedy,
     )  # fmt: skip
 
