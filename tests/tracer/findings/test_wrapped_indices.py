@@ -58,6 +58,10 @@ def test_rows_of_threads_that_each_begin_anew_do_not_wrap(tmp_path):
 
 
 COUNTS = """
+@cuda.jit(device=True)
+def place(number, low):
+    return int(number - low)
+
 @cuda.jit
 def kernel(x, hist, low):
     i = cuda.grid(1)
@@ -68,6 +72,7 @@ LINES = {
     "an atomic": "cuda.atomic.add(hist, x[i] - 5, 1)",
     "a variable": "k = x[i] - 5\n        cuda.atomic.add(hist, k, 1)",
     "an argument": "cuda.atomic.add(hist, x[i] - low, 1)",
+    "a function": "cuda.atomic.add(hist, place(x[i], low), 1)",
     "a store": "hist[x[i] - 5] = 1",
     "a load": "x[i] = hist[int(x[i]) - 5]",
 }

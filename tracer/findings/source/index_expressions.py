@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from ...analysis.kernel_structure import byte_column, kernel_file
 from ...model.syntax_tree import syntax_tree
@@ -32,14 +32,21 @@ def _is_atomic(node: ast.AST) -> TypeGuard[ast.Call]:
         isinstance(node, ast.Call)
         and len(node.args) > INDEX_OF_ATOMIC
         and isinstance(node.func, ast.Attribute)
-        and ast.unparse(node.func.value).rpartition(".")[2] == "atomic"
+        and last_name(node.func.value) == "atomic"
     )
+
+
+def last_name(node: ast.expr) -> str:
+    """Return the last part of a dotted name: grid of cuda.grid; "" of anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _parts_of_subscript(node: ast.Subscript) -> tuple[ast.expr, ...]:
     """Return the parts of an index, those of a[i][j] together."""
-    before = _parts_of_subscript(node.value) if isinstance(node.value, ast.Subscript) else ()
-    return before + _parts(node.slice)
+    found, value = _parts(node.slice), node.value
+    while isinstance(value, ast.Subscript):
+        found, value = _parts(value.slice) + found, value.value
+    return found
 
 
 def _parts(index: ast.expr) -> tuple[ast.expr, ...]:
@@ -54,7 +61,8 @@ def index_at(trace: Trace, site: Site) -> tuple[ast.expr, ...]:
 
 def index_text(trace: Trace, site: Site) -> str:
     """Return the index that a site uses as the source has it: row, k."""
-    return ", ".join(ast.unparse(part) for part in index_at(trace, site))
+    source = trace.sources.get(site.file, "")
+    return ", ".join(ast.get_source_segment(source, part) or "" for part in index_at(trace, site))
 
 
 @lru_cache(maxsize=64)
@@ -131,3 +139,20 @@ def _parameters_of(source: str, name: str) -> tuple[str, ...]:
 def kernel_parameters(trace: Trace) -> tuple[str, ...]:
     """Return the names of the kernel's parameters; none where its source is not known."""
     return _parameters_of(trace.sources.get(kernel_file(trace), ""), trace.kernel)
+
+
+class ShortFunction(NamedTuple):
+    """A function whose body is one `return`."""
+
+    parameters: tuple[str, ...]
+    result: ast.expr
+
+
+def short_function(source: str, name: str) -> ShortFunction | None:
+    """Return a function of a source text whose body, but for a docstring, is one `return`; None for all others."""
+    for node in ast.walk(syntax_tree(source)):
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
+                return ShortFunction(tuple(argument.arg for argument in node.args.args), body[0].value)
+    return None

@@ -14,11 +14,11 @@ from ...analysis.kernel_structure import byte_column, syntax_tree
 from ...model.array_types import Ints
 from ...model.launch import Scalar, decode
 from ...model.trace import Op, Site, Trace
-from .index_expressions import assigned, index_at, parameters
+from .index_expressions import assigned, index_at, last_name, parameters, short_function
 
 Values = NDArray[Any]  # one for each access
 Compare = Callable[[Any, Any], Any]
-DEEPEST = 20  # expressions in one another that are followed
+DEEPEST, MOST = 20, 100  # expressions in one another that are followed, and in all
 OPERATIONS: dict[type, Callable[[Values, Values], Values]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
@@ -82,12 +82,15 @@ class _Accesses:
 
     def __init__(self, trace: Trace, site: Site, rows: Ints) -> None:
         self._trace, self._site, self._rows = trace, site, rows
+        self._bound: dict[str, Values] | None = None  # values of the parameters, in a function that is called
+        self._left = MOST
         self._source = trace.sources.get(site.file, "")
         self._names = assigned(self._source, site.line)
 
     def value(self, node: ast.expr, depth: int) -> Values:
         """Return the value of an expression at each access; raises _Unknown."""
-        if depth > DEEPEST:
+        self._left -= 1
+        if depth > DEEPEST or self._left < 0:
             raise _Unknown
         if isinstance(node, ast.Subscript):
             return self._loaded(node)
@@ -98,19 +101,31 @@ class _Accesses:
         if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
             both = (self.value(side, depth + 1) for side in (node.left, node.right))
             return OPERATIONS[type(node.op)](*both)
-        if isinstance(node, ast.Call) and len(node.args) == 1:
-            return self._rounded(node, depth)
+        if isinstance(node, ast.Call):
+            return self._called(node, depth)
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
             return self._everywhere(node.value)
         raise _Unknown
 
-    def _rounded(self, node: ast.Call, depth: int) -> Values:
-        name = ast.unparse(node.func).rpartition(".")[2]
-        if name not in WHOLE:
+    def _called(self, node: ast.Call, depth: int) -> Values:
+        """Return what a call makes whole, or what a function of the file gives that has no more than a `return`."""
+        name = last_name(node.func)
+        given = [self.value(argument, depth + 1) for argument in node.args]
+        if name in WHOLE and len(given) == 1:
+            return np.asarray(WHOLE[name](given[0]))
+        function = short_function(self._source, name)
+        if function is None or len(function.parameters) != len(given):
             raise _Unknown
-        return np.asarray(WHOLE[name](self.value(node.args[0], depth + 1)))
+        outside, self._bound = self._bound, dict(zip(function.parameters, given, strict=True))
+        result = self.value(function.result, depth + 1)
+        self._bound = outside
+        return result
 
     def _named(self, name: str, depth: int) -> Values:
+        if self._bound is not None:
+            if name not in self._bound:
+                raise _Unknown
+            return self._bound[name]
         values = self._names.get(name, ())
         if len(values) == 1:
             return self.value(values[0], depth + 1)

@@ -17,6 +17,7 @@ from ...analysis.requests import Requests
 from ...model.array_types import Ints, Mask
 from ...model.syntax_tree import syntax_tree
 from ...model.trace import Buffer, Trace
+from ..source.index_expressions import last_name
 from .site_costs import rows_of
 
 NEARLY_ALL = 0.75  # of neighbours have the same step, though some wrap at an edge
@@ -100,16 +101,17 @@ def _unpacked(source: str, kernel: str) -> str:
     for function in ast.walk(syntax_tree(source)):
         if isinstance(function, ast.FunctionDef) and function.name == kernel:
             for node in ast.walk(function):
-                if isinstance(node, ast.Assign) and (text := _swapped_text(node)):
+                if isinstance(node, ast.Assign) and (text := _swapped_text(source, node)):
                     return text
     return ""
 
 
-def _swapped_text(node: ast.Assign) -> str:
+def _swapped_text(source: str, node: ast.Assign) -> str:
     target, call = node.targets[0], node.value
-    if not (isinstance(target, ast.Tuple) and isinstance(call, ast.Call) and len(target.elts) in (2, 3)):
+    if not (isinstance(target, ast.Tuple) and isinstance(call, ast.Call) and last_name(call.func) == "grid"):
         return ""
-    if ast.unparse(call.func).rpartition(".")[2] != "grid":
+    names = [name.id for name in target.elts if isinstance(name, ast.Name)]
+    if len(names) != len(target.elts) or len(names) not in (2, 3):
         return ""
-    x, y, *others = map(ast.unparse, target.elts)
-    return f"`{', '.join([y, x, *others])} = {ast.unparse(call)}` on line {node.lineno}"
+    x, y, *others = names
+    return f"`{', '.join([y, x, *others])} = {ast.get_source_segment(source, call)}` on line {node.lineno}"
