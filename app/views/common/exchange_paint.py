@@ -15,6 +15,7 @@ from ....tracer.model.trace import WARP
 from ...widgets.theme import Theme, contrasting
 from .drawing import CENTRE, LEFT, MIDDLE, RIGHT, width_of, write
 from .geometry import Box
+from .wording import plural
 
 LANES = 4.6  # lines of text that the picture is high
 WIDEST = 24.0  # pixels, a lane
@@ -70,6 +71,22 @@ def draw_exchange(painter: QPainter, box: Box, data: ExchangeData, theme: Theme)
     text = _vote_text(data) if data.kind == "vote" else "the lanes compare their values"
     below = QRectF(rows[0][0].left(), rows[0][0].bottom() + theme.px(5), WARP * wide, tall)
     write(painter, below, text, theme.font(12, bold=True), theme.colour("text"), LEFT | MIDDLE)
+
+
+def part_text(data: ExchangeData) -> str:
+    """Return which part the selected lane takes: lane 0 gets the value of lane 8, and gives its own to lane 4."""
+    lane = data.chosen
+    if not data.came[lane]:
+        return f"Lane {lane} takes no part."
+    if data.kind == "vote":
+        return f"Lane {lane} says {'yes' if data.votes[lane] == 1 else 'no'}."
+    if data.kind == "match":
+        return f"Lane {lane} compares its value with those of the others."
+    giver, takers = int(data.givers[lane]), np.flatnonzero(data.givers == lane)
+    takers = takers[takers != lane]
+    gets = "keeps its own value" if giver == lane else f"gets the value of lane {giver}"
+    gives = f", and gives its own to {plural(len(takers), 'lane')}" if len(takers) else ""
+    return f"Lane {lane} {gets}{gives}."
 
 
 def _vote_text(data: ExchangeData) -> str:

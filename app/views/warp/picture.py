@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ....tracer.model.trace import WARP
 from ...widgets.theme import Theme
+from ..common.exchange_paint import LANES, ExchangeData, draw_exchange
+from ..common.geometry import Box
 from ..common.view import guarded
 from .lanes import Lanes
 from .layout import WarpLayout, warp_layout
@@ -30,6 +32,7 @@ class WarpPicture(QWidget):
         super().__init__(parent)
         self.theme = theme
         self.lanes: Lanes | None = None
+        self.exchange: ExchangeData | None = None
         self.chosen, self.lane, self.target = -1, -1, -1
         self._layout: tuple[object, WarpLayout] | None = None
         self.setMouseTracking(True)
@@ -42,6 +45,11 @@ class WarpPicture(QWidget):
         if lanes is not self.lanes:
             self._point(-1, -1)
         self.lanes, self.chosen = lanes, chosen
+        self.update()
+
+    def show_exchange(self, exchange: ExchangeData | None) -> None:
+        """Draw what lanes give each other in place of a request; None for the request again."""
+        self.exchange = exchange
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
@@ -75,6 +83,11 @@ class WarpPicture(QWidget):
         if self.lanes is None:
             return
         painter = QPainter(self)
+        if self.exchange is not None:
+            high = min(float(self.height()), self.theme.px(17) * 1.6 * LANES)
+            draw_exchange(painter, Box(0, 0, self.width() - 1, high), self.exchange, self.theme)
+            painter.end()
+            return
         scene = WarpScene(self.lanes, self.layout_now(), self.theme, self.chosen, *self._stressed())
         paint_scene(painter, scene)
         paint_captions(painter, scene)
@@ -105,7 +118,7 @@ class WarpPicture(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Stress what is under the pointer."""
-        if self.lanes is not None:
+        if self.lanes is not None and self.exchange is None:
             x, y = event.position().toTuple()
             lane, target = self.layout_now().lane_at(x, y), self.layout_now().target_at(x, y)
             self._point(-1 if lane is None else lane, -1 if target is None else target)
@@ -122,7 +135,7 @@ class WarpPicture(QWidget):
 
     def lane_under(self, position: QPointF) -> int:
         """Return the lane with a thread at a position, -1 for none."""
-        if self.lanes is None:
+        if self.lanes is None or self.exchange is not None:
             return -1
         x, y = position.toTuple()
         lane, piece = self.layout_now().lane_at(x, y), self.layout_now().slice_at(x, y)

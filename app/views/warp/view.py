@@ -19,13 +19,15 @@ from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.flow_layout import FlowLayout
-from ...widgets.patterns import swatch
+from ...widgets.patterns import EXCHANGE, swatch
 from ...widgets.plain_text import PlainLabel, RichLabel, markup, plain_tip
 from ...widgets.theme import Theme, ink_palette
 from ..common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
+from ..common.descriptions import exchange_text
+from ..common.exchange_paint import exchange_data, part_text
 from ..common.heat import waste_of
 from ..common.view import View
-from ..common.wording import EXACT
+from ..common.wording import EXACT, block_text
 from . import lanes_text as words
 from .lanes import Lanes, idle_lanes, lanes_of
 from .picture import WarpPicture
@@ -188,6 +190,26 @@ class WarpView(View):
         self.picture.show_lanes(lanes, self._lane(lanes))
         figures = self.say(words.sentence(words.figures(lanes))) if lanes else ""
         self.setAccessibleDescription(f"{self.title.text()}, {self.whose.text()}: {figures}")
+        self._show_exchange(state)
+
+    def _show_exchange(self, state: str) -> None:
+        """Show what the lanes of the warp give each other now, if they do, in place of its last request."""
+        data = None
+        if self.session and state == "exchange" and self._choice == "now":
+            exchanges, (warp, lane) = self.session.requests.exchanges, divmod(self.selection.thread, WARP)
+            found = exchanges.of(self.selection.block, warp, int(self.moment))
+            data = exchange_data(exchanges, found, lane)
+            line = self.session.trace.sites[int(exchanges.site[found])].line
+            self.title.setText(self.say(f"{data.kind.capitalize()}, line {line}"))
+            block = block_text(self.session.trace, self.selection.block)
+            self.whose.setText(self.say(f"warp {warp} of {block}, moment {int(self.moment):,}"))
+            text = exchange_text(self.session, found)
+            self.setAccessibleDescription(self.say(f"{self.title.text()}, {self.whose.text()}: {text}"))
+            self.figures.hide()
+            self.state.hide()
+            self.sign.setPixmap(swatch(EXCHANGE, self.theme.px(13), self.theme, self.devicePixelRatioF()))
+            self.sign.setVisible(True)
+        self.picture.show_exchange(data)
         self._tell()
 
     def _name_parts(self) -> None:
@@ -224,7 +246,9 @@ class WarpView(View):
         """Say in words what is under the pointer, else what the selected lane does."""
         lanes, lane, target = self._shown, self.picture.lane, self.picture.target
         text = ""
-        if lanes is not None and target >= 0:
+        if self.picture.exchange is not None:
+            text = part_text(self.picture.exchange)
+        elif lanes is not None and target >= 0:
             text = words.target_text(lanes, target)
         elif lanes is not None and max(lane, self.picture.chosen) >= 0:
             text = words.lane_text(lanes, lane if lane >= 0 else self.picture.chosen)

@@ -11,7 +11,7 @@ from sessions import picture
 from tilescope.app.model.session import Selection, Session, build_session
 from tilescope.app.views.common.wording import buffer_text
 from tilescope.app.widgets.theme import Theme
-from views import number, show_memory, show_timeline
+from views import number, show_memory, show_timeline, show_warp
 
 COPY = """
 @cuda.jit
@@ -102,6 +102,13 @@ def test_lanes_that_give_each_other_values_are_drawn_and_told(tmp_path):
     view.render_moment(ballot, Selection(0, 2))
     assert "votes: 29 of 32 lanes say yes" in view.accessibleDescription()
     assert picture(view) == pictures[2]  # the same moment, from wherever one comes
+    warp = show_warp(session, shuffle, Selection(0, 2))
+    assert warp.title.text() == "Shuffle, line 9"
+    assert warp.description.text() == "Lane 2 gets the value of lane 18."
+    warp.render_moment(ballot, Selection(0, 1))
+    assert warp.description.text() == "Lane 1 says no."
+    warp.render_moment(session.end, Selection(0, 1))
+    assert warp.title.text().startswith("Store of out")
     timeline = show_timeline(session, shuffle)
     assert picture(timeline) != picture(show_timeline(session, session.end))
 

@@ -81,7 +81,7 @@ def _scales(
     lengths = {n: max(1, math.prod(buffers[n].shape)) for n in numbers}
     longest = max(lengths.values())
     widths = {1 << power for power in range(3, 24) if 1 << power < longest} | {
-        length for length in lengths.values() if length <= 32 or length == longest <= 64
+        length for length in lengths.values() if 8 <= length <= 32 or length == longest <= 64
     }
     for columns in _columns(numbers):
         across = (room.width + metrics.gap) / len(columns) - metrics.gap
