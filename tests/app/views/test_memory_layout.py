@@ -208,7 +208,7 @@ def test_an_image_has_a_cell_for_each_pixel(shape, dtype, is_one):
     assert ((sheet.rows, sheet.cols) == shape[:2]) == is_one
 
 
-@pytest.mark.parametrize("room", [(700, 330), (1200, 600), (420, 260)])
+@pytest.mark.parametrize("room", [(700, 330), (1200, 600), (420, 260), (1110, 560), (1110, 720)])
 def test_buffers_of_one_dimension_share_a_scale(room):
     numbers = [buffer((192,), name="src"), buffer((34,), "shared", "s"), buffer((192,), name="dst")]
     layout = arrange(numbers, {}, Box(12, 6, *room), Metrics(), stored={2})

@@ -10,14 +10,15 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from .....tracer.model.trace import Buffer
+from .....tracer.model.trace import WARP, Buffer
 from ...common.geometry import Box
 from .buffer_place import LARGEST_CELL, BufferPlace, Metrics
 from .sheet import wrapped
 
 STRETCH = 2.0  # how much higher than wide, or wider than high, a cell may be
 LEGIBLE = 14.0  # pixels: a buffer that fits a row with such cells gets them even beside millions of elements
-TORN = 1.0  # what a scale loses, as the logarithm of its cell's area, for a short buffer with half a row at its end
+TORN = 1.5  # what a scale loses, as the logarithm of its cell's area, for a short buffer with half a row at its end
+NARROW = 1.2  # what it loses where a row does not hold the elements of a warp though there are so many
 APART = 0.45  # what it loses for columns, by the logarithm of their number
 TINY = 18.0  # square pixels of a cell, below which buffers of far apart lengths part
 FAR = 8  # times that a buffer is as long as those that have another scale then
@@ -117,7 +118,8 @@ def _scale(
     cell, row = min(cell, STRETCH * row), min(row, STRETCH * cell, LARGEST_CELL)
     cell, row = (math.floor(v) if v >= 4 else v for v in (cell, row))
     torn = any(width < n < 4 * width and n % width for n in lengths.values())
-    merit = math.log(cell * row) - TORN * torn - APART * math.log(len(columns))
+    narrow = width < min(WARP, max(lengths.values()))
+    merit = math.log(cell * row) - TORN * torn - NARROW * narrow - APART * math.log(len(columns))
     return _Scale(width, columns, cell, row, least, merit)
 
 
