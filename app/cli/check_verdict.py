@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from ...tracer.processes.supervised import SharedNote
-from .findings_output import FindingCollector, FindingData, in_order, print_findings
+from .findings_output import EnginesUsed, FindingCollector, FindingData, in_order, print_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,6 +96,7 @@ class KnownSoFar:
         self._own = 0
         self._found: list[FindingData] = []
         self._launches, self._kernel = 0, ""
+        self.engines = EnginesUsed()  # none: what ran is told of programs that came to their end
 
     def begin_launch(self, launch: Launch) -> None:
         """Note that a kernel runs from now on."""
@@ -120,10 +121,6 @@ class KnownSoFar:
     def launches(self) -> int:
         """How many launches had ended."""
         return self._launches
-
-    def engines(self) -> list[str]:
-        """Return nothing: what ran is told of programs that came to their end."""
-        return []
 
     def judge(self, status: int) -> int | None:
         """Say what is known of a program whose process ended so, if a signal ended it; return the status of `check`.

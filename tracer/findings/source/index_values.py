@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.kernel_structure import byte_column, syntax_tree
+from ...analysis.kernel_structure import byte_column
 from ...model.array_types import Ints
 from ...model.launch import Scalar, decode
+from ...model.syntax_tree import syntax_tree
 from ...model.trace import Op, Site, Trace
 from .index_expressions import assigned, index_at, last_name, parameters, short_function
 
