@@ -10,6 +10,7 @@ import builtins
 import contextlib
 import dis
 import functools
+import inspect
 import marshal
 import sys
 from collections.abc import Callable, Container, Iterable
@@ -49,7 +50,7 @@ TYPE_MODULES = ("numba.core.types", "numba.cuda.types")
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 MOST = 256  # elements of a list, set or dict that are looked at, and functions of a kernel
 DEEPEST = 20  # values in values
-FAILURES = (AttributeError, KeyError, OSError, RuntimeError, SyntaxError, TypeError, ValueError)
+MOST_KERNELS = 1000  # whose questions are kept
 GLOBAL_OPS = ("LOAD_GLOBAL", "LOAD_NAME")
 ATTRIBUTE_OPS = ("LOAD_ATTR", "LOAD_METHOD")
 JIT_OPTIONS = ("inline", "fastmath", "forceinline")  # of a decorator, which matter to the compiler
@@ -59,16 +60,28 @@ def question_of_call(kernel: Any, arguments: Iterable[Any]) -> Question:
     """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
     try:
         describer = _Describer()
-        number = describer.function(kernel.fn, "kernel", kernel)
-        assert number == FunctionNumber(0)
         passed = tuple(map(describer.argument, arguments))
-        if getattr(kernel, "extensions", None):
-            passed = (Missing("arguments pass through extensions"),)
-        if _has_memory():
-            passed = (Missing("memory for new arrays is enabled"),)
+        number = describer.function(kernel.fn, "kernel", kernel)
+        why = _not_described(kernel, len(passed))
+        if why or not isinstance(number, FunctionNumber):
+            return _unknown(why or "a kernel that is no function")
         return Question(tuple(describer.functions), passed)
-    except FAILURES as error:  # objects of the program's may answer as they like
-        return Question((), (Missing(f"{type(error).__name__}: {error}"),))
+    except Exception as error:  # noqa: BLE001  # objects of the program's may answer as they like
+        return _unknown(f"{type(error).__name__}: {error}")
+
+
+def _unknown(why: str) -> Question:
+    return Question((), (Missing(why),))
+
+
+def _not_described(kernel: Any, arguments: int) -> str:
+    """Return why a call with so many arguments is more than the kernel's code and their types, "" where it is not."""
+    code = kernel.fn.__code__
+    if arguments != code.co_argcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return "arguments that are not one for each parameter"
+    if getattr(kernel, "extensions", None):
+        return "arguments pass through extensions"
+    return "memory for new arrays is enabled" if _has_memory() else ""
 
 
 def remember_signatures(jit: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,7 +90,7 @@ def remember_signatures(jit: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(jit)
     def remembering(func_or_sig: Any = None, *arguments: Any, **options: Any) -> Any:
         made = jit(func_or_sig, *arguments, **options)
-        if func_or_sig is None or isinstance(func_or_sig, FunctionType) or not isinstance(made, FunctionType):
+        if func_or_sig is None or hasattr(made, "fn") or not callable(made):  # without a signature
             return made
 
         def decorate(function: Any) -> Any:
@@ -103,12 +116,15 @@ class LaunchedKernels:
     def question(self, kernel: Any, arguments: Iterable[Any]) -> Question:
         """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
         try:
-            key = kernel.fn, *map(_Describer().argument, arguments)
+            given = str(getattr(kernel, SIGNATURE, ""))
+            key = kernel.fn, given, *map(_Describer().argument, arguments)
             if key not in self._known:
+                if len(self._known) >= MOST_KERNELS:  # a program that makes new ones for each launch
+                    self._known.clear()
                 self._known[key] = question_of_call(kernel, arguments)
             return self._known[key]
-        except FAILURES as error:  # a kernel or an argument of a kind of its own
-            return Question((), (Missing(f"{type(error).__name__}: {error}"),))
+        except Exception as error:  # noqa: BLE001  # a kernel or an argument of a kind of its own
+            return _unknown(f"{type(error).__name__}: {error}")
 
 
 class _Describer:
@@ -130,6 +146,8 @@ class _Describer:
         """Return the number of a function, which is described where it was not before."""
         if not isinstance(function, FunctionType):
             return Missing("a kernel that is no function")
+        if function.__kwdefaults__:
+            return Missing("defaults of parameters that have names alone")
         if id(function) in self._numbers:
             return self._numbers[id(function)]
         if len(self._made) >= MOST:

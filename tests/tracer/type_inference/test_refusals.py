@@ -15,7 +15,7 @@ import pytest
 
 from tilescope.tracer.findings.not_compiled import refusal_message
 from tilescope.tracer.type_inference.client import TypeInference
-from tilescope.tracer.type_inference.live_kernel import question_of_call, remember_signatures
+from tilescope.tracer.type_inference.live_kernel import LaunchedKernels, question_of_call, remember_signatures
 
 DATA = Path(__file__).parents[2] / "data" / "compiler"
 HAS_NUMBA_CUDA = importlib.util.find_spec("numba_cuda") is not None
@@ -155,3 +155,30 @@ def test_correct_kernels_are_told_nothing(told, name):
     question, answer = told[1][name]
     assert answer.refusal is None
     assert bool(question.missing()) == (name in NOT_ASKED), question.missing()
+
+
+class Awkward:
+    """Something that answers nothing."""
+
+    def __getattr__(self, name):
+        raise OSError(name)
+
+
+def test_nothing_that_a_program_passes_ends_it(tmp_path):
+    """What can't be described is not asked about, and says why; the program goes on."""
+    path = tmp_path / "kernels_of_test.py"
+    path.write_text((DATA / "correct_kernels.py").read_text())
+    module, known = imported(path), LaunchedKernels()
+    for arguments in [
+        (),
+        (FLOATS,),
+        (Awkward(), FLOATS, 3),
+        (FLOATS, FLOATS, object()),
+        (FLOATS, [FLOATS], 3),
+    ]:
+        assert known.question(module.ok_guarded, arguments).missing()
+    assert known.question(Awkward(), ()).missing() and known.question(None, ()).missing()
+    assert known.question(module.ok_guarded, (FLOATS, FLOATS, 3)) is known.question(
+        module.ok_guarded, (FLOATS[:4], FLOATS[1:], 5)
+    )
+    assert not known.question(module.ok_guarded, (FLOATS, FLOATS, 3)).missing()
