@@ -11,6 +11,7 @@ from typing import Self
 
 from .time_estimate import duration_text, left_text
 
+LAST_WORD = 1.0  # seconds that a notice may take to be written
 FIRST_NOTICE = 5.0  # seconds; each further one comes after twice as long
 
 
@@ -22,6 +23,7 @@ class LongLaunch:
         self._done = self._of = 0
         self._over = threading.Event()
         self._start = time.monotonic()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
 
     def report(self, done: int, of: int) -> None:
         """Take in that `done` of `of` blocks are done."""
@@ -29,13 +31,15 @@ class LongLaunch:
 
     def __enter__(self) -> Self:
         with suppress(RuntimeError):  # no thread is to be had: nothing is told then
-            threading.Thread(target=self._watch, daemon=True).start()
+            self._watcher.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._over.set()
+        if self._watcher.is_alive():
+            self._watcher.join(LAST_WORD)  # a program that forks next finds no thread of ours
 
     def _watch(self) -> None:
         while not self._over.wait(self._start + self._after - time.monotonic()):
