@@ -210,8 +210,7 @@ class FindingCollector:
     """What `tilescope check` has found: what has one cause is one finding, in however many places and launches."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, ...], list[FindingData]] = {}
-        self._launches: dict[tuple[str, ...], set[int]] = {}
+        self._found: dict[tuple[str, ...], _Cause] = {}
         self._kernels: list[Kernel] = []
         self.engines = EnginesUsed()
         self._also: list[int] = []  # blocks of the launch to come that were examined by themselves
@@ -247,13 +246,12 @@ class FindingCollector:
 
     def _add(self, findings: list[FindingData], launch: int) -> None:
         for finding in findings:
-            cause = self._cause_of(finding, launch)
-            self._found.setdefault(cause, []).append(finding | {"kernel": self._kernels[launch][0]})
-            self._launches.setdefault(cause, set()).add(launch)
+            named = finding | {"kernel": self._kernels[launch][0]}
+            self._found.setdefault(self._cause_of(finding, launch), _Cause(named)).add(named, launch)
 
     def found(self) -> list[FindingData]:
         """Return what is known while the program runs."""
-        return [_one(some, len(self._launches[cause])) for cause, some in self._found.items()]
+        return [cause.told() for cause in self._found.values()]
 
     @property
     def launches(self) -> int:
@@ -278,21 +276,41 @@ def public(finding: FindingData) -> FindingData:
     return {key: value for key, value in finding.items() if key not in INTERNAL}
 
 
-def _one(findings: list[FindingData], launches: int) -> FindingData:
-    """Return one finding for those of one cause in several launches: the first of the worst, and all places."""
-    from ...tracer.model.finding import SEVERITIES, Place, message_of
+class _Cause:
+    """What has one cause in several launches: the first of the worst findings, and all places."""
 
-    # Of what is so by itself, such as a type, how often it was launched says nothing.
-    first = min(findings, key=lambda f: SEVERITIES.index(f["severity"]))
-    here = (first["file"], first["line"], first["name"])
-    places = [(f["file"], f["line"], f["name"]) for f in findings]
-    places += [(p["file"], p["line"], p["name"]) for f in findings for p in f["places"]]
-    others = sorted({place for place in places if place != here})
-    also = [Place("" if file == first["file"] else file, line, name) for file, line, name in others]
-    return public(first) | {
-        "message": message_of(first["statement"], also, launches if first["threads"] else 1), "launches": launches,
-        "places": [{"file": file, "line": line, "name": name} for file, line, name in others],
-    }  # fmt: skip
+    def __init__(self, first: FindingData) -> None:
+        self._worst = first
+        self._places: set[tuple[str, int, str]] = set()
+        self._launches, self._last = 0, -1
+
+    def add(self, finding: FindingData, launch: int) -> None:
+        """Take in a finding of a launch; of one launch all come before those of the next."""
+        from ...tracer.model.finding import SEVERITIES
+
+        if SEVERITIES.index(finding["severity"]) < SEVERITIES.index(self._worst["severity"]):
+            self._worst = finding
+        self._places.add(_place(finding))
+        self._places.update(_place(place) for place in finding["places"])
+        self._launches += launch != self._last
+        self._last = launch
+
+    def told(self) -> FindingData:
+        """Return them as one finding."""
+        from ...tracer.model.finding import Place, message_of
+
+        worst, others = self._worst, sorted(self._places - {_place(self._worst)})
+        also = [Place("" if file == worst["file"] else file, line, name) for file, line, name in others]
+        # Of what is so by itself, such as a type, how often it was launched says nothing.
+        launches = self._launches if worst["threads"] else 1
+        return public(worst) | {
+            "message": message_of(worst["statement"], also, launches), "launches": self._launches,
+            "places": [{"file": file, "line": line, "name": name} for file, line, name in others],
+        }  # fmt: skip
+
+
+def _place(finding: FindingData) -> tuple[str, int, str]:
+    return finding["file"], finding["line"], finding["name"]
 
 
 def print_findings(findings: list[FindingData], form: str, output: TextIO, none: str = "no findings") -> None:

@@ -65,23 +65,29 @@ def index_text(trace: Trace, site: Site) -> str:
     return ", ".join(ast.get_source_segment(source, part) or "" for part in index_at(trace, site))
 
 
-@lru_cache(maxsize=64)
-def assigned(source: str, line: int) -> dict[str, tuple[ast.expr, ...]]:
-    """Return what is assigned to each name in the innermost function around a line; of `a, b = f()` the call."""
-    function = _function(source, line)
-    found: dict[str, tuple[ast.expr, ...]] = {}
-    for name, value in _assignments(function) if function else ():
-        found[name] = (*found.get(name, ()), value)
-    return found
+@lru_cache(maxsize=16)
+def _functions(source: str) -> tuple[ast.FunctionDef, ...]:
+    return tuple(node for node in ast.walk(syntax_tree(source)) if isinstance(node, ast.FunctionDef))
 
 
 def _function(source: str, line: int) -> ast.FunctionDef | None:
     """Return the innermost function around a line."""
-    around = [
-        node for node in ast.walk(syntax_tree(source))
-        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
-    ]  # fmt: skip
+    around = [f for f in _functions(source) if f.lineno <= line <= (f.end_lineno or 0)]
     return max(around, key=lambda function: function.lineno, default=None)
+
+
+def assigned(source: str, line: int) -> dict[str, tuple[ast.expr, ...]]:
+    """Return what is assigned to each name in the innermost function around a line; of `a, b = f()` the call."""
+    function = _function(source, line)
+    return _assigned_in(function) if function else {}
+
+
+@lru_cache(maxsize=64)
+def _assigned_in(function: ast.FunctionDef) -> dict[str, tuple[ast.expr, ...]]:
+    found: dict[str, tuple[ast.expr, ...]] = {}
+    for name, value in _assignments(function):
+        found[name] = (*found.get(name, ()), value)
+    return found
 
 
 def _assignments(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
@@ -128,17 +134,10 @@ def parameters(source: str, line: int) -> tuple[str, ...]:
     return tuple(argument.arg for argument in function.args.args) if function else ()
 
 
-@lru_cache(maxsize=64)
-def _parameters_of(source: str, name: str) -> tuple[str, ...]:
-    functions = [
-        f for f in ast.walk(syntax_tree(source)) if isinstance(f, ast.FunctionDef) and f.name == name
-    ]
-    return tuple(argument.arg for argument in functions[-1].args.args) if functions else ()
-
-
 def kernel_parameters(trace: Trace) -> tuple[str, ...]:
     """Return the names of the kernel's parameters; none where its source is not known."""
-    return _parameters_of(trace.sources.get(kernel_file(trace), ""), trace.kernel)
+    functions = [f for f in _functions(trace.sources.get(kernel_file(trace), "")) if f.name == trace.kernel]
+    return tuple(argument.arg for argument in functions[-1].args.args) if functions else ()
 
 
 class ShortFunction(NamedTuple):
@@ -150,8 +149,8 @@ class ShortFunction(NamedTuple):
 
 def short_function(source: str, name: str) -> ShortFunction | None:
     """Return a function of a source text whose body, but for a docstring, is one `return`; None for all others."""
-    for node in ast.walk(syntax_tree(source)):
-        if isinstance(node, ast.FunctionDef) and node.name == name:
+    for node in _functions(source):
+        if node.name == name:
             body = node.body[1:] if ast.get_docstring(node) is not None else node.body
             if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
                 return ShortFunction(tuple(argument.arg for argument in node.args.args), body[0].value)
