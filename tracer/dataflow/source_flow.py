@@ -12,6 +12,7 @@ from .carried import Share as Share
 from .walk import GaveUp, Walk
 
 LONGEST = 400_000  # letters of a source text, beyond which nobody reads it
+CALLS = 3  # of a function, after which a further one finds what the one before did
 MOST_STORES = 200  # of a program; one with more was written by a program, and is not followed
 
 Flow = Mapping[
@@ -45,7 +46,15 @@ def _flow_of(tree: ast.Module, source: str, kernel: str) -> Flow | None:
     stores = _stores(functions)
     if len(stores) > MOST_STORES:
         return None
-    found = {place: _reaching(root, known, place) for place in stores}
+    handed = _handed_on(tree)
+    found = {}
+    for place in stores:
+        starts = [
+            (root, True),
+            *((f, handed[f.name]) for f in known.values() if f.name in handed and _holds(f, place)),
+        ]
+        reaching = (_reaching(start, known, place, once=once) for start, once in starts)
+        found[place] = next((values for values in reaching if values is not None), {})
     return {
         _in_characters(place, lines): {_in_characters(p, lines): carried for p, carried in values.items()}
         for place, values in found.items()
@@ -68,10 +77,31 @@ def _stores(functions: list[ast.FunctionDef]) -> set[Place]:
     }
 
 
-def _reaching(root: ast.FunctionDef, known: Mapping[str, ast.FunctionDef], place: Place) -> Values:
-    """Return what a store writes of each load, over all ways that lead to it."""
+def _handed_on(tree: ast.Module) -> dict[str, bool]:
+    """Return the functions that are handed to others to be called, and whether each call is a thread's only one."""
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    values = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called)
+    targets = {id(k.value) for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg == "target"}
+    return {name.id: id(name) in targets for name in values if isinstance(name.ctx, ast.Load)}
+
+
+def _holds(function: ast.FunctionDef, place: Place) -> bool:
+    return function.lineno <= place[0] <= (function.end_lineno or 0)
+
+
+def _reaching(
+    root: ast.FunctionDef, known: Mapping[str, ast.FunctionDef], place: Place, *, once: bool
+) -> Values | None:
+    """Return what a store writes of each load, over all ways that lead to it; None where none does.
+
+    once: whether the function is called once by each thread; else what a call leaves behind meets the next one's.
+    """
     found: list[Values] = []
-    Walk(known, place, found.append).function(root, ())
+    walk = Walk(known, place, found.append)
+    for _ in range(1 if once else CALLS):
+        walk.function(root, ())
+    if not found:
+        return None
     result: Values = {}
     for values in found:
         for load, carried in values.items():

@@ -222,7 +222,18 @@ class Walk:
     def _of_Lambda(self, node: ast.Lambda) -> Values:
         raise GaveUp
 
-    _of_ListComp = _of_SetComp = _of_DictComp = _of_GeneratorExp = _of_Lambda
+    def _of_ListComp(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Values:
+        """Return what a comprehension may carry, as if it were made in no round, in one or in more."""
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        parts += [part for g in node.generators for part in (g.iter, *g.ifs)]
+        found: list[Values] = []
+        for _ in range(2):
+            before = self._paths.copy()
+            found += self._values(parts)
+            self._paths = joined([before, self._paths])
+        return doubtful(united(found))
+
+    _of_SetComp = _of_DictComp = _of_GeneratorExp = _of_ListComp
 
     def _of_NamedExpr(self, node: ast.NamedExpr) -> Values:
         values = self._value(node.value)

@@ -47,6 +47,8 @@ BODIES = {
     "a function that stores": ("put(out, i, a[i])", {"a[i]": (ALL, ALL)}),
     "a function that loads": ("out[i] = get(a, i) + 1", {"x[k]": (ALL, ALL)}),
     "a function of elsewhere": ("out[i] = other(a[i])", {"a[i]": (SOME, SOME)}),
+    "a function handed on": ("each(body, n)", {"a[k]": (ALL, ALL)}),
+    "a list": ("v = [a[k] for k in range(3)]\nout[i] = v[1]", {"a[k]": (NONE, SOME)}),
     "a break": (
         "v = 0\nfor k in range(n):\n    if c:\n        break\n    v = a[k]\nout[i] = v",
         {"a[k]": (NONE, ALL)},
@@ -74,7 +76,10 @@ def places(text, wanted):
 @pytest.mark.parametrize("name", BODIES)
 def test_what_reaches_a_store(name):
     body, expected = BODIES[name]
-    text = f"{FUNCTIONS}\ndef kernel(a, b, out, n, c):\n    i = j = 0\n{textwrap.indent(body, '    ')}\n"
+    inner = "    def body(k):\n        out[k] = a[k]\n" if name == "a function handed on" else ""
+    text = (
+        f"{FUNCTIONS}\ndef kernel(a, b, out, n, c):\n    i = j = 0\n{inner}{textwrap.indent(body, '    ')}\n"
+    )
     flow = flow_of(text, "kernel")
     assert flow is not None
     target = {"an atomic": "cuda.atomic", "a function that stores": "x[k] = v"}.get(name, "out[")
