@@ -44,6 +44,9 @@ SIGNATURE = "_tilescope_signature"  # what a kernel remembers of its decorator (
 MARSHAL_VERSION = 2  # without references, which would make equal values differ
 LIBRARIES = ("cmath", "math", "numba", "numpy", "operator")
 TYPEOFS = ("numba.core.typing.typeof", "numba.cuda.typing.typeof")
+CUDA_PATH = "_cuda_path"  # where a name of `cuda` that was taken out of it remembers which it is
+CUDA_MODULES = ("numba.cuda", "numba.cuda.libdevice", "numba.cuda.random")
+SIMULATORS = ("numba.", "numpy.", f"{__name__.partition('.')[0]}.tracer.")
 TRANSFERS = ("In", "Out", "InOut")  # how arrays are passed
 CONFIGS = ("numba.core.config", "numba.cuda.core.config")
 TYPE_MODULES = ("numba.core.types", "numba.cuda.types")
@@ -282,6 +285,8 @@ class _Describer:
         library = _library_object(value)
         if library is not None:
             return library
+        if _is_part_of_simulator(value):
+            return Missing("a part of the simulator")
         if _is_registered(value):
             return Missing("a function that the program taught Numba")
         if hasattr(value, "fn") and hasattr(value, "_device"):  # of the simulator
@@ -389,6 +394,15 @@ def _library_object(value: Any) -> Value | None:
     return _of_cuda(value)
 
 
+def _is_part_of_simulator(value: Any) -> bool:
+    """Return whether something is Numba's or ours, and stands for what a GPU's program has in its place."""
+    places = {str(getattr(value, "__module__", "")), type(value).__module__}
+    kernels = hasattr(value, "fn") or hasattr(
+        value, "py_func"
+    )  # which are functions of the user's, in a class of ours
+    return not kernels and any(place.startswith(SIMULATORS) for place in places)
+
+
 def _named(module: Any, name: str, value: Any) -> bool:
     found = vars(sys.modules.get(str(module), ModuleType(""))).get(name)
     return found is value
@@ -396,12 +410,15 @@ def _named(module: Any, name: str, value: Any) -> bool:
 
 def _of_cuda(value: Any) -> Value | None:
     """Return what stands in the simulator for something of numba.cuda's."""
-    cuda = sys.modules.get("numba.cuda")
     if isinstance(value, ModuleType) or value is None:
         return None
-    for name, one in vars(cuda).items() if cuda else ():
-        if one is value and not name.startswith("_"):
-            return Library("numba.cuda", name)
+    taken_out = getattr(value, "__dict__", {}).get(CUDA_PATH)
+    if isinstance(taken_out, str) and taken_out.isidentifier():
+        return Library("numba.cuda", taken_out)
+    for place in CUDA_MODULES:
+        for name, one in vars(sys.modules.get(place, ModuleType(place))).items():
+            if one is value and not name.startswith("_"):
+                return Library(place, name)
     return None
 
 

@@ -40,6 +40,8 @@ AT_SIGHT = {
 WRITABLE = "give a number, or the name of one from outside the kernel"
 # Numba's words, what is said of them, with the groups of the match in it, and what helps. The first that fits counts.
 KNOWN: tuple[tuple[str, str, str], ...] = (
+    (r"Untyped global name '(threadIdx|blockIdx|blockDim|gridDim|shared|local|const|atomic|laneid|warpsize)':"
+     r".*?<class 'type'>", "Numba knows {0} as cuda.{0} alone", "write cuda.{0}"),
     (GLOBAL + r":.*?<class 'function'>", "{0} is a Python function, which a kernel can't call",
      "decorate {0} with @cuda.jit(device=True)"),
     (GLOBAL + r":.*?<class 'builtin_function_or_method'>", "a GPU has no {0}()", ""),
