@@ -9,7 +9,7 @@ from functools import lru_cache
 from .carried import Carried as Carried
 from .carried import Place, Values
 from .carried import Share as Share
-from .walk import GaveUp, Walk
+from .walk import GaveUp, Walk, Work
 
 LONGEST = 400_000  # letters of a source text, beyond which nobody reads it
 CALLS = 3  # of a function, after which a further one finds what the one before did
@@ -46,14 +46,14 @@ def _flow_of(tree: ast.Module, source: str, kernel: str) -> Flow | None:
     stores = _stores(functions)
     if len(stores) > MOST_STORES:
         return None
-    handed = _handed_on(tree)
+    handed, work = _handed_on(tree), Work()
     found = {}
     for place in stores:
         starts = [
             (root, True),
             *((f, handed[f.name]) for f in known.values() if f.name in handed and _holds(f, place)),
         ]
-        reaching = (_reaching(start, known, place, once=once) for start, once in starts)
+        reaching = (_reaching(start, known, place, work, once=once) for start, once in starts)
         found[place] = next((values for values in reaching if values is not None), {})
     return {
         _in_characters(place, lines): {_in_characters(p, lines): carried for p, carried in values.items()}
@@ -90,14 +90,14 @@ def _holds(function: ast.FunctionDef, place: Place) -> bool:
 
 
 def _reaching(
-    root: ast.FunctionDef, known: Mapping[str, ast.FunctionDef], place: Place, *, once: bool
+    root: ast.FunctionDef, known: Mapping[str, ast.FunctionDef], place: Place, work: Work, *, once: bool
 ) -> Values | None:
     """Return what a store writes of each load, over all ways that lead to it; None where none does.
 
     once: whether the function is called once by each thread; else what a call leaves behind meets the next one's.
     """
     found: list[Values] = []
-    walk = Walk(known, place, found.append)
+    walk = Walk(known, place, found.append, work)
     for _ in range(1 if once else CALLS):
         walk.function(root, ())
     if not found:

@@ -13,7 +13,9 @@ from .carried import Paths, Place, Values, doubtful, joined, united
 
 DEEPEST = 6  # calls of functions in each other
 ROUNDS = 12  # of a loop, after which nothing new is found in any program that a person writes
-MOST_STEPS = 60_000  # nodes walked for one store, after which the walk is given up
+MOST_WORK = (
+    600_000  # nodes and what variables carry there, of all walks of a program, after which these are given up
+)
 ARITHMETIC = re.compile(r"(u?int|float|complex)(_|c|p|8|16|32|64|128)?|bool_?|abs|round|pow|divmod")
 MODULES = {"math", "cmath", "np", "numpy", "operator", "libdevice", "fp16"}
 EXCHANGES = re.compile(r"shfl\w*|\w+_sync|activemask|lanemask_lt|syncthreads\w*|syncwarp")
@@ -23,18 +25,35 @@ class GaveUp(Exception):
     """The program is too large, or does what is not followed."""
 
 
+class Work:
+    """How much may still be done for a program: the same on every machine, so that all show the same picture."""
+
+    def __init__(self, most: int = MOST_WORK) -> None:
+        self._left = most
+
+    def take(self, amount: int) -> None:
+        """Do some of it; raises GaveUp where less is left."""
+        self._left -= amount
+        if self._left < 0:
+            raise GaveUp
+
+
 class Walk:
     """A walk to one store (`place`), which tells `reached` what it writes each time that it comes there."""
 
     def __init__(
-        self, functions: Mapping[str, ast.FunctionDef], place: Place, reached: Callable[[Values], None]
+        self,
+        functions: Mapping[str, ast.FunctionDef],
+        place: Place,
+        reached: Callable[[Values], None],
+        work: Work,
     ) -> None:
-        self._functions, self._place, self._reached = functions, place, reached
+        self._functions, self._place, self._reached, self._work = functions, place, reached, work
         self._paths = Paths()
         self._frames: list[str] = []
         self._leaving: list[dict[str, list[Paths]]] = [{}]  # ways out of loops and functions, by the word
         self._returned: list[list[Values]] = [[]]
-        self._steps = self._kept = 0
+        self._kept = 0
 
     def function(self, node: ast.FunctionDef, arguments: Sequence[Values]) -> Values:
         """Walk through a function; return what it returns carries. Raises GaveUp."""
@@ -59,15 +78,13 @@ class Walk:
         self._paths.variables[self._name(name)] = values
 
     def _count(self) -> None:
-        self._steps += 1
-        if self._steps > MOST_STEPS:
-            raise GaveUp
+        self._work.take(1)
 
     def _body(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
             if self._paths.dead:
                 return
-            self._count()
+            self._work.take(1 + len(self._paths.variables))
             getattr(self, f"_do_{type(statement).__name__}", self._other)(statement)
 
     def _other(self, node: ast.stmt) -> None:
