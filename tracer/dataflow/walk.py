@@ -14,7 +14,7 @@ from .carried import Paths, Place, Values, doubtful, joined, united
 DEEPEST = 6  # calls of functions in each other
 ROUNDS = 12  # of a loop, after which nothing new is found in any program that a person writes
 # Nodes, and variables at each statement, of all walks of a program, after which these are given up.
-MOST_WORK = 8_000_000
+MOST_WORK = 3_000_000
 ARITHMETIC = re.compile(r"(u?int|float|complex)(_|c|p|8|16|32|64|128)?|bool_?|abs|round|pow|divmod")
 MODULES = {"math", "cmath", "np", "numpy", "operator", "libdevice", "fp16"}
 EXCHANGES = re.compile(r"shfl\w*|\w+_sync|activemask|lanemask_lt|syncthreads\w*|syncwarp")
