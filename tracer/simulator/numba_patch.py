@@ -121,7 +121,20 @@ def _is_cuda(value: Any) -> bool:
 
 def _function_in(value: Any) -> FunctionType | None:
     """Return the function that a device function runs, None for anything else."""
-    return value.fn if type(value).__name__ == "FakeCUDAKernel" else None
+    return value.py_func if isinstance(value, function_classes()) else None
+
+
+@functools.cache
+def function_classes() -> tuple[type, ...]:
+    """Return the classes of what `cuda.jit` and `numba.jit` make of functions, which kernels call."""
+    from numba.core.dispatcher import Dispatcher
+
+    return kernel_class(), Dispatcher
+
+
+def _call_in_kernel(function: FunctionType, arguments: tuple[Any, ...], names: dict[str, Any]) -> Any:
+    """Call a function of `numba.jit`'s as a device function."""
+    return _functions.call(function, arguments, names)
 
 
 _functions = Specialisations(SimulatorNames(lambda: sys.modules["numba.cuda"], _is_cuda, _function_in))
@@ -227,7 +240,7 @@ def install() -> None:
     )
     kernel.swapped_cuda_module = _swapped
     kernel.FakeCUDAKernel.__call__ = _positional(kernel.FakeCUDAKernel.__call__)
-    install_host(Simulator(kernel, devicearray, is_running, is_cuda_thread, module_of_kernel))
+    install_host(Simulator(kernel, devicearray, is_running, is_cuda_thread, _call_in_kernel, module_of_kernel))
     sys.modules["numba.cuda"].__getattr__ = _in_kernel  # type: ignore[method-assign]  # PEP 562
     _installed = True
 

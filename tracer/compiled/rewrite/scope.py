@@ -140,11 +140,15 @@ def _cuda_or(value: Any) -> Any:
     """Return a value, or CudaPath for `cuda`: the module, or what the simulator puts in its place meanwhile."""
     if value is sys.modules.get("numba.cuda"):
         return CudaPath()
+    if hasattr(type(value), "cuda_path"):  # a name that the program took out of `cuda`
+        return CudaPath(value.cuda_path)
     stands_in = any(base.__name__ == "FakeCUDAModule" for base in type(value).__mro__)
     return CudaPath() if stands_in else value
 
 
 def _attribute(value: Any, name: str) -> Any:
+    if value == "random" and isinstance(value, CudaPath):
+        return getattr(sys.modules.get("numba.cuda.random"), name, CudaPath(f"random.{name}"))
     if isinstance(value, CudaPath):
         return CudaPath(f"{value}.{name}" if value else name)
     parts = ("name", "value") if isinstance(value, Enum) else ()

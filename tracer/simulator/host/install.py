@@ -39,6 +39,7 @@ class Simulator(NamedTuple):
     devicearray: Any
     is_running: Callable[[], bool]  # whether a launch is under way in this thread
     in_kernel: Callable[[], bool]  # whether this is a CUDA thread, which the simulator runs
+    call_in_kernel: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]  # calls a function as a device function
     module: Callable[[], Any]  # what `cuda` is in the kernel that runs, None where none does
 
 
@@ -120,7 +121,7 @@ def _complete_kernels(simulator: Simulator, cuda: Any) -> None:
     def call(self: Any, *arguments: Any, **names: Any) -> Any:
         """Call what numba.jit compiled, or in a kernel the function that it was made of."""
         if in_kernel():
-            return self.py_func(*arguments, **names)
+            return simulator.call_in_kernel(self.py_func, arguments, names)
         return compiled_call(self, *arguments, **names)
 
     Dispatcher.__call__ = call

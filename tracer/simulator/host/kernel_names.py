@@ -29,16 +29,21 @@ class KernelName:
     """A name of `cuda`, taken out of it outside kernels; `module` gives what `cuda` is in the kernel that runs."""
 
     def __init__(self, name: str, module: Callable[[], Any]) -> None:
-        self._cuda_path, self._module = name, module
+        self._name, self._module = name, module
+
+    @property
+    def cuda_path(self) -> str:
+        """What it is called under `cuda`."""
+        return self._name
 
     def __repr__(self) -> str:
-        return f"<numba.cuda.{self._cuda_path}, for kernels>"
+        return f"<numba.cuda.{self._name}, for kernels>"
 
     def _value(self) -> Any:
         module = self._module()
         if module is None:
-            raise AttributeError(f"cuda.{self._cuda_path} means something inside a kernel only.")
-        return getattr(module, self._cuda_path)
+            raise AttributeError(f"cuda.{self._name} means something inside a kernel only.")
+        return getattr(module, self._name)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
