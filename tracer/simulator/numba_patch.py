@@ -121,7 +121,7 @@ def _is_cuda(value: Any) -> bool:
 
 def _function_in(value: Any) -> FunctionType | None:
     """Return the function that a device function runs, None for anything else."""
-    return value.py_func if isinstance(value, function_classes()) else None
+    return getattr(value, "py_func", None) if isinstance(value, function_classes()) else None
 
 
 @functools.cache
@@ -240,7 +240,9 @@ def install() -> None:
     )
     kernel.swapped_cuda_module = _swapped
     kernel.FakeCUDAKernel.__call__ = _positional(kernel.FakeCUDAKernel.__call__)
-    install_host(Simulator(kernel, devicearray, is_running, is_cuda_thread, _call_in_kernel, module_of_kernel))
+    install_host(
+        Simulator(kernel, devicearray, is_running, is_cuda_thread, _call_in_kernel, module_of_kernel)
+    )
     sys.modules["numba.cuda"].__getattr__ = _in_kernel  # type: ignore[method-assign]  # PEP 562
     _installed = True
 

@@ -66,10 +66,33 @@ class Device:
     release_primary_context = reset
 
 
+class Deallocations:
+    """Memory that waits to be freed: none, as it is freed when nothing refers to it."""
+
+    is_disabled = False
+
+    def __len__(self) -> int:
+        return 0
+
+    def clear(self) -> None:
+        """Do nothing: no memory waits."""
+
+    @contextmanager
+    def disable(self) -> Iterator[None]:
+        """Do nothing: no memory waits."""
+        yield
+
+
 class Context:
     """The context of the device, which is always current."""
 
     id = 0
+
+    def __init__(self) -> None:
+        self.deallocations = Deallocations()
+        self.allocations: dict[int, Any] = {}
+        self.modules: dict[int, Any] = {}
+        self.extras: dict[str, Any] = {}
 
     @property
     def device(self) -> Device:

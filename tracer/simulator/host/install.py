@@ -39,7 +39,9 @@ class Simulator(NamedTuple):
     devicearray: Any
     is_running: Callable[[], bool]  # whether a launch is under way in this thread
     in_kernel: Callable[[], bool]  # whether this is a CUDA thread, which the simulator runs
-    call_in_kernel: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]  # calls a function as a device function
+    call_in_kernel: Callable[
+        [Any, tuple[Any, ...], dict[str, Any]], Any
+    ]  # calls a function as a device function
     module: Callable[[], Any]  # what `cuda` is in the kernel that runs, None where none does
 
 
