@@ -15,10 +15,14 @@ from dataclasses import dataclass
 from importlib import util
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from traceback import walk_tb
 from types import ModuleType, TracebackType
 
 LARGEST_PROGRAM = 64_000_000  # bytes that are read of a script
 _LEADING = (__file__, runpy.__file__, "<frozen runpy>")  # files whose frames lead to the program
+_TRACER = f"{Path(__file__).parents[2] / 'tracer'}{os.sep}"
+_REFUSING = tuple(f"{_TRACER}{room}{os.sep}" for room in (os.path.join("simulator", "host"), "run"))  # noqa: PTH118
+_SIMULATOR = os.path.join("numba", "cuda", "simulator", "")  # noqa: PTH118  # a part of a path
 _has_folder = not sys.flags.safe_path  # whether the first place to look for modules is a script's folder
 
 
@@ -194,6 +198,22 @@ def _show(error: BaseException) -> None:
 
 
 def _theirs(steps: TracebackType | None) -> TracebackType | None:
-    while steps is not None and steps.tb_frame.f_code.co_filename in _LEADING:
+    """Return a traceback without what leads to the program, and without what is called for it between its lines.
+
+    Where an error is one of ours that nobody foresaw, what leads to it stays.
+    """
+    files = [step.f_code.co_filename for step, _ in walk_tb(steps)]
+    foreseen = not files or not files[-1].startswith(_TRACER) or files[-1].startswith(_REFUSING)
+    return _without(steps, lambda file: file in _LEADING or (foreseen and _is_ours(file)))
+
+
+def _without(steps: TracebackType | None, left_out: Callable[[str], bool]) -> TracebackType | None:
+    while steps is not None and left_out(steps.tb_frame.f_code.co_filename):
         steps = steps.tb_next
+    if steps is not None:
+        steps.tb_next = _without(steps.tb_next, left_out)
     return steps
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(_TRACER) or _SIMULATOR in file
