@@ -147,7 +147,7 @@ def _cuda_or(value: Any) -> Any:
 
 
 def _attribute(value: Any, name: str) -> Any:
-    if value == "random" and isinstance(value, CudaPath):
+    if isinstance(value, CudaPath) and value == "random":
         return getattr(sys.modules.get("numba.cuda.random"), name, CudaPath(f"random.{name}"))
     if isinstance(value, CudaPath):
         return CudaPath(f"{value}.{name}" if value else name)

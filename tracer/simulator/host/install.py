@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -48,8 +49,9 @@ class Simulator(NamedTuple):
 def install(simulator: Simulator) -> None:
     """Complete numba.cuda, whose simulator is imported."""
     cuda = sys.modules["numba.cuda"]
-    for name, value in _names(simulator, cuda).items():
-        for module in (cuda, sys.modules["numba.cuda.simulator"]):
+    sys.modules["numba.cuda.api"] = api = sys.modules["numba.cuda.simulator.api"]
+    for name, value in _names(simulator).items():
+        for module in (cuda, sys.modules["numba.cuda.simulator"], api):
             setattr(module, name, value)
     _complete_arrays(simulator)
     _complete_driver()
@@ -59,18 +61,20 @@ def install(simulator: Simulator) -> None:
     _once_imported("numba.cuda.libdevice", _complete_libdevice)
 
 
-def _names(simulator: Simulator, cuda: ModuleType) -> dict[str, Any]:
+def _names(simulator: Simulator) -> dict[str, Any]:
     """Return what stands in numba.cuda itself."""
     kernel = kernels.kernel_class(simulator.kernel.FakeCUDAKernel, simulator.is_running)
     sys.modules["numba.cuda.dispatcher"] = dispatcher = ModuleType("numba.cuda.dispatcher")
     dispatcher.CUDADispatcher = kernel  # type: ignore[attr-defined]  # for programs that ask what something is
     nothing = dict.fromkeys(("profile_start", "profile_stop"), lambda: None)
+    errors = sys.modules["numba.cuda.errors"]
     return {
         **{name: getattr(array_makers, name) for name in MAKERS},
         **{name: getattr(streams, name) for name in STREAMS},
         **{name: getattr(devices, name) for name in DEVICES},
         **{name: lacking.refusing(name) for name in lacking.LACKING},
         **nothing,
+        "profiling": nullcontext, "KernelRuntimeError": errors.KernelRuntimeError,
         "gpus": devices.GPUS, "Event": streams.Event, "MemoryInfo": devices.MemoryInfo,
         "CudaSupportError": sys.modules["numba.cuda.cudadrv.error"].CudaSupportError,
         "jit": kernels.jit_decorator(kernel, lambda: bool(getattr(_config(), "CUDA_DEBUGINFO_DEFAULT", False))),
@@ -103,9 +107,14 @@ def _complete_driver() -> None:
     }  # fmt: skip
     for name, value in parts.items():
         setattr(driver, name, value)
+    driver.FakeDriver.__getattr__ = _lacking_of_driver  # type: ignore[attr-defined]  # Numba's module
     shared.gpus = devices.GPUS  # type: ignore[attr-defined]  # Numba's module
     shared.get_context = devices.current_context  # type: ignore[attr-defined]
     shared.reset = devices.close  # type: ignore[attr-defined]
+
+
+def _lacking_of_driver(_: Any, name: str) -> Any:
+    raise AttributeError(lacking.lacking(f"driver.{name}", "there is no driver of a GPU here"))
 
 
 def _complete_kernels(simulator: Simulator, cuda: Any) -> None:

@@ -21,6 +21,7 @@ NAMES = frozenset(
     )
 )  # fmt: skip
 MODULES = ("libdevice", "random", "types")  # modules of numba.cuda whose functions kernels call
+OF_THE_DRIVER = ("devices", "driver", "nvvm")  # modules of numba.cuda.cudadrv that numba.cuda has too
 LOADS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
 STORES = ("stcg", "stcs", "stwb", "stwt")
 
@@ -65,6 +66,8 @@ def outside(name: str, module: Callable[[], Any]) -> Any:
         return KernelName(name, module)
     if name in MODULES:
         return importlib.import_module(f"numba.cuda.{name}")
+    if name in OF_THE_DRIVER:
+        return importlib.import_module(f"numba.cuda.cudadrv.{name}")
     why = LACKING.get(name) or CLASSES.get(name)
     raise AttributeError(lacking(f"cuda.{name}", why) if why else _unknown(name))
 

@@ -202,6 +202,7 @@ def jit_decorator(kernel: Any, debug_by_default: Callable[[], bool]) -> Callable
 
         return make(func_or_sig) if is_function else make
 
+    jit.__qualname__, jit.__module__ = "jit", "numba.cuda.decorators"
     return jit
 
 

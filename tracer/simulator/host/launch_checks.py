@@ -6,6 +6,7 @@ import inspect
 import numbers
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,7 +127,7 @@ def check_arguments(function: Callable[..., Any], arguments: Sequence[Any], *, c
 
     converted: whether an extension of the kernel's makes others of them.
     """
-    parameters = tuple(inspect.signature(function).parameters.values())
+    parameters = _parameters(function)
     rest = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     needed = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
     if not needed <= len(arguments) <= (len(arguments) if rest else len(parameters)):
@@ -137,6 +138,11 @@ def check_arguments(function: Callable[..., Any], arguments: Sequence[Any], *, c
         if why:
             parameter = parameters[min(place, len(parameters) - 1)].name
             raise TypeError(f"argument {parameter} of {function.__name__} is {why}.")
+
+
+@lru_cache(maxsize=256)
+def _parameters(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
+    return tuple(inspect.signature(function).parameters.values())
 
 
 def unsupported(value: Any) -> str:
