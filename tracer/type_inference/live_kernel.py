@@ -381,6 +381,8 @@ def _signature(decorated: Any, role: str) -> tuple[Value, ...]:
 
 def _library_object(value: Any) -> Value | None:
     """Return the name of what is a library's: math.sin, cuda.grid, a type of numbers."""
+    if hasattr(type(value), "cuda_path"):  # of `tracer/simulator/host/kernel_names.py`
+        return Library("numba.cuda", value.cuda_path)
     module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
     if isinstance(value, np.ufunc):
         module = "numpy"

@@ -107,7 +107,7 @@ def _complete_driver() -> None:
     }  # fmt: skip
     for name, value in parts.items():
         setattr(driver, name, value)
-    driver.FakeDriver.__getattr__ = _lacking_of_driver  # type: ignore[attr-defined]  # Numba's module
+    driver.FakeDriver.__getattr__ = _lacking_of_driver
     shared.gpus = devices.GPUS  # type: ignore[attr-defined]  # Numba's module
     shared.get_context = devices.current_context  # type: ignore[attr-defined]
     shared.reset = devices.close  # type: ignore[attr-defined]

@@ -56,7 +56,7 @@ def _late(name: str, declared: FunctionType) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         return _function(name, declared.__doc__ or "")(*arguments)
 
-    call.__name__, call.__doc__ = name, declared.__doc__
+    call.__name__, call.__module__, call.__doc__ = name, declared.__module__, declared.__doc__
     return call
 
 
