@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from ...tracer.processes.supervised import SharedNote
 from .findings_output import EnginesUsed, FindingCollector, FindingData, in_order, print_findings
+from .text_output import complain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,7 +135,7 @@ class KnownSoFar:
         if noted := self._note.read():
             self._found, self._launches, self._kernel = json.loads(noted)
         where = f" in its kernel {self._kernel}" if self._kernel else ""
-        print(f"tilescope: {cause_of_death(status)} ended the program{where}.", file=sys.stderr)
+        complain(f"{cause_of_death(status)} ended the program{where}.")
         reported = Verdict(self, ForkedLaunches(), self._name, self._form, sys.stdout).report(1)
         return reported if where else None
 

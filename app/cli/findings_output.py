@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.visible_text import visible
-from .text_output import say
+from .text_output import complain, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -203,7 +203,7 @@ class EnginesUsed:
         from ...tracer.model.finding import counted
 
         for (kernel, how), number in self._ran.items():
-            print(f"tilescope: {counted(number, 'launch')} of {kernel} {how}.", file=sys.stderr)
+            complain(f"{counted(number, 'launch')} of {kernel} {how}.")
 
 
 class FindingCollector:

@@ -103,7 +103,7 @@ def _teller(stream: TextIO | None) -> Callable[[str], None]:
 
     def tell(sentence: str) -> None:
         with suppress(OSError, ValueError):  # nobody reads it, or the program has closed it
-            print(f"tilescope: {sentence}", file=stream, flush=True)
+            complain(sentence, stream)
 
     return tell
 

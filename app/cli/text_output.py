@@ -17,9 +17,9 @@ def say(text: object, file: TextIO | None = None) -> None:
     print(visible_lines(text), file=file)
 
 
-def complain(sentence: object) -> None:
-    """Print one line on standard error, after the program's name."""
-    print(f"tilescope: {visible(sentence)}", file=sys.stderr)
+def complain(sentence: object, file: TextIO | None = None) -> None:
+    """Print one line on standard error, or what was that once, after the program's name."""
+    print(f"tilescope: {visible(sentence)}", file=file or sys.stderr, flush=True)
 
 
 def show_progress(text: str) -> None:

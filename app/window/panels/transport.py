@@ -18,6 +18,7 @@ from ...views.common.wording import coordinates_text
 from ...widgets.controls import Chip, Combo, Themed, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.patterns import EXCHANGE, WAITING
+from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from .legend import LabelLength, Legend
 from .position_label import PositionLabel
@@ -114,7 +115,7 @@ class Transport(QFrame):
         self.loop.setChecked(self.playhead.loop)
         if self.speed.currentData() != self.playhead.speed:
             self._show_speed(self.playhead.speed)
-        self.speed.setToolTip(self._speed_tip())
+        self.speed.setToolTip(plain_tip(self._speed_tip()))
 
     def _speed_tip(self) -> str:
         """Return what the speed means and, where nobody chose it, why it is what it is."""
