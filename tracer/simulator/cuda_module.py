@@ -15,6 +15,8 @@ from ..model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE, WARP
 from ..recording.bytecode_positions import assigned_name
 from ..recording.fixed_width_ints import BitFunctions
 from ..recording.warp_operations import ALL, Converge, warp_operations
+from .arithmetic.conversions import kind_of
+from .arithmetic.functions import LIKE_FLOAT32
 from .cuda_threads import Block, Index3
 from .execution import Execution
 from .host import kernel_names
@@ -144,6 +146,10 @@ def module_class(base: type, numba: SimulatorInterface) -> type:
             if n not in (1, 2, 3):
                 raise ValueError(f"cuda.grid takes 1, 2 or 3, not {n}")
             return found[0] if n == 1 else found[:n]
+
+        def cbrt(self, value: Any) -> Any:
+            single = kind_of(value) in LIKE_FLOAT32
+            return (np.float32 if single else float)(np.cbrt(float(value)))
 
         @property
         def laneid(self) -> int:

@@ -137,7 +137,14 @@ def _call_in_kernel(function: FunctionType, arguments: tuple[Any, ...], names: d
     return _functions.call(function, arguments, names)
 
 
-_functions = Specialisations(SimulatorNames(lambda: sys.modules["numba.cuda"], _is_cuda, _function_in))
+def _path_of(value: Any) -> str | None:
+    """Return the path under `cuda` that a value stands for, "" for `cuda` itself, None for anything else."""
+    if isinstance(value, kernel_names.KernelName):
+        return value._cuda_path
+    return "" if _is_cuda(value) else None
+
+
+_functions = Specialisations(SimulatorNames(lambda: sys.modules["numba.cuda"], _path_of, _function_in))
 
 
 class _NumpyOfKernels:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .functions import kind_of_type
+from .functions import LIKE_FLOAT32, kind_of_type
 from .kinds import INTS
 from .static_types import ArrayOf, CudaPath, Known, Number, StaticType, TupleOf, integer, number
 
@@ -73,6 +73,10 @@ def _of_bits(path: str, arguments: Sequence[StaticType]) -> StaticType:
     first = arguments[0] if arguments else None
     if not isinstance(first, Number):
         return None
+    if path == "cbrt":
+        return Number("float32" if first.kind in LIKE_FLOAT32 else "float64")
+    if path in ("ffs", "brev"):
+        return integer(0, (1 << 32) - 1) if first.kind != "uint64" or path == "ffs" else None
     if path in ("popc", "clz") and first.kind in INTS:
         return Number("int64" if first.kind == "int64" else "int32", 0, 64)
     return None

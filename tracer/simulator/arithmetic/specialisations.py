@@ -24,7 +24,9 @@ class SimulatorNames(NamedTuple):
     """What must be asked of the simulator."""
 
     cuda: Callable[[], Any]  # the module `cuda`
-    is_cuda: Callable[[Any], bool]  # whether a value is the module `cuda`, or stands for it
+    path_of: Callable[
+        [Any], str | None
+    ]  # the path under `cuda` that a value stands for, None for anything else
     function_in: Callable[[Any], FunctionType | None]  # what a device function runs, None for anything else
 
 
@@ -45,7 +47,9 @@ class Specialisation:
         self._bound: Any = None
         self._told: set[str] = set()  # names of which somebody has been told that they changed
         self._frozen: FunctionType | None = None
-        self._cuda = [name for name, value in names.items() if owner.simulator.is_cuda(value)]
+        paths = {name: owner.simulator.path_of(value) for name, value in names.items()}
+        self._paths = {name: CudaPath(path) for name, path in paths.items() if path is not None}
+        self._cuda = [name for name, path in self._paths.items() if not path]
         self._scope = {name: in_kernel(value) for name, value in names.items()}
         self._scope["__name__"] = function.__globals__.get("__name__", "")
         self._scope["__builtins__"] = function.__globals__.get("__builtins__", __builtins__)
@@ -55,7 +59,7 @@ class Specialisation:
 
     def value_of(self, name: str) -> Any:
         """Return what a name outside the function means; raises KeyError."""
-        return CudaPath() if name in self._cuda else self._scope[name]
+        return self._paths[name] if name in self._paths else self._scope[name]
 
     def device_function(self, value: Any) -> FunctionType | None:
         """Return the function that a device function runs, None for anything else."""
@@ -190,9 +194,9 @@ class Specialisations:
         frozen_names = self._names.setdefault(function, {})
         key = tuple(map(_without_range, types))
         if key not in frozen_names:
-            is_cuda, cuda = self.simulator.is_cuda, self.simulator.cuda()
+            path_of, cuda = self.simulator.path_of, self.simulator.cuda()
             values = current_values(function).items()
-            frozen_names[key] = {n: cuda if is_cuda(v) else frozen(v) for n, v in values}
+            frozen_names[key] = {n: cuda if path_of(v) == "" else frozen(v) for n, v in values}
         return Specialisation(self, function, types, debug=debug, names=frozen_names[key])
 
     def dispatching(self, function: FunctionType, *, debug: bool) -> Callable[..., Any]:
