@@ -21,6 +21,7 @@ from ..model.trace import Op, poison
 from ..model.user_code import UserCode
 from ..recording.fixed_width_ints import elements_as_computed
 from .allocation import FULL, Allocation, converted, end_turn
+from .arithmetic.conversions import STANDS_FOR, caster
 from .scheduler import Scheduler
 
 SMALL = 4096  # a list of offsets is looked up faster than a range, and takes more memory
@@ -381,8 +382,13 @@ def alias(view: NDArray[Any], memory: Allocation) -> RecordingArray:
     return recording(view, memory.fields[key])
 
 
-def _update(array: RecordingArray, index: Any, change: Callable[[Any], Any], frame: FrameType) -> Any:
-    """Replace one element by `change` of it and return the old value; None from `change` leaves it."""
+def _update(
+    array: RecordingArray, index: Any, change: Callable[..., Any], frame: FrameType, *given: Any
+) -> Any:
+    """Replace one element by `change` of it and what is given, which becomes a number of its type first.
+
+    Returns the old value; None from `change` leaves it.
+    """
     try:
         cell = array.cell(index)
     except OutOfBounds as access:
@@ -390,7 +396,8 @@ def _update(array: RecordingArray, index: Any, change: Callable[[Any], Any], fra
     me = end_turn(array._scheduler)
     values = array._values
     old = values[cell]
-    new = change(old)
+    kind = array._ary.dtype.name
+    new = change(old, *(map(caster(kind), given) if kind in STANDS_FOR else given))
     if new is not None:
         values[cell] = converted(new, array._memory.cells.dtype)
     buffer = array._memory.buffer * 4 + Op.ATOMIC
@@ -403,62 +410,70 @@ class Atomic:
 
     def add(self, array: Any, index: Any, value: Any) -> Any:
         """Add a value."""
-        return _update(array, index, lambda old: _python(old) + value, _frame(1))
+        return _update(array, index, lambda old, value: _python(old) + value, _frame(1), value)
 
     def sub(self, array: Any, index: Any, value: Any) -> Any:
         """Subtract a value."""
-        return _update(array, index, lambda old: _python(old) - value, _frame(1))
+        return _update(array, index, lambda old, value: _python(old) - value, _frame(1), value)
 
     def and_(self, array: Any, index: Any, value: Any) -> Any:
         """Bitwise and."""
-        return _update(array, index, lambda old: int(old) & int(value), _frame(1))
+        return _update(array, index, lambda old, value: int(old) & int(value), _frame(1), value)
 
     def or_(self, array: Any, index: Any, value: Any) -> Any:
         """Bitwise or."""
-        return _update(array, index, lambda old: int(old) | int(value), _frame(1))
+        return _update(array, index, lambda old, value: int(old) | int(value), _frame(1), value)
 
     def xor(self, array: Any, index: Any, value: Any) -> Any:
         """Bitwise exclusive or."""
-        return _update(array, index, lambda old: int(old) ^ int(value), _frame(1))
+        return _update(array, index, lambda old, value: int(old) ^ int(value), _frame(1), value)
 
     def inc(self, array: Any, index: Any, value: Any) -> Any:
         """Count up, and from `value` on start again at 0."""
-        return _update(array, index, lambda old: 0 if old >= value else int(old) + 1, _frame(1))
+        return _update(array, index, lambda old, value: 0 if old >= value else int(old) + 1, _frame(1), value)
 
     def dec(self, array: Any, index: Any, value: Any) -> Any:
         """Count down, and from 0 or above `value` start again at `value`."""
         return _update(
-            array, index, lambda old: value if old == 0 or old > value else int(old) - 1, _frame(1)
+            array,
+            index,
+            lambda old, value: value if old == 0 or old > value else int(old) - 1,
+            _frame(1),
+            value,
         )
 
     def exch(self, array: Any, index: Any, value: Any) -> Any:
         """Exchange."""
-        return _update(array, index, lambda old: value, _frame(1))
+        return _update(array, index, lambda old, value: value, _frame(1), value)
 
     def max(self, array: Any, index: Any, value: Any) -> Any:
         """Keep the larger; a nan in memory stays, a nan given changes nothing."""
-        return _update(array, index, lambda old: value if value > old else old, _frame(1))
+        return _update(array, index, lambda old, value: value if value > old else old, _frame(1), value)
 
     def min(self, array: Any, index: Any, value: Any) -> Any:
         """Keep the smaller; a nan in memory stays, a nan given changes nothing."""
-        return _update(array, index, lambda old: value if value < old else old, _frame(1))
+        return _update(array, index, lambda old, value: value if value < old else old, _frame(1), value)
 
     def nanmax(self, array: Any, index: Any, value: Any) -> Any:
         """Keep the larger, a number before a nan."""
-        return _update(array, index, lambda old: np.fmax(old, value), _frame(1))
+        return _update(array, index, lambda old, value: np.fmax(old, value), _frame(1), value)
 
     def nanmin(self, array: Any, index: Any, value: Any) -> Any:
         """Keep the smaller, a number before a nan."""
-        return _update(array, index, lambda old: np.fmin(old, value), _frame(1))
+        return _update(array, index, lambda old, value: np.fmin(old, value), _frame(1), value)
 
     def compare_and_swap(self, array: Any, old: Any, value: Any) -> Any:
         """Replace the first element if it equals `old`."""
         first = (0,) * array.ndim
-        return _update(array, first, lambda seen: value if seen == old else None, _frame(1))
+        return _update(
+            array, first, lambda seen, old, value: value if seen == old else None, _frame(1), old, value
+        )
 
     def cas(self, array: Any, index: Any, old: Any, value: Any) -> Any:
         """Replace the element if it equals `old`."""
-        return _update(array, index, lambda seen: value if seen == old else None, _frame(1))
+        return _update(
+            array, index, lambda seen, old, value: value if seen == old else None, _frame(1), old, value
+        )
 
 
 def _python(value: Any) -> Any:

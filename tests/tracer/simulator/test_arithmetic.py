@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from folders import DATA
@@ -113,3 +115,39 @@ def test_who_changes_a_frozen_global_is_told_once(tmp_path):
     assert "note: K was 3 when kernel was first compiled; on a GPU it stays 3." in told
     assert "note: TABLE was other numbers when kernel was first compiled; on a GPU it stays so." in told
     assert len(told) == len(set(told))
+
+
+ATOMICS = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def kernel(f, d, floats, doubles, ints, unsigned):
+    doubles[1] = cuda.atomic.add(doubles, 0, f[0])
+    cuda.atomic.add(doubles, 0, f[0])
+    cuda.atomic.sub(floats, 0, d[0])
+    cuda.atomic.max(doubles, 2, f[0])
+    cuda.atomic.max(floats, 1, d[0])
+    floats[2] = cuda.atomic.cas(floats, 1, d[0], 5)
+    cuda.atomic.add(ints, 0, d[1])
+    cuda.atomic.add(ints, 1, -7)
+    cuda.atomic.exch(ints, 2, f[1])
+    cuda.atomic.add(unsigned, 0, 5)
+    cuda.atomic.inc(unsigned, 1, 3)
+    cuda.atomic.dec(unsigned, 2, 3)
+
+outs = np.zeros(3, np.float32), np.zeros(3), np.zeros(3, np.int32), np.full(3, 0xFFFFFFFE, np.uint32)
+kernel[1, 1](np.array([0.1, 3.7], np.float32), np.array([0.1, 2.9]), *outs)
+for out in outs:
+    print(out.tolist())
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_an_atomic_is_given_becomes_a_number_of_the_arrays_type(tmp_path, engine):
+    path = tmp_path / "atomics.py"
+    path.write_text(ATOMICS)
+    single = float(np.float32(0.1))
+    assert [json.loads(line) for line in run(engine, path)] == [
+        [-single, 5.0, single], [2 * single, 0.0, single], [2, -7, 3], [3, 0, 3],
+    ]  # fmt: skip
