@@ -50,20 +50,10 @@ def test_bytes_do_not_wrap(tmp_path):
     assert contents(trace, "out").tolist() == ((a + np.roll(a, 1)) * a).tolist()
 
 
-UNARY = (
-    6,
-    7,
-)  # ~ and - of a byte have a byte's bits on the GPU; in the simulator it is a number of Python's by then
-
-
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
 def test_a_program_prints_what_an_h200_prints(engine):
     command = [sys.executable, "-m", "tilescope", "run", "--quiet", "--engine", engine, str(PROGRAM)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     printed, measured = json.loads(done.stdout), {k: v for k, v in MEASURED.items() if k != "device"}
-    if engine == "simulator":
-        for place in UNARY:
-            assert printed["small"][place] % 256 == measured["small"][place]
-            printed["small"][place] = measured["small"][place]
     assert printed == measured

@@ -57,10 +57,15 @@ def test_random_arithmetic_is_numbas(tmp_path, engine, seed, count):
 
 
 FROZEN = """
+from types import ModuleType
+import numba
 import numpy as np
 from numba import cuda
 
 K, TABLE, PAIR = 3, np.array([1, 2, 3], np.int32), (1, 2)
+
+config = ModuleType("config")
+config.N = 0
 
 @cuda.jit(device=True)
 def times(x):
@@ -69,7 +74,7 @@ def times(x):
 @cuda.jit
 def kernel(a):
     i = cuda.grid(1)
-    a[i] = times(a[i]) + K + TABLE[0] + PAIR[0]
+    a[i] = times(a[i]) + K + TABLE[0] + PAIR[0] + config.N + numba.cuda.warpsize - 32
 
 def adding(m):
     def later(value):
@@ -90,7 +95,7 @@ def launch(kernel, dtype):
 
 launch(kernel, np.float64)
 K, PAIR = 100, (7, 8)
-TABLE[0] = 50
+TABLE[0], config.N = 50, 1000
 launch(kernel, np.float64)
 launch(kernel, np.float32)
 closure, later = adding(1)
@@ -104,7 +109,7 @@ launch(closure, np.float64)
 def test_globals_and_closures_are_frozen_for_each_types_of_arguments(tmp_path, engine):
     path = tmp_path / "frozen.py"
     path.write_text(FROZEN)
-    assert run(engine, path) == ["8.0", "8.0", "257.0", "2.0", "2.0"]
+    assert run(engine, path) == ["8.0", "8.0", "1257.0", "2.0", "2.0"]
 
 
 def test_who_changes_a_frozen_global_is_told_once(tmp_path):

@@ -61,6 +61,9 @@ class Surroundings(Protocol):
     def value_of(self, name: str) -> Any:
         """Return what a name outside a function means; raises KeyError."""
 
+    def path_of(self, value: Any) -> str | None:
+        """Return the path under `cuda` that a value stands for, "" for `cuda` itself, None for anything else."""
+
     def device_function(self, value: Any) -> FunctionType | None:
         """Return the function that a device function runs, None for anything else."""
 
@@ -182,6 +185,9 @@ class ExpressionTyper:
             found = getattr(value, node.attr)
         except AttributeError:
             return Typed(None, node)
+        path = self.around.path_of(found)
+        if path is not None:
+            return Typed(Known(CudaPath(path)), node)
         if isinstance(found, int | float | complex) and not isinstance(found, Enum):
             computed = as_computed(found)
             return Typed(constant(computed), self.helper(computed, node))

@@ -10,13 +10,15 @@ import builtins
 import linecache
 from collections.abc import Iterator
 from functools import lru_cache
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .conversions import as_computed
+
+LIBRARIES = ("numba", "numpy", "math", "cmath", "operator")  # modules in which nobody changes a number
 
 
 class NoSource(Exception):
@@ -68,11 +70,15 @@ def current_values(function: FunctionType) -> dict[str, Any]:
 
 
 def frozen(value: Any) -> Any:
-    """Return a value that later changes of it don't reach: of arrays, a copy that can't be written to."""
+    """Return a value that later changes of it don't reach: of arrays and modules, copies."""
     if isinstance(value, np.ndarray) and value.dtype != object:
         copy = value.copy()
         copy.flags.writeable = False
         return copy
+    if isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in LIBRARIES:
+        seen = ModuleType(value.__name__)
+        seen.__dict__.update(value.__dict__)
+        return seen
     return value
 
 

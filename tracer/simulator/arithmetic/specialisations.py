@@ -61,6 +61,10 @@ class Specialisation:
         """Return what a name outside the function means; raises KeyError."""
         return self._paths[name] if name in self._paths else self._scope[name]
 
+    def path_of(self, value: Any) -> str | None:
+        """Return the path under `cuda` that a value stands for, "" for `cuda` itself, None for anything else."""
+        return self.owner.simulator.path_of(value)
+
     def device_function(self, value: Any) -> FunctionType | None:
         """Return the function that a device function runs, None for anything else."""
         return self.owner.simulator.function_in(value)
