@@ -185,9 +185,9 @@ class ExpressionTyper:
             found = getattr(value, node.attr)
         except AttributeError:
             return Typed(None, node)
-        path = self.around.path_of(found)
-        if path is not None:
-            return Typed(Known(CudaPath(path)), node)
+        under_cuda = self.around.path_of(found)
+        if under_cuda is not None:
+            return Typed(Known(CudaPath(under_cuda)), node)
         if isinstance(found, int | float | complex) and not isinstance(found, Enum):
             computed = as_computed(found)
             return Typed(constant(computed), self.helper(computed, node))

@@ -6,7 +6,6 @@ Numba takes numbers, tuples and the content of arrays into the code that it comp
 from __future__ import annotations
 
 import ast
-import builtins
 import linecache
 from collections.abc import Iterator
 from functools import lru_cache
@@ -115,8 +114,3 @@ def _is_source_of(tree: ast.FunctionDef, code: CodeType) -> bool:
     made = compile(module, code.co_filename, "exec", dont_inherit=True)
     found = next(constant for constant in made.co_consts if isinstance(constant, CodeType))
     return names_of(found) == names_of(code) and found.co_varnames == code.co_varnames
-
-
-def is_builtin(name: str) -> bool:
-    """Return whether a name that nothing else has is Python's own."""
-    return hasattr(builtins, name)

@@ -270,7 +270,7 @@ class StatementTyper(ExpressionTyper):
         iterated = self._iterated(node.iter)
 
         def head() -> ast.expr:
-            return self.target(node.target, self._given(node.iter, iterated))
+            return self.target(node.target, iterated.type)
 
         def made(target: ast.expr, body: list[Any], orelse: list[Any]) -> ast.stmt:
             return ast.For(target, iterated.node, body, orelse, None)
@@ -289,9 +289,6 @@ class StatementTyper(ExpressionTyper):
         if function == Known(zip):
             return Typed(TupleOf(tuple(parts)), found.node)
         return Typed(self.given_by(found.type), found.node)
-
-    def _given(self, node: ast.expr, iterated: Typed) -> StaticType:
-        return iterated.type
 
     def _loop(self, node: ast.For | ast.While, head: Any, made: Any, *, endless: bool = False) -> list[Any]:
         """Return a loop whose variables have types that hold in every round."""
