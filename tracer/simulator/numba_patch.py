@@ -140,7 +140,7 @@ def _call_in_kernel(function: FunctionType, arguments: tuple[Any, ...], names: d
 def _path_of(value: Any) -> str | None:
     """Return the path under `cuda` that a value stands for, "" for `cuda` itself, None for anything else."""
     if isinstance(value, kernel_names.KernelName):
-        return value._cuda_path
+        return value.cuda_path
     return "" if _is_cuda(value) else None
 
 
