@@ -52,7 +52,9 @@ class Stage(QObject):
         self._awaited: set[int] = set()  # panes whose session is being made
         self._first_selections: tuple[Selection, ...] = ()
         self._shown: dict[int, Setup] = {}  # the setup of each pane's picture
-        self._trusted: set[str] = set()
+        self._trusted: set[tuple[str, str]] = (
+            set()
+        )  # kernel and source of each launch that the user agreed to
         playhead.changed.connect(self._follow)
         jobs.ready.connect(self._take)
         jobs.progress.connect(self.waiting)
@@ -181,7 +183,7 @@ class Stage(QObject):
 
     def trust(self, pane: int, launch: Launch) -> None:
         """Run a launch whose source came with a file, and its like from now on."""
-        self._trusted.add(launch.source)
+        self._trusted.add((launch.kernel, launch.source))
         moment = self.playhead.moment
         self._start, self._first_selections = (lambda _: moment), tuple(self.selections)
         self._set(pane, msgspec.structs.replace(_scheduled_as(self.setups[pane], launch), rerun=True))
@@ -192,7 +194,9 @@ class Stage(QObject):
         """Return whether a launch is one of the catalogue's, or its source one that the user agreed to run."""
         scenario = scenario_of(launch)
         own = scenario is not None and scenario.kernel == launch.kernel
-        return launch.source in self._trusted or (own and kernel_source(launch.kernel)[1] == launch.source)
+        return (launch.kernel, launch.source) in self._trusted or (
+            own and kernel_source(launch.kernel)[1] == launch.source
+        )
 
     def _follow(self) -> None:
         self._fit_selections()
