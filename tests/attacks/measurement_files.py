@@ -67,10 +67,10 @@ def mutant(number: int, content: bytes) -> tuple[str, bytes]:
 def examine(path: Path) -> str:
     """Open a file as `export timings --from` does, and build every chart of it."""
     from tilescope.app.charts.build import build
-    from tilescope.app.charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, subject_named
+    from tilescope.app.charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, subject_of_key
     from tilescope.app.charts.sources import Source
     from tilescope.app.charts.vocabulary import in_words, words_of
-    from tilescope.tracer.measure.measurement import KINDS, MeasurementError, load
+    from tilescope.tracer.measure.measurement import TIMING_KINDS, MeasurementError, load
 
     try:
         measurement = load(path)
@@ -79,9 +79,9 @@ def examine(path: Path) -> str:
     source = Source(path, measurement)
     str(source.line)
     for chart in CHARTS:
-        for kind in KINDS:
+        for kind in TIMING_KINDS:
             names = LADDER if chart == "ladder" else DEFAULT_SUBJECTS
-            choice = Choice(chart=chart, subjects=tuple(map(subject_named, names)), kind=kind)
+            choice = Choice(chart=chart, subjects=tuple(map(subject_of_key, names)), kind=kind)
             in_words(build([source], choice), words_of("own", choice.subjects))
     return "opened\0"
 

@@ -267,6 +267,8 @@ def _with_later(announced: dict[str, Announced]) -> dict[str, Announced]:
 
 
 def _trace(meta: _Meta, columns: Columns) -> Trace:
+    # As narrow as they are written: NumPy makes floats of signed and unsigned numbers of 64 bits together.
+    columns = columns | {name: narrow(columns[name]) for name in INTEGERS}
     for column in columns.values():
         column.flags.writeable = False
     from_meta: dict[str, Any] = {name: getattr(meta, name) for name in _TRACE_FIELDS}

@@ -43,14 +43,16 @@ MOST_CONTENTS = (
 )  # bytes that all buffers take together, with a number for each element that says who wrote it
 WRITER_BYTES = 4  # of that number
 MOST_SCATTERED = 2**25  # elements of buffers where they do not follow each other, which take tables
-MOST_BUFFERS = 4096
-MOST_SITES = 2**17
-MOST_BLOCKS = 2**24  # that ran
+MOST_BUFFERS = 512
+MOST_SITES = 2**16
+MOST_BLOCKS = 2**21  # that ran
+NUMBERED_BLOCKS = 2**32  # whose numbers take 32 bits
 MOST_THREADS = 2**48  # of a launch, whether they ran or not: numbers made from theirs stay within 64 bits
 FARTHEST = 2**48  # bytes from the first address: as many as there are on a GPU
 LONGEST_TEXT = 10_000  # characters of a name, a path or a message
 LONGEST_SOURCE = 4_000_000  # characters of a file's text
 MOST_DIMENSIONS = 32
+LONGEST_OF_NOTHING = 2**16  # elements along the other dimensions of a buffer that has none along one
 CHUNK = 1 << 16  # rows that are looked up at once
 ACCESS_COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "step")
 BARRIER_COLUMNS = ("block", "thread", "phase", "site", "step", "reach", "part")
@@ -271,7 +273,9 @@ def _check_buffer(buffer: Buffer) -> None:
     _require(0 <= buffer.size * buffer.unit <= LARGEST_BYTES, "size of a buffer")
     _require(_within(buffer.shape, 0, LARGEST_BYTES + 1), "shape of a buffer")
     _require(math.prod(buffer.shape) <= max(buffer.size, 1), "shape of a buffer")
-    if math.prod(buffer.shape):
+    if not math.prod(buffer.shape):
+        _require(_within(buffer.shape, 0, LONGEST_OF_NOTHING + 1), "shape of a buffer")
+    else:
         ends = [(n - 1) * step // buffer.unit for n, step in zip(buffer.shape, buffer.strides, strict=True)]
         lowest, highest = (sum(pick(end, 0) for end in ends) for pick in (min, max))
         _require(lowest >= 0 and highest < max(buffer.size, 1), "strides of a buffer")
@@ -328,7 +332,7 @@ def _check_blocks(trace: Trace) -> None:
     for blocks in (trace.blocks, trace.recorded):
         _require(bool(np.all(np.diff(blocks) > 0)), "order of the blocks")
         _require(not len(blocks) or blocks[0] >= 0, "a block outside the grid")
-        _require(_below(blocks, math.prod(trace.grid)), "a block outside the grid")
+        _require(_below(blocks, min(math.prod(trace.grid), NUMBERED_BLOCKS)), "a block outside the grid")
     _require(_are_among(trace.recorded, trace.blocks), "a recorded block that did not run")
 
 
