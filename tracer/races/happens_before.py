@@ -60,11 +60,12 @@ class _Watched:
     keys: dict[int, list[int]]  # of each row what it touches, equal where two may conflict
     stray: set[int]  # rows that are not held against their own block
     where: dict[int, int] = field(default_factory=dict)  # the location of each atomic, by row
-    # By key, and by site access (see `_site_access`) and stored value, the last row of each thread.
-    last: dict[int, dict[tuple[int, Any], dict[int, int]]] = field(default_factory=lambda: defaultdict(dict))
+    # By key, by site access (see `_site_access`) and by stored value, the last row of each thread.
+    last: dict[int, dict[int, dict[Any, dict[int, int]]]] = field(default_factory=lambda: defaultdict(dict))
     # By two site accesses, the earlier access's first, and by key.
     pairs: dict[tuple[int, int], dict[int, _Pair]] = field(default_factory=lambda: defaultdict(dict))
     raced: set[int] = field(default_factory=set)  # keys of pairs
+    settled: set[tuple[int, int, int]] = field(default_factory=set)  # two site accesses and a key: none is worse
 
 
 def happens_before_races(trace: Trace, touches: UnitAccesses, key: Ints, stray: Mask) -> list[Race]:
@@ -118,16 +119,19 @@ def _access(trace: Trace, watched: _Watched, state: ThreadState, row: int) -> No
     site_access = _site_access(trace, row)
     for key in watched.keys.get(row, ()):
         held = watched.last[key]
-        for (other, _), rows in held.items():
+        for other, by_value in held.items():
             if _conflicts(other, site_access):
-                _note_pair(trace, watched, state, (other, site_access), key, row, rows)
+                for rows in by_value.values():
+                    if (other, site_access, key) in watched.settled:
+                        break
+                    _note_pair(trace, watched, state, (other, site_access), key, row, rows)
         if (
             site_access % len(Op) == Op.STORE
             and key not in watched.raced
-            and sum(map(len, held.values())) > MANY
+            and sum(len(rows) for by_value in held.values() for rows in by_value.values()) > MANY
         ):
             held.clear()  # it comes after all of these, so who comes after it does too
-        held.setdefault((site_access, _stored(trace, row)), {})[state.thread] = row
+        held.setdefault(site_access, {}).setdefault(_stored(trace, row), {})[state.thread] = row
 
 
 def _stored(trace: Trace, row: int) -> Any:
@@ -154,7 +158,8 @@ def _note_pair(
 ) -> None:  # fmt: skip
     """Note the pair of a row and one of those held that nothing orders; of several the worst, of the widest scope."""
     best, widest = watched.pairs[pair].get(key), _widest(trace, row)
-    if best is not None and (_rank(trace, best) == (True, widest) or best.tries > MANY):
+    if best is not None and (best.tries > MANY or _rank(trace, best) == (True, widest)):
+        watched.settled.add((*pair, key))
         return
     found = best
     for first in _unordered(trace, watched, state, row, held):
