@@ -30,6 +30,7 @@ from ...widgets.theme import Theme, sheet
 from ..common.wording import count_text
 from .highlight import Highlighter
 
+MOST_LINES = 50_000  # of a text that are shown: each takes the window some microseconds
 FEW = 26  # columns of text, beside which there is no room for counts
 CONTEXT = 2  # lines kept in sight above and below the marked one
 HANG = 2  # columns by which what a line goes on with stands further in: between two steps of indentation
@@ -68,9 +69,10 @@ class Editor(QTextEdit):
         """Show a file from line `first` (from 1) on; `measure` says what is counted beside it."""
         self.file, self._first, self._by_hand = file, first, False
         self.counts, self.line, self.look, self.pointed = {}, 0, "", 0
-        self.setPlainText(
-            visible_in_place(text.replace("\r\n", "\n").replace("\r", "\n"))
-        )  # as Python ends lines
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", MOST_LINES)  # as Python ends lines
+        if len(lines) > MOST_LINES:
+            lines[MOST_LINES] = f"… only the first {MOST_LINES:,} lines are shown"
+        self.setPlainText(visible_in_place("\n".join(lines)))
         self.set_theme(self.theme)
 
     def measure(self, noun: str, most: int, tinted: bool) -> None:

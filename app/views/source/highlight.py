@@ -75,6 +75,12 @@ def _style(token: tokenize.TokenInfo, before: str) -> str:
     return {"NUMBER": "number", "COMMENT": "comment"}.get(kind, "name" if token.string == "@" else "")
 
 
+LONGEST_LINE = (
+    2_000  # characters of a line that is coloured: a line of many colours takes minutes to be laid out
+)
+LONGEST_COLOURED = 150_000  # characters; colours of a longer text would keep the window waiting
+
+
 class Highlighter(QSyntaxHighlighter):
     """Puts the colours of `pieces`, or of `c_pieces`, on a document."""
 
@@ -85,11 +91,15 @@ class Highlighter(QSyntaxHighlighter):
 
     def show_colours(self, text: str, theme: Theme, *, c: bool = False) -> None:
         """Colour the document anew, as CUDA C or as Python; call it after the document holds `text`."""
-        self._pieces, self._theme = cuda_c_tokens(text) if c else python_tokens(text), theme
-        self.rehighlight()
+        few = len(text) <= LONGEST_COLOURED
+        self._pieces, self._theme = (cuda_c_tokens(text) if c else python_tokens(text)) if few else {}, theme
+        if few:
+            self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:
         """Colour one line."""
+        if len(text) > LONGEST_LINE:
+            return
         for first, length, style in self._pieces.get(self.currentBlock().blockNumber(), ()):
             look = QTextCharFormat()
             look.setForeground(self._theme.colour(STYLES[style]))

@@ -147,3 +147,18 @@ def test_counts_give_way_to_the_text_where_there_is_little_room(tiled):
     (numbers, counts, _), (few_numbers, few_counts, _) = (view.editor.columns() for view in views)
     assert counts > numbers
     assert few_counts == few_numbers and views[1].editor.counts
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "formats"),
+    [("x = 1\n" * 60_000, 50_001, 0), ("1" + "+1" * 20_000, 1, 0), ("x = 1\n" * 10, 11, 1)],
+    ids=["many lines", "a long line", "a usual text"],
+)
+def test_a_text_too_long_to_be_drawn_at_once_is_shown_in_part_or_without_colours(tiled, text, lines, formats):
+    view = show_panel(SourceView, tiled)
+    editor = view.editor
+    editor.show_text("k.py", text, 1)
+    document = editor.document()
+    assert document.blockCount() == lines
+    assert len(document.firstBlock().layout().formats()) == formats
+    assert (document.lastBlock().text() == "… only the first 50,000 lines are shown") == (lines > 50_000)
