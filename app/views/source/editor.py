@@ -28,7 +28,7 @@ from ...widgets.patterns import mixed
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme, sheet
 from ..common.wording import count_text
-from .highlight import Highlighter
+from .highlight import LONGEST_LINE, Highlighter
 
 MOST_LINES = 50_000  # of a text that are shown: each takes the window some microseconds
 FEW = 26  # columns of text, beside which there is no room for counts
@@ -72,7 +72,8 @@ class Editor(QTextEdit):
         lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", MOST_LINES)  # as Python ends lines
         if len(lines) > MOST_LINES:
             lines[MOST_LINES] = f"… only the first {MOST_LINES:,} lines are shown"
-        self.setPlainText(visible_in_place("\n".join(lines)))
+        shown = (line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines)
+        self.setPlainText(visible_in_place("\n".join(shown)))
         self.set_theme(self.theme)
 
     def measure(self, noun: str, most: int, tinted: bool) -> None:
