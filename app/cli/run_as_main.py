@@ -18,6 +18,7 @@ from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType, TracebackType
 
+LONGEST_NAME = 255  # bytes that a file's name may have
 LARGEST_PROGRAM = 64_000_000  # bytes that are read of a script
 _LEADING = (__file__, runpy.__file__, "<frozen runpy>")  # files whose frames lead to the program
 _TRACER = f"{Path(__file__).parents[2] / 'tracer'}{os.sep}"
@@ -53,6 +54,8 @@ class ProgramToRun:
         from ...tracer.model.launch import is_utf8
 
         path = Path(self.name)
+        if not self.is_module and len(os.fsencode(path.name)) > LONGEST_NAME:
+            raise ProgramError(f"there is no script {self.name}.")
         if self.is_module:
             _look_first_in(str(Path.cwd()))
         elif path.is_dir() and not (path / "__main__.py").is_file():
