@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 from functools import lru_cache
 
+from ..model.syntax_tree import syntax_tree
 from .carried import Carried as Carried
 from .carried import Place, Values
 from .carried import Share as Share
@@ -30,7 +31,7 @@ def flow_of(source: str, kernel: str) -> Flow | None:
     if len(source) > LONGEST:
         return None
     try:
-        return _flow_of(ast.parse(source), source, kernel)
+        return _flow_of(syntax_tree(source), source, kernel)
     except (SyntaxError, ValueError, RecursionError, MemoryError, GaveUp):
         return None
 
