@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-QUICK = {  # script: how many tries
+QUICK = {  # script: how many tries, or which
     "trace_files.py": ("150",),
+    "measurement_files.py": ("60", "0"),
+    "worker_kills.py": ("8",),
+    "monkey.py": ("60",),
 }
 
 
