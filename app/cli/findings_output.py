@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...tracer.analysis.requests import Requests
     from ...tracer.model.finding import Finding
     from ...tracer.model.trace import Trace
-    from ...tracer.type_inference.client import Operation, Refusal
+    from ...tracer.type_inference.client import Operation, Refusal, TypeInference
     from ...tracer.type_inference.live_kernel import LaunchedKernels
 
 PATIENCE = 3.0  # seconds of waiting for Numba's compiler before a terminal is told
@@ -103,10 +103,7 @@ class CompilerFindings:
     """What Numba's compiler makes of a program's kernels: asked as they are launched, waited for at the end."""
 
     def __init__(self) -> None:
-        from ...tracer.storage.folders import cache_folder
-        from ...tracer.type_inference.client import TypeInference
-
-        self._inference = TypeInference(cache_folder() / "compiler")
+        self._inference: TypeInference | None = None  # NumPy is not imported before the program does
         self._kernels: LaunchedKernels | None = None
         self._key = ""  # of the question about the launch under way
         self._launches: list[tuple[int, str, str, Moments]] = []
@@ -114,12 +111,15 @@ class CompilerFindings:
     def ask(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
         """Ask about a launch that begins; one of a library's kernel is not asked about."""
         from ...tracer.model.user_code import user_code_for
+        from ...tracer.storage.folders import cache_folder
+        from ...tracer.type_inference.client import TypeInference
         from ...tracer.type_inference.live_kernel import LaunchedKernels
 
         file = getattr(getattr(kernel.fn, "__code__", None), "co_filename", "")
         if not file or not user_code_for(file).owns(file):
             self._key = ""
             return
+        self._inference = self._inference or TypeInference(cache_folder() / "compiler")
         self._kernels = self._kernels or LaunchedKernels()
         self._key = self._inference.ask(self._kernels.question(kernel, arguments))
 
@@ -130,7 +130,7 @@ class CompilerFindings:
 
     def findings(self) -> dict[int, list[FindingData]]:
         """Return the findings of each launch that has some, by its number; waits for what is not answered yet."""
-        known = self._inference.answers(PATIENCE, _say_what_is_waited_for)
+        known = self._inference.answers(PATIENCE, _say_what_is_waited_for) if self._inference else {}
         found: dict[int, list[FindingData]] = {}
         for number, key, kernel, moments in self._launches:
             answer = known.get(key)

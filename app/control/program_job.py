@@ -15,6 +15,7 @@ from ...tracer.storage.temp_folders import new_process_folder
 
 TRACEBACK_LINE = re.compile(r'\s*File "(.*)", line (\d+)')  # in a traceback
 SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's simulator names a thread
+OF_LAUNCHES = re.compile(r"tilescope: [\d,]+ launch(es)? ")  # what `run` says of them, whatever the program did
 ENDING_TIMEOUT = 1000  # milliseconds
 SAVING_DELAY = 200  # milliseconds after which an editor has surely written the whole file
 
@@ -108,7 +109,7 @@ class UserProgram(QObject):
 
     def _last_line(self, output: list[str]) -> str:
         """Return the last line of what a run printed, with the line of the program that its traceback names last."""
-        lines = [line for line in output if not line.startswith("tilescope: ") or "recorded in" not in line]
+        lines = [line for line in output if not OF_LAUNCHES.match(line)]
         if not lines:
             return "it said nothing"
         named = [TRACEBACK_LINE.match(line) for line in lines]

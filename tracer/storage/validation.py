@@ -54,6 +54,7 @@ LONGEST_SOURCE = 4_000_000  # characters of a file's text
 MOST_DIMENSIONS = 32
 LONGEST_OF_NOTHING = 2**16  # elements along the other dimensions of a buffer that has none along one
 CHUNK = 1 << 16  # rows that are looked up at once
+MOST_AT_ONCE = 1 << 20  # rows that an engine may make before it minds the limit of a launch
 ACCESS_COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "step")
 BARRIER_COLUMNS = ("block", "thread", "phase", "site", "step", "reach", "part")
 OUTSIDE_COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "step")
@@ -140,7 +141,8 @@ def check_announced(meta: Meta, columns: Mapping[str, Announced]) -> None:
     outside = [f"outside.{name}" for name in (*OUTSIDE_COLUMNS, "cell")]
     _check_lengths(columns, [name for name in outside if name in columns], "accesses outside their buffers")
     rows = columns["step"][1]
-    _require(rows <= min(meta.accesses, decode(meta.launch).limits.accesses), "number of accesses")
+    most = decode(meta.launch).limits.accesses
+    _require(rows <= min(meta.accesses, most + MOST_AT_ONCE if most else 0), "number of accesses")
     _require(columns["blocks"][1] <= min(math.prod(meta.grid), MOST_BLOCKS), "number of blocks")
     _require(columns["recorded"][1] <= columns["blocks"][1], "number of recorded blocks")
     for name, announced in columns.items():

@@ -22,12 +22,14 @@ from windows import PAIR, SMALL, opened, settle
 
 CUDA = re.compile(r"\b(threads?|blocks?|warps?|grids?|shared (memory|load|store|request)s?)\b", re.IGNORECASE)
 CODE = re.compile(r"\b(shared|local|thread)\w*\[|\w\(.*block")  # names in a kernel's source
+QUOTED = re.compile(r"`[^`]*`")  # code to be written
 NAMES = {actions.CUDA, *(part for s in scenarios() for part in (s.title, *s.title.split(", ")))}
 
 
 def cuda_words(texts):
     """Return the texts with words of CUDA's, but for titles of kernels and names in code."""
-    return {text for text in texts if text not in NAMES and CUDA.search(text) and not CODE.search(text)}
+    said = [text for text in texts if text not in NAMES and not CODE.search(text)]
+    return {text for text in said if CUDA.search(QUOTED.sub("", text))}
 
 
 def written(window):
