@@ -26,6 +26,13 @@ def copy(a, out):
     if i < a.size:
         out[i] = a[i]
 
+@cuda.jit
+def stop(out):
+    i = cuda.grid(1)
+    if i >= 32:
+        raise ValueError
+    out[i] = i
+
 for kind in (np.float32, np.int32):
     a, b, c, d = (cuda.device_array(64, kind) for _ in range(4))
     some[2, 32](a, 60)
@@ -40,8 +47,8 @@ copy[2, 32](host, c)
 copy[2, 32](cuda.to_device(host), c)
 part = cuda.device_array(64, np.float32)
 try:
-    some[2, 32](part, "none")  # stops in the middle
-except TypeError:
+    stop[2, 32](part)
+except ValueError:
     pass
 copy[2, 32](part, c)
 """
