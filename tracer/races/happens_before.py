@@ -65,7 +65,9 @@ class _Watched:
     # By two site accesses, the earlier access's first, and by key.
     pairs: dict[tuple[int, int], dict[int, _Pair]] = field(default_factory=lambda: defaultdict(dict))
     raced: set[int] = field(default_factory=set)  # keys of pairs
-    settled: set[tuple[int, int, int]] = field(default_factory=set)  # two site accesses and a key: none is worse
+    settled: set[tuple[int, int, int]] = field(
+        default_factory=set
+    )  # two site accesses and a key: none is worse
 
 
 def happens_before_races(trace: Trace, touches: UnitAccesses, key: Ints, stray: Mask) -> list[Race]:
