@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ...tracer.model.launch import Launch
 
-UNRECORDED = "tilescope: kernels were launched in child processes too; those launches are not recorded."
+UNRECORDED = "kernels were launched in child processes too; those launches are not recorded."
 
 
 class ForkedLaunches:
@@ -36,7 +36,7 @@ class ForkedLaunches:
     def report(self) -> None:
         """Say that there were launches which were not recorded, if there were."""
         if self._shared[0]:
-            print(UNRECORDED, file=sys.stderr)
+            complain(UNRECORDED)
 
 
 class Verdict:
@@ -72,7 +72,7 @@ class Verdict:
         if any(finding["severity"] == "error" for finding in found):
             return 1
         if not launched and not status:
-            print("tilescope: the program launched no kernel, so nothing was checked.", file=sys.stderr)
+            complain("the program launched no kernel, so nothing was checked.")
         return 2 if status or not launched else 0
 
     def _with_names(self, finding: FindingData) -> FindingData:

@@ -7,6 +7,7 @@ import io
 import os
 import runpy
 import signal
+import string  # noqa: F401  # numba needs it, and a program may lie beside a module of that name
 import sys
 import threading
 from collections.abc import Callable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import chain, repeat
 from typing import TextIO
 
@@ -18,8 +19,11 @@ def say(text: object, file: TextIO | None = None) -> None:
 
 
 def complain(sentence: object, file: TextIO | None = None) -> None:
-    """Print one line on standard error, or what was that once, after the program's name."""
-    print(f"tilescope: {visible(sentence)}", file=file or sys.stderr, flush=True)
+    """Print one line on standard error, or what was that once, after the program's name, unless it is closed."""
+    target = file or sys.stderr
+    if target is not None:
+        with suppress(OSError, ValueError):  # nobody reads it any more, or a program has closed it
+            print(f"tilescope: {visible(sentence)}", file=target, flush=True)
 
 
 def show_progress(text: str) -> None:
