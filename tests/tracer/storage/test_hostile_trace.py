@@ -106,7 +106,7 @@ BAD: dict[str, Callable[[Arrays], Any]] = {
     "a block of the launch outside its grid": in_launch(blocks=[2]),
     "a negative seed": in_launch(schedule={"kind": "random", "seed": -1}),
     "no blocks at once": in_launch(resident=0),
-    "fewer accesses kept than there are": in_launch(limits={"accesses": 3, "memory": 10}),
+    "accesses of a launch that keeps none": in_launch(limits={"accesses": 0, "memory": 10}),
     "a source text without end": in_launch(source="x" * 5_000_000),
     "an argument of negative length": in_launch(arguments=[{"type": "array", "shape": [-8]}]),
     "more buffers than a kernel has": repeated("buffers", 200),
