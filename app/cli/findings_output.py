@@ -145,7 +145,7 @@ class CompilerFindings:
 
 def _say_what_is_waited_for() -> None:
     if sys.stderr.isatty():
-        print("tilescope: Numba's compiler is still looking at the kernels", file=sys.stderr)
+        complain("Numba's compiler is still looking at the kernels.")
 
 
 def _refusal_data(refusal: Refusal | None, kernel: str) -> list[FindingData]:

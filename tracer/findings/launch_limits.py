@@ -11,11 +11,9 @@ import numpy as np
 
 from ..model.finding import Finding
 from ..model.launch import decode
+from ..model.launch_limits import BLOCK, GRID, THREADS
 from ..model.trace import Trace
 
-THREADS = 1024  # of a block
-BLOCK = (1024, 1024, 64)  # threads along x, y, z
-GRID = (2**31 - 1, 65_535, 65_535)  # blocks along x, y, z
 # Bytes of shared memory that a block has unless a program asks the driver for more, which Numba's launches don't.
 SHARED = 48 * 1024
 KIND = "launch"

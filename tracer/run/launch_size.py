@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from ..model.launch import Dim3
+from ..model.launch_limits import GRID, THREADS
 
 MOST_BLOCKS, MOST_THREADS = 1 << 20, 1 << 28  # of a launch that is run whole: minutes
 SAMPLED_BLOCKS, SAMPLED_THREADS = 1 << 12, 1 << 22  # of a larger one: seconds
 NUMBERED_BLOCKS = 1 << 32  # a trace numbers so many
-GRID = (2**31 - 1, 65_535, 65_535)  # blocks along x, y, z that CUDA takes
 LARGEST_BLOCK = 1 << 16  # threads; a GPU takes 1,024, and a finding says so of those between
 
 
@@ -24,7 +24,7 @@ def check_size(grid: Dim3, block: Dim3) -> None:
         raise LaunchRefused(f"a block of {text} threads; a GPU takes at least one")
     threads = math.prod(block)
     if threads > LARGEST_BLOCK:
-        raise LaunchRefused(f"a block of {threads:,} threads; a GPU takes 1,024 at most")
+        raise LaunchRefused(f"a block of {threads:,} threads; a GPU takes {THREADS:,} at most")
     if is_too_large(grid, block) and any(map(int.__gt__, grid, GRID)):
         text = " x ".join(f"{length:,}" for length in grid)
         most = " x ".join(f"{length:,}" for length in GRID)
