@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .copy_scenarios import COPIES
 from .count_scenarios import COUNTS, RACING
 from .matmul_scenarios import MATMULS
 from .matmul_variant_scenarios import PITFALLS, VARIANTS, WORK_ITEMS
@@ -44,8 +45,8 @@ __all__ = [
 
 
 _ALL = (
-    *MATMULS, *VARIANTS, *WORK_ITEMS, *CUDA_C, *PYTHON, *BARRIERS, *VECTORS, *COUNTS, *TRANSPOSES, *SUMS,
-    *PITFALLS, TOO_FEW, RACING,
+    *MATMULS, *VARIANTS, *WORK_ITEMS, *CUDA_C, *PYTHON, *BARRIERS, *VECTORS, *COPIES, *COUNTS, *TRANSPOSES,
+    *SUMS, *PITFALLS, TOO_FEW, RACING,
 )  # fmt: skip
 
 

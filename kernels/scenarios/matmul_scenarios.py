@@ -23,9 +23,10 @@ from .scenario import (
 )
 
 LARGEST = 4096
-TILES = (8, 16, 32)
+TILES = (2, 4, 8, 16, 32)
 FLOATS = ("float32", "float64", "float16")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+SAME = "same"  # the type of B where it is that of A
 
 
 # What `input` names: how A and B are filled.
@@ -55,11 +56,12 @@ def matmul_sizes(
 def matmul_parameters(
     m: int = 64, k: int = 64, n: int = 64, *, tile: int = 16, label: str = "Tile", largest: int = LARGEST
 ) -> tuple[Parameter, ...]:
-    """Return all parameters: those of `matmul_sizes`, the element type and files for A and B."""
+    """Return all parameters: those of `matmul_sizes`, the element types of A and B, and files for them."""
     *sizes, fill = matmul_sizes(m, k, n, tile=tile, label=label, largest=largest)
     return (
         *sizes,
         Parameter("dtype", "Type", "float32", choices=FLOATS + INTEGERS),
+        Parameter("dtype_b", "Type of B", SAME, choices=(SAME, *FLOATS, *INTEGERS), seldom=True),
         fill,
         Parameter("a", "A from file", "", file=True),
         Parameter("b", "B from file", "", file=True),
@@ -84,29 +86,36 @@ def matrix_file(path: str) -> tuple[tuple[int, int], str]:
 
 
 def _arguments(values: Values) -> tuple[Argument, Argument, Argument]:
-    """Return a, b and c; sizes and type follow the files where there are some."""
-    m, k, n, dtype = int(values["m"]), int(values["k"]), int(values["n"]), str(values.get("dtype", "float32"))
+    """Return a, b and c; sizes and types follow the files where there are some. C is of the type that NumPy gives."""
+    m, k, n = int(values["m"]), int(values["k"]), int(values["n"])
     path_a, path_b = str(values.get("a", "")), str(values.get("b", ""))
     fill_a, fill_b = INPUTS[str(values["input"])]
+    in_a = in_b = ""
     if path_b:
-        (k, n), dtype = matrix_file(path_b)
+        (k, n), in_b = matrix_file(path_b)
     if path_a:
-        (m, columns), dtype_a = matrix_file(path_a)
+        (m, columns), in_a = matrix_file(path_a)
         if path_b:
-            _check_match(path_a, path_b, (columns, k), (dtype_a, dtype))
-        k, dtype = columns, dtype_a
-    a = Argument("a", (m, k), dtype, "file" if path_a else fill_a, path_a)
-    b = Argument("b", (k, n), dtype, "file" if path_b else fill_b, path_b)
-    return a, b, Argument("c", (m, n), dtype, "empty")
+            _check_match(path_a, path_b, columns, k)
+        k = columns
+    dtype_a, dtype_b = _types(values, in_a, in_b)
+    a = Argument("a", (m, k), dtype_a, "file" if path_a else fill_a, path_a)
+    b = Argument("b", (k, n), dtype_b, "file" if path_b else fill_b, path_b)
+    return a, b, Argument("c", (m, n), np.result_type(dtype_a, dtype_b).name, "empty")
 
 
-def _check_match(path_a: str, path_b: str, inner: tuple[int, int], dtypes: tuple[str, str]) -> None:
-    if inner[0] != inner[1]:
-        counts = f"{path_a} has {inner[0]} columns and {path_b} has {inner[1]} rows"
+def _types(values: Values, in_a: str, in_b: str) -> tuple[str, str]:
+    """Return the types of A and B: those in the files ("" for none), else what is chosen."""
+    dtype, dtype_b = str(values.get("dtype", "float32")), str(values.get("dtype_b", SAME))
+    if dtype_b == SAME:
+        return in_a or in_b or dtype, in_b or in_a or dtype
+    return in_a or dtype, in_b or dtype_b
+
+
+def _check_match(path_a: str, path_b: str, columns: int, rows: int) -> None:
+    if columns != rows:
+        counts = f"{path_a} has {columns} columns and {path_b} has {rows} rows"
         raise CatalogueError(f"{counts}; a product needs as many of one as of the other.")
-    if dtypes[0] != dtypes[1]:
-        types = f"{path_a} holds {dtypes[0]} and {path_b} holds {dtypes[1]}"
-        raise CatalogueError(f"{types}; both must hold one type.")
 
 
 def matmul_plan(values: Values, *, rows_on_x: bool = False) -> Plan:
@@ -119,14 +128,15 @@ def matmul_plan(values: Values, *, rows_on_x: bool = False) -> Plan:
 
 
 def product(arguments: Arrays) -> dict[str, NDArray[Any]]:
-    """Return C = A B: floats in float64, integers wrapped around to their type as on the device."""
+    """Return C = A B: floats in float64, integers wrapped around to the type of C as on the device."""
     a, b = arguments["a"], arguments["b"]
-    if a.dtype.kind == "f":
+    dtype = np.result_type(a, b)
+    if dtype.kind == "f":
         return {"c": a.astype(np.float64) @ b.astype(np.float64)}
     # NumPy multiplies matrices of integers far slower than of floats, which are as exact up to 2**53.
     largest_a, largest_b = (float(np.abs(matrix.astype(np.float64)).max()) for matrix in (a, b))
     wide = np.float64 if a.shape[1] * largest_a * largest_b < 2**53 else np.int64
-    return {"c": (a.astype(wide) @ b.astype(wide)).astype(np.int64).astype(a.dtype)}
+    return {"c": (a.astype(wide) @ b.astype(wide)).astype(np.int64).astype(dtype)}
 
 
 def product_tolerance(arguments: Arrays) -> float:
@@ -138,11 +148,12 @@ def product_tolerance(arguments: Arrays) -> float:
     that leaves room for the rounding of the reference itself.
     """
     a, b = arguments["a"], arguments["b"]
-    if a.dtype.kind != "f":
+    dtype = np.result_type(a, b)
+    if dtype.kind != "f":
         return 0.0
     row = float(np.linalg.norm(np.nan_to_num(a.astype(np.float64)), axis=1).max())
     column = float(np.linalg.norm(np.nan_to_num(b.astype(np.float64)), axis=0).max())
-    precision, terms = np.finfo(a.dtype), int(a.shape[1])
+    precision, terms = np.finfo(dtype), int(a.shape[1])
     return terms * (float(precision.eps) * row * column + float(precision.smallest_subnormal))
 
 
@@ -159,7 +170,9 @@ MATMUL_TIMED: tuple[Values, ...] = (
     *({"m": n, "k": n, "n": n} for n in (64, 128, 256, 512, 1024, 2048, 4096)),
     *({"m": 1024, "k": 1024, "n": 1024, "tile": tile} for tile in (8, 32)),
 )
-FLOAT64: tuple[Values, ...] = (
+SMALL_TILES: tuple[Values, ...] = tuple({"m": 1024, "k": 1024, "n": 1024, "tile": tile} for tile in (2, 4))
+OTHER_TYPES: tuple[Values, ...] = (
+    {"m": 4, "k": 4, "n": 4, "tile": 2, "dtype": "int64", "dtype_b": "float64", "input": "arange-ones"},
     {"m": 24, "k": 12, "n": 22, "dtype": "float64", "input": "threes-fours"},
     {"m": 512, "k": 512, "n": 512, "dtype": "float64"},
 )
@@ -181,7 +194,7 @@ matmul = partial(
         ),
     ),
     resident=1,
-    timed=(*MATMUL_TIMED, *FLOAT64),
+    timed=(*MATMUL_TIMED, *SMALL_TILES, *OTHER_TYPES),
     flop=matmul_flop,
 )
 

@@ -42,7 +42,7 @@ def _adding_plan(values: Values) -> Plan:
 def dynamic_plan(values: Values) -> Plan:
     """Return a plan with two tiles in dynamic shared memory and their width as the last argument."""
     plan = matmul_plan(values)
-    tile, dtype = int(values["tile"]), plan.arguments[0].dtype
+    tile, dtype = int(values["tile"]), plan.arguments[2].dtype
     size = 2 * tile * tile * np.dtype(dtype).itemsize
     arguments = (*plan.arguments, Argument("tile", value=tile))
     return replace(plan, arguments=arguments, constants={"DTYPE": dtype}, shared_bytes=size)
@@ -169,6 +169,29 @@ PITFALLS = (
             {"m": 256, "k": 512, "n": 256},
             {"m": 1024, "k": 1024, "n": 1024},
         ),
+    ),
+    _pitfall(
+        name="matmul-tiled-one-barrier",
+        title="Tiled, a barrier too few",
+        lesson="The barrier after the products is left out, so that a warp that is ahead fills the tiles anew while "
+        "another one still reads them.",
+        pitfall="Whether it comes out right depends on the order of the warps: run it in another schedule.",
+        kernel="tilescope.kernels.matmul_pitfalls:tiled_one_barrier",
+        parameters=matmul_parameters(),
+        plan=matmul_plan,
+        phases=(
+            PhaseText(
+                "load tile {step}",
+                "A thread that is done with the last tile fills its cells of the next one at once. The barrier waits "
+                "until both tiles are full, and not until all have read the last ones.",
+            ),
+        ),
+        last=PhaseText(
+            "compute, store C",
+            "Every thread adds the products of the last tile, and stores its sum in its element of C.",
+        ),
+        works=({"k": 16},),
+        timed=({},),
     ),
     _pitfall(
         name="workitem-tiled",

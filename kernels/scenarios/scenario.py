@@ -30,6 +30,12 @@ class Parameter:
     maximum: int = 1  # the largest that may be chosen
     choices: tuple[Value, ...] = ()  # all values there are; none for a range
     file: bool = False  # whether the value is the path of a `.npy` file, or "" for none
+    seldom: bool = False  # whether it is seldom another than its default, so that its field stands aside
+
+    @property
+    def aside(self) -> bool:
+        """Whether its field stands behind the bar's last button, not in the bar."""
+        return self.file or self.seldom
 
 
 @dataclass(frozen=True)
@@ -179,6 +185,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     known = list(known)
     near = sorted((name for name in known if len(word) > 2 and word.lower() in name), key=len)[:3]
     near = near or difflib.get_close_matches(word.lower(), known, cutoff=0.6)
+    if not known:
+        return "; there are none."
     return (
         f"; did you mean {joined_words(near, 'or')}?"
         if near

@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Iterable
 
+OF_ORDER = "the values of its atomics depend on the order"  # in which threads take turns
+
 
 class NotCompilable(Exception):
     """What this engine can't take: one sentence that names the line and the construct."""

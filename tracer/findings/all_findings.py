@@ -10,7 +10,7 @@ from ..model.trace import ALIAS_SEPARATOR, Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
 from ..type_inference.client import Operation
-from .barriers import barrier_findings
+from .barriers import barrier_findings, returns_told_once
 from .float64 import float64_findings
 from .launch_limits import launch_limit_findings
 from .out_of_bounds import out_of_bounds_findings
@@ -39,6 +39,7 @@ def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, .
         *waste_findings(trace, requests),
         *float64_findings(trace, requests, operations),
     ]
+    found = returns_told_once(found, trace, missed)
     found = [_naming_aliases(finding, trace) for finding in one_for_each_cause(found, trace)]
     return sorted(found, key=lambda f: sort_key(f.severity, f.kind, f.moment))
 

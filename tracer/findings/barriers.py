@@ -6,6 +6,9 @@ only if the condition is the same for the whole block. Threads that have returne
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,9 +16,11 @@ from ..analysis.grid_barriers import grid_epochs
 from ..analysis.kernel_structure import suites_at
 from ..analysis.requests import Requests
 from ..model.array_types import Ints
-from ..model.finding import Finding, block_text, coordinates_text, counted, line_text
+from ..model.finding import Finding, Place, block_text, coordinates_text, counted, line_text
 from ..model.trace import GRID_SCOPE, Trace
 from ..races.missed_barriers import MissedBarriers, first_sites
+
+STAY = "keep every thread until the last barrier, and put its loads and stores under the condition instead"
 
 
 def barrier_findings(trace: Trace, requests: Requests, missed: MissedBarriers) -> list[Finding]:
@@ -103,8 +108,7 @@ def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: In
     phase, waiting = _waiting(trace, missed, chosen)
     blocks = len(np.unique(missed.place[chosen]))
     remedy = (
-        _moved(trace, site) if ran_on else
-        "keep every thread until the last barrier, and put its loads and stores under the condition instead"
+        _moved(trace, site) if ran_on else STAY
     )  # fmt: skip
     place = f"thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
     others = f"others of {'its block' if blocks == 1 else 'their blocks'} wait at"
@@ -119,6 +123,41 @@ def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: In
         _rows_of(trace, missed, chosen), (), ((block, waiting), (block, thread)),
         _end_of(trace, requests, block, phase),
     )  # fmt: skip
+
+
+def returns_told_once(found: Sequence[Finding], trace: Trace, missed: MissedBarriers) -> list[Finding]:
+    """Return findings, of which reads of shared memory that threads left unwritten as they returned tell of these too.
+
+    The warning that they returned before a barrier is then told with the error that it led to.
+    """
+    returned = np.bincount(missed.place[~missed.ran_on], minlength=len(trace.blocks))
+    blamed = [f for f in found if f.kind == "unwritten" and _left_by(f, trace, returned)]
+    warnings = [f for f in found if f.kind == "barrier" and f.remedy == STAY]
+    if not blamed or not warnings:
+        return list(found)
+    count, sites = int(returned.sum()), [site for warning in warnings for site in warning.sites]
+    why = f"{counted(count, 'thread')} returned before the barrier on {line_text(trace, sites[0])}"
+    places = tuple(sorted({Place("", trace.sites[site].line) for site in sites[1:]}))
+    return [
+        replace(
+            finding, remedy=STAY, cause=STAY, also=(*finding.also, *places),
+            statement=finding.statement.replace(f"; {finding.remedy}.", f": {why}; {STAY}."),
+        ) if finding in blamed else finding
+        for finding in found if finding not in warnings
+    ]  # fmt: skip
+
+
+def _left_by(finding: Finding, trace: Trace, returned: Ints) -> bool:
+    """Return whether threads that returned left elements unwritten: no more than they were, and where they were alone.
+
+    returned: how many did in each block.
+    """
+    if trace.buffers[int(trace.buffer[finding.rows[0]])].space != "shared":
+        return False
+    place = trace.block_positions(trace.block[finding.rows])
+    elements = np.unique(np.stack([place, trace.index[finding.rows].astype(np.int64)]), axis=1)
+    unwritten = np.bincount(elements[0], minlength=len(returned))
+    return bool((unwritten <= returned).all())
 
 
 def _moved(trace: Trace, site: int) -> str:

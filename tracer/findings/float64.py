@@ -8,13 +8,12 @@ CUDA C++ Programming Guide).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
 from ..analysis.requests import Requests
-from ..model.finding import Finding, counted
+from ..model.finding import Finding, Place, counted
 from ..model.trace import Trace
 from ..type_inference.client import Operation
 
@@ -23,7 +22,7 @@ MOST = 3  # causes, remedies and names of operations that are listed
 
 
 class Float64Line(NamedTuple):
-    """A line with float64 operations, or with a loop that has them, and what is said of these."""
+    """The first line of float64 operations of one cause, or of a loop that has them, and what is said of these."""
 
     file: str  # name of the source, as in Site
     line: int  # from 1
@@ -31,23 +30,43 @@ class Float64Line(NamedTuple):
     severity: str  # a note where no array holds floats, since the precision may be wanted
     message: str  # one sentence, which ends with the remedy
     remedy: str  # what keeps them in float32
+    also: tuple[Place, ...] = ()  # the other lines
 
 
 def float64_lines(operations: Sequence[Operation]) -> list[Float64Line]:
-    """Return each line that computes in float64 though no array holds such numbers."""
+    """Return what computes in float64 though no array holds such numbers, in the order of its lines.
 
-    def place(operation: Operation) -> tuple[str, int, bool]:
-        return operation.file, operation.loop or operation.line, operation.loop > 0
+    Lines are told together that one number made float64, since all that flows from it is mended with it.
+    """
+    alike: list[tuple[set[_Origin], list[Operation]]] = []
+    for operation in operations:
+        origins, some = _origins(operation), [operation]
+        for group in [group for group in alike if group[0] & origins]:
+            alike.remove(group)
+            origins, some = origins | group[0], group[1] + some
+        alike.append((origins, some))
+    return sorted(_described(sorted(some, key=lambda o: (o.file, o.line))) for _, some in alike)
 
-    return [
-        _described(*where, list(some)) for where, some in groupby(sorted(operations, key=place), key=place)
-    ]
+
+_Origin = tuple[
+    str, int, str
+]  # the file and line of an operation or a loop, with "", or those of a cause, with its text
 
 
-def _described(file: str, line: int, is_loop: bool, operations: list[Operation]) -> Float64Line:
-    count = len(operations)
-    causes = dict.fromkeys(pair for operation in operations for pair in operation.causes)
-    remedy = _remedy(list(dict.fromkeys(remedy for _, remedy in causes)))
+def _origins(operation: Operation) -> set[_Origin]:
+    """Return what an operation shares with others that are told with it."""
+    file = operation.file
+    if operation.loop:
+        return {(file, operation.loop, "loop")}
+    return {(file, operation.line, ""), *((file, line, what) for what, line, _ in operation.causes)}
+
+
+def _described(operations: list[Operation]) -> Float64Line:
+    count, first = len(operations), operations[0]
+    file, is_loop = first.file, first.loop > 0
+    line = first.loop or first.line
+    causes = dict.fromkeys(cause for operation in operations for cause in operation.causes)
+    remedy = _remedy(list(dict.fromkeys(remedy for *_, remedy in causes)))
     names = _listed(list(dict.fromkeys(operation.name for operation in operations)))
     verb = "is" if count == 1 else "are"
     subject = f"{counted(count, 'operation')} ({names}) {'of this loop ' * is_loop}{verb} float64"
@@ -56,8 +75,9 @@ def _described(file: str, line: int, is_loop: bool, operations: list[Operation])
         return Float64Line(
             file, line, count, "note", f"{subject} though no array holds floats; {remedy}.", remedy
         )
-    why = _listed(list(dict.fromkeys(cause for cause, _ in causes)))
-    return Float64Line(file, line, count, "warning", f"{subject} because of {why}; {remedy}.", remedy)
+    why = _listed([what if where in (0, line) else f"{what} on line {where}" for what, where, _ in causes])
+    also = tuple(Place("", other) for other in sorted({operation.line for operation in operations} - {line}))
+    return Float64Line(file, line, count, "warning", f"{subject} because of {why}; {remedy}.", remedy, also)
 
 
 def _listed(texts: list[str]) -> str:
@@ -80,14 +100,17 @@ def _remedy(remedies: list[str]) -> str:
 
 
 def float64_findings(trace: Trace, requests: Requests, operations: Sequence[Operation]) -> list[Finding]:
-    """Return a warning for each line that computes in float64 though no array holds such numbers."""
+    """Return a warning for all lines of one cause that compute in float64 though no array holds such numbers."""
     return [_finding(trace, requests, one) for one in float64_lines(operations)]
 
 
 def _finding(trace: Trace, requests: Requests, one: Float64Line) -> Finding:
-    sites = tuple(i for i, site in enumerate(trace.sites) if (site.file, site.line) == (one.file, one.line))
+    lines = [one.line, *(place.line for place in one.also)]
+    places = [(site.file, site.line) for site in trace.sites]
+    sites = tuple(i for line in lines for i, place in enumerate(places) if place == (one.file, line))
     rows = np.flatnonzero(np.isin(trace.site, sites))
     moment = int(requests.moment[requests.request[rows]].min(initial=requests.end)) if len(rows) else 0
     return Finding(
-        KIND, one.severity, one.message, one.remedy, one.number, sites, rows, (), (), moment, (one.file, one.line)
+        KIND, one.severity, one.message, one.remedy, one.number, sites, rows, (), (), moment, (one.file, one.line),
+        also=one.also,
     )  # fmt: skip

@@ -17,6 +17,18 @@ from ..storage.atomic_write import write_atomically
 FORMAT: Final = "tilescope measurement"
 VERSION: Final = 2
 LARGEST = 256_000_000  # bytes of a file
+SIZES = (
+    ("m", "k", "n"),
+    ("rows", "cols"),
+    ("count",),
+    ("num_blocks",),
+    ("threads",),
+    ("tile",),
+)  # numbers, if there
+DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
 
 TimingKind = Literal["first-call", "call", "kernel-cold", "kernel-warm", "with-copies", "launch", "cpu"]
 Real = Literal["float32", "float64"]
@@ -204,8 +216,8 @@ def _rank(count: int, tail: float) -> int:
 
 
 def recorded() -> tuple[Path, ...]:
-    """Return the measurement files that Tilescope brings along, each named after its device."""
-    return tuple(sorted((ROOT / "resources" / "measurements").glob("*.json")))
+    """Return the measurement files that Tilescope brings along, each named after its device, the first one first."""
+    return tuple(sorted((ROOT / "resources" / "measurements").glob("*.json"), key=lambda path: path.stem))
 
 
 def save(measurement: Measurement, path: str | Path) -> None:
@@ -236,18 +248,26 @@ class _Unfit(MeasurementError):
     """What is wrong with the content of a file; no whole sentence."""
 
 
+# Made when it is imported: threads that are the first to use a type at once can crash msgspec.
+_HEAD, _FILE, _MEASUREMENT = (
+    msgspec.json.Decoder(_Head),
+    msgspec.json.Decoder(_File),
+    msgspec.json.Decoder(Measurement),
+)
+
+
 def decode(content: bytes) -> Measurement:
     """Return the measurement that a file's content is; raises MeasurementError."""
     if not content.strip():
         raise _Unfit("it is empty")
     try:
-        head = msgspec.json.decode(content, type=_Head)
+        head = _HEAD.decode(content)
         if head.format != FORMAT:
             raise _Unfit("it is not a Tilescope measurement")
         if head.version != VERSION:
             raise _Unfit(f"it has format {head.version}, this Tilescope reads {VERSION}")
-        file = msgspec.json.decode(content, type=_File)
-        measurement = msgspec.json.decode(file.measurement, type=Measurement)
+        file = _FILE.decode(content)
+        measurement = _MEASUREMENT.decode(file.measurement)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise _Unfit(f"it is no whole measurement ({error})") from error
     _check(measurement)
@@ -266,11 +286,30 @@ def _check(measurement: Measurement) -> None:
     if measurement.ceilings and not _are_positive(measurement.ceilings.rates):
         raise _Unfit("it has a ceiling that is not a positive number")
     for row in measurement.rows:
+        _check_sizes(row)
         for timing in row.timings:
             if not timing.microseconds:
                 raise _Unfit(f"{row.title} has a timing without samples")
             if not _are_positive(timing.microseconds):
                 raise _Unfit(f"{row.title} has a time that is not a positive number")
+
+
+def _check_sizes(row: Row) -> None:
+    """Raise _Unfit where a row's numbers of things are none that a launch can have."""
+    for names in SIZES:
+        given = [row.parameters.get(name) for name in names]
+        if any(value is not None for value in given) and not all(_is_count(value) for value in given):
+            raise _Unfit(f"{row.title} has no whole numbers above 0 as its {', '.join(names)}")
+    counts = (*row.grid, *row.block, *(side for shape, _ in row.arrays.values() for side in shape))
+    if not all(map(_is_count, counts)) or min(row.bytes, row.flop) < 0:
+        raise _Unfit(f"{row.title} has a size below 1")
+    for _, dtype in row.arrays.values():
+        if dtype not in DTYPES:
+            raise _Unfit(f"{row.title} has elements of type {dtype!r}")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and 0 < value < 1 << 63
 
 
 def _are_positive(numbers: Iterable[float]) -> bool:

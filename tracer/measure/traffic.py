@@ -1,6 +1,7 @@
 """Global memory traffic of measured rows: sectors counted from traces, and the file that keeps them.
 
-`python -m tilescope.tracer.measure.traffic` counts them anew for the recorded measurements and writes the file.
+`python -m tilescope.tracer.measure.traffic` counts them anew, for the recorded measurements and for all that is
+measured where nothing else is asked for, and writes the file.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ from ..model.launch import Array, Launch, Schedule
 from ..model.plan import launch_of
 from ..run.worker_client import Worker
 from ..storage.atomic_write import write_atomically
+from .cases import cases_of, row_of
 from .measurement import Row, load, recorded
 
 FILE: Final = "traffic.json"  # of the resources
 APART: Final = ("input", "a", "b")  # parameters that say what the elements are, not which are accessed
+NEWER: Final = {"dtype_b": "same"}  # what older files do not name, as it was when they were written
 SMALL: Final = 5_000_000  # floating-point operations up to which a launch is traced whole
 
 
@@ -57,11 +60,12 @@ def _known() -> Mapping[object, Traffic]:
 
 
 def _key(scenario: str, parameters: Mapping[str, int | str]) -> object:
-    return scenario, tuple(sorted((n, v) for n, v in parameters.items() if n not in APART))
+    told = {n: v for n, v in parameters.items() if n not in APART and NEWER.get(n) != v}
+    return scenario, tuple(sorted(told.items()))
 
 
 def count(worker: Worker, scenario: str, parameters: Mapping[str, int | str]) -> Traffic:
-    """Count the sectors of a launch: of all its blocks, or of two from each part of the grid that is alike."""
+    """Count the sectors of a launch: of all its blocks, or of two pieces of each part of the grid that is alike."""
     found = catalogue.find(scenario)
     # Thread by thread is the fastest order, and in a kernel without data-dependent accesses as good as any.
     launch = launch_of(found, parameters, schedule=Schedule("sequential"))
@@ -76,31 +80,46 @@ def count(worker: Worker, scenario: str, parameters: Mapping[str, int | str]) ->
 
 
 def _spans(launch: Launch, axis: int) -> list[range]:
-    """Return the blocks along an axis, parted where a side of an array ends: in between they are alike."""
+    """Return the pieces of the grid along an axis, parted where a side of an array ends: in between they are alike."""
+    width, count = _blocks_a_sector(launch), launch.grid[axis]
     sides = {side for a in launch.arguments if isinstance(a, Array) for side in a.shape}
-    ends = {side // launch.block[axis] for side in sides}
-    edges = sorted({0, launch.grid[axis], *(end for end in ends if 0 < end < launch.grid[axis])})
+    ends = {side // (launch.block[axis] * width) for side in sides}
+    edges = sorted({0, count // width, *(end for end in ends if 0 < end < count // width)})
     return [range(first, last) for first, last in pairwise(edges)]
 
 
 def _part(worker: Worker, full: Launch, across: range, down: range) -> tuple[int, int]:
-    """Return the sectors of a part of the grid and the blocks traced for them, which are 0 where blocks differ."""
-    corners = dict.fromkeys((x + y * full.grid[0] for x, y in ((across[0], down[0]), (across[-1], down[-1]))))
-    counts = [_sectors(worker, msgspec.structs.replace(full, blocks=(block,))) for block in corners]
-    return counts[0] * len(across) * len(down), len(counts) if len(set(counts)) == 1 else 0
+    """Return the sectors of a part of the grid and the blocks traced for them, which are 0 where pieces differ."""
+    width = _blocks_a_sector(full)
+    corners = dict.fromkeys(((across[0], down[0]), (across[-1], down[-1])))
+    counts = [_sectors(worker, msgspec.structs.replace(full, blocks=_piece(full, *at))) for at in corners]
+    traced = len(counts) * width**2
+    return counts[0] * len(across) * len(down), traced if len(set(counts)) == 1 else 0
+
+
+def _piece(launch: Launch, x: int, y: int) -> tuple[int, ...]:
+    """Return the blocks of a piece of the grid, a square as wide as a sector or wider, x fastest."""
+    width = _blocks_a_sector(launch)
+    square = ((x * width + i, y * width + j) for j in range(width) for i in range(width))
+    return tuple(i + j * launch.grid[0] for i, j in square)
+
+
+def _blocks_a_sector(launch: Launch) -> int:
+    """Return how many blocks side by side begin where a sector does and end so: 1, or more of narrow ones."""
+    pieces = [launch.block[0] * np.dtype(a.dtype).itemsize for a in launch.arguments if isinstance(a, Array)]
+    return math.lcm(*(SECTOR // math.gcd(piece, SECTOR) for piece in pieces))
 
 
 def _in_whole_sectors(launch: Launch) -> bool:
-    """Return whether a block's part of every array begins where a sector does, and none is cut at an edge.
+    """Return whether the grid is made of pieces whose parts of every array are whole sectors, none cut at an edge.
 
-    A block's accesses are then those of the first block moved by whole sectors, in kernels whose addresses
+    The accesses of a piece are then those of the first one moved by whole sectors, in kernels whose addresses
     do not depend on data.
     """
-    for array in (a for a in launch.arguments if isinstance(a, Array)):
-        piece = launch.block[0] * np.dtype(array.dtype).itemsize
-        if piece % SECTOR or any(side % max(launch.block) for side in array.shape):
-            return False
-    return True
+    width = _blocks_a_sector(launch)
+    sides = [side for a in launch.arguments if isinstance(a, Array) for side in a.shape]
+    whole = not any(side % (max(launch.block) * width) for side in sides)
+    return whole and not any(count % width for count in launch.grid[:2])
 
 
 def _sectors(worker: Worker, launch: Launch) -> int:
@@ -115,7 +134,7 @@ def count_all(rows: Iterable[Row]) -> list[Traffic]:
     try:
         for row in rows:
             key = _key(row.scenario, row.parameters)
-            if row.flop and row.timings and row.engine in ("numba-cuda", "cuda-c") and key not in found:
+            if row.flop and row.engine in ("numba-cuda", "cuda-c") and key not in found:
                 found[key] = count(worker, row.scenario, row.parameters)
                 print(found[key], flush=True)
     finally:
@@ -124,8 +143,9 @@ def count_all(rows: Iterable[Row]) -> list[Traffic]:
 
 
 def main() -> None:
-    """Count the traffic of all recorded measurements and write the file."""
-    rows = [row for path in recorded() for row in load(path).rows]
+    """Count the traffic of all rows that were measured, or will be elsewhere, and write the file."""
+    rows = [row for path in recorded() for row in load(path).rows if row.timings]
+    rows += [row_of(case) for case in cases_of([])]
     text = msgspec.json.format(msgspec.json.encode(count_all(rows)), indent=1)
     write_atomically(ROOT / "resources" / FILE, text + b"\n")
 

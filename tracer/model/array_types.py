@@ -16,4 +16,6 @@ Columns = dict[str, NDArray[Any]]  # by name, one entry a row in each
 
 def narrow(column: NDArray[Any]) -> NDArray[Any]:
     """Return whole numbers from 0 up in the smallest unsigned dtype that holds them."""
+    if column.dtype == np.uint8 or not column.size:
+        return column.astype(np.uint8, copy=False)
     return column.astype(np.min_scalar_type(int(column.max(initial=0))), copy=False)

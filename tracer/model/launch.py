@@ -90,9 +90,13 @@ def encode(launch: Launch) -> str:
     return msgspec.json.encode(launch, order="sorted").decode()
 
 
+# Made when it is imported: threads that are the first to use a type at once can crash msgspec.
+_LAUNCH = msgspec.json.Decoder(Launch)
+
+
 def decode(text: str) -> Launch:
     """Return the launch that `encode` wrote; raises msgspec.ValidationError for anything else."""
-    return msgspec.json.decode(text, type=Launch)
+    return _LAUNCH.decode(text)
 
 
 def is_utf8(path: str) -> bool:

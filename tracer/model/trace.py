@@ -215,7 +215,8 @@ def no_barriers() -> Barriers:
     return Barriers(*_no_rows(7))
 
 
-def _nothing_outside() -> OutOfBounds:
+def nothing_outside() -> OutOfBounds:
+    """Return the accesses outside arrays of a launch without any."""
     block, thread, phase, op, buffer, site, step = _no_rows(7)
     return OutOfBounds(block, thread, phase, op, buffer, site, step, np.empty(0, np.int64), ())
 
@@ -262,7 +263,7 @@ class Trace:
     check: Check | None = None  # None where nothing was compared
     made_by: str = ""  # what ran the launch, and why not something else
     warp_barriers: Barriers = field(default_factory=no_barriers)  # arrivals at warp operations and fences
-    outside: OutOfBounds = field(default_factory=_nothing_outside)
+    outside: OutOfBounds = field(default_factory=nothing_outside)
     missing: tuple[MissingLanes, ...] = ()
 
     def __len__(self) -> int:

@@ -23,7 +23,7 @@ from ..model.kernel_imports import imported_texts
 from ..model.launch import Array, Launch
 from ..model.trace import poison
 
-DRAWN_AT_ONCE = 1 << 16  # numbers drawn at a time, which stay in a processor's cache
+DRAWN_AT_ONCE = 1 << 16  # numbers drawn or counted at a time, which stay in a processor's cache
 DRAWN = ("random", "normal")
 KEPT_BYTES = (
     1 << 20,
@@ -182,7 +182,7 @@ def _generated(array: Array) -> NDArray[Any]:
     if array.fill == "random":
         return _random(array, dtype)
     if array.fill == "arange":
-        return np.arange(int(np.prod(array.shape))).reshape(array.shape).astype(dtype)
+        return _counted(array.shape, dtype)
     if array.fill == "normal":
         return _drawn(np.random.default_rng(array.seed).standard_normal, array.shape, dtype)
     if array.fill == "zeros":
@@ -208,6 +208,14 @@ def _drawn(draw: Callable[[int], NDArray[Any]], shape: tuple[int, ...], dtype: n
     for low in range(0, len(made), DRAWN_AT_ONCE):
         part = made[low : low + DRAWN_AT_ONCE]
         part[:] = draw(len(part))
+    return made.reshape(shape)
+
+
+def _counted(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return 0 1 2 ..., cast piece by piece: a large array of 64-bit integers is never made beside it."""
+    made = np.empty(int(np.prod(shape)), dtype)
+    for low in range(0, len(made), DRAWN_AT_ONCE):
+        made[low : low + DRAWN_AT_ONCE] = np.arange(low, min(low + DRAWN_AT_ONCE, len(made)))
     return made.reshape(shape)
 
 

@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.array_types import Columns, narrow
-from ..model.trace import BARRIER, BLOCK_SCOPE, Barriers, Buffer, Op, OutOfBounds, Site
+from ..model.trace import (
+    BARRIER,
+    BLOCK_SCOPE,
+    Barriers,
+    Buffer,
+    Op,
+    OutOfBounds,
+    Site,
+    no_barriers,
+    nothing_outside,
+)
 from ..model.user_code import Code, LibraryCode, running_code
 from .bytecode_positions import position, result_unused
 from .warp_operations import ConvergingLanes, MaskFaults, Participants, lanes
@@ -107,6 +117,10 @@ class Recorder:
             )
         )
 
+    def has_atomics(self) -> bool:
+        """Return whether some access that was taken in is an atomic one."""
+        return any(kind == Op.ATOMIC for *_, kind in self._site_numbers)
+
     def flush(self) -> None:
         """Turn the log into columns."""
         if not self.log:
@@ -147,6 +161,8 @@ class Recorder:
     def barriers(self, *, warp: bool = False) -> Barriers:
         """Return the arrivals at barriers, or at warp operations, as columns."""
         arrivals = self.warp_arrivals if warp else self.arrivals
+        if not arrivals:
+            return no_barriers()
         contexts, codes, instructions, steps, reach, part = (arrivals[i::6] for i in range(6))
         where = self._context_columns(np.array(contexts, np.int64))
         kind = np.full(len(codes), BARRIER, np.uint8)
@@ -156,6 +172,8 @@ class Recorder:
 
     def outside(self) -> OutOfBounds:
         """Return the accesses that were not made as columns."""
+        if not self.out_of_bounds:
+            return nothing_outside()
         contexts, coded, codes, instructions, steps, cells, texts = (
             self.out_of_bounds[i::7] for i in range(7)
         )
@@ -246,7 +264,7 @@ class Recorder:
         one = codes[0]
         names = None if codes.count(one) == len(codes) else np.fromiter(map(id, codes), np.uint64, len(codes))
         for code in {id(c): c for c in (codes if names is not None else (one,))}.values():
-            for kind in np.unique(op):
+            for kind in np.flatnonzero(np.bincount(op)):
                 mask = op == kind if names is None else (op == kind) & (names == id(code))
                 site[mask] = self._look_up(code, int(kind), instructions[mask])
         return site
@@ -258,8 +276,8 @@ class Recorder:
         table = self._tables[key][1]
         found = table[instructions]
         if (found < 0).any():
-            for instruction in np.unique(instructions[found < 0]):
-                table[instruction] = self._site_number(code, int(instruction), key[1])
+            for instruction in sorted(set(instructions[found < 0].tolist())):
+                table[instruction] = self._site_number(code, instruction, key[1])
             found = table[instructions]
         return found
 
@@ -276,7 +294,7 @@ class Recorder:
         return self._site_numbers[key]
 
     def _value_column(self, buffers: NDArray[Any], value: list[Any]) -> NDArray[Any]:
-        dtypes = [np.dtype(self.buffers[b].dtype) for b in np.unique(buffers)]
+        dtypes = [np.dtype(self.buffers[b].dtype) for b in np.flatnonzero(np.bincount(buffers))]
         try:
             return np.array(value, widest(dtypes))
         except TypeError:  # dates and durations, which are kept as the numbers that they are

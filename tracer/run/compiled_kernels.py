@@ -53,4 +53,12 @@ def _path(code: CodeType, types: str) -> Path:
 
 
 def _types(arguments: Iterable[Any]) -> str:
-    return " ".join(f"{getattr(a, 'dtype', type(a).__name__)}{getattr(a, 'ndim', '')}" for a in arguments)
+    return " ".join(
+        f"{_name(a.dtype) if hasattr(a, 'dtype') else type(a).__name__}{getattr(a, 'ndim', '')}"
+        for a in arguments
+    )
+
+
+@lru_cache(256)
+def _name(dtype: Any) -> str:
+    return str(dtype)  # NumPy puts it together anew each time

@@ -2,54 +2,91 @@
 
 from __future__ import annotations
 
+import _thread
+import os
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from types import TracebackType
-from typing import Self
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from .time_estimate import duration_text, left_text
 
-LAST_WORD = 1.0  # seconds that a notice may take to be written
+LAST_WORD = 1.0  # seconds that a notice may take to be written before a fork
 FIRST_NOTICE = 5.0  # seconds; each further one comes after twice as long
 
 
 class LongLaunch:
-    """While it is entered, `tell` gets a sentence now and then, from another thread; `report` hears of blocks."""
+    """A launch under way: how long it has run, and how much of it is done."""
 
-    def __init__(self, kernel: str, tell: Callable[[str], None], first: float = FIRST_NOTICE) -> None:
-        self._kernel, self._tell, self._after = kernel, tell, first
+    def __init__(self, kernel: str, first: float) -> None:
+        self._kernel, self._after = kernel, first
         self._done = self._of = 0
-        self._over = threading.Event()
         self._start = time.monotonic()
-        self._watcher = threading.Thread(target=self._watch, daemon=True)
 
     def report(self, done: int, of: int) -> None:
         """Take in that `done` of `of` blocks are done."""
         self._done, self._of = done, of
 
-    def __enter__(self) -> Self:
-        with suppress(RuntimeError):  # no thread is to be had: nothing is told then
-            self._watcher.start()
-        return self
+    def seconds_to_notice(self) -> float:
+        """Return in how many seconds something is to be said of it."""
+        return self._start + self._after - time.monotonic()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._over.set()
-        if self._watcher.is_alive():
-            self._watcher.join(LAST_WORD)  # a program that forks next finds no thread of ours
-
-    def _watch(self) -> None:
-        while not self._over.wait(self._start + self._after - time.monotonic()):
-            self._tell(self._text(time.monotonic() - self._start))
-            self._after *= 2
-
-    def _text(self, gone: float) -> str:
+    def notice(self) -> str:
+        """Return what is to be said; the next notice comes after twice as long."""
+        self._after *= 2
+        gone = time.monotonic() - self._start
         text = f"{self._kernel} has run for {duration_text(gone)}"
         if self._of > 1:
             text += f": {self._done:,} of {self._of:,} blocks"
         if left := left_text(gone * (self._of - self._done) / self._done if self._done else None):
             text += f", {left}"
         return f"{text}; Ctrl+C ends it."
+
+
+class LongLaunches:
+    """Watches a program's launches, one at a time: of one that takes long, `tell` gets a sentence now and then.
+
+    One thread serves them all: to start one takes longer than a small launch does. The program does not see it among
+    its own, and if it forks finds none of ours.
+    """
+
+    def __init__(self, tell: Callable[[str], None], first: float = FIRST_NOTICE) -> None:
+        self._tell, self._first = tell, first
+        self._under_way: LongLaunch | None = None
+        self._stop, self._stopped = threading.Event(), threading.Event()
+        self._stopped.set()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=self.stop)
+
+    @contextmanager
+    def watched(self, kernel: str) -> Iterator[LongLaunch]:
+        """Watch a launch of this kernel while the context lasts."""
+        self._under_way = launch = LongLaunch(kernel, self._first)
+        if self._stopped.is_set():
+            self._begin()
+        try:
+            yield launch
+        finally:
+            self._under_way = None
+
+    def stop(self) -> None:
+        """End the thread; the next launch starts another."""
+        self._stop.set()
+        self._stopped.wait(LAST_WORD)
+
+    def _begin(self) -> None:
+        self._stop.clear()
+        self._stopped.clear()
+        try:
+            _thread.start_new_thread(self._watch, ())
+        except RuntimeError:  # no thread is to be had: nothing is told then
+            self._stopped.set()
+
+    def _watch(self) -> None:
+        wait = self._first
+        while not self._stop.wait(wait):
+            launch = self._under_way
+            if launch is not None and launch.seconds_to_notice() <= 0:
+                self._tell(launch.notice())
+            wait = self._first if launch is None else min(self._first, max(0, launch.seconds_to_notice()))
+        self._stopped.set()

@@ -12,7 +12,12 @@ _own = dict(vars(builtins))
 @contextmanager
 def own_builtins() -> Iterator[None]:
     """Have our own code find the builtins that it was written for; a kernel finds none but those on a GPU either."""
-    theirs = {name: value for name, value in vars(builtins).items() if _own.get(name, value) is not value}
+    now = vars(builtins)
+    theirs = (
+        {}
+        if now == _own
+        else {name: value for name, value in now.items() if _own.get(name, value) is not value}
+    )
     for name in theirs:
         setattr(builtins, name, _own[name])
     try:

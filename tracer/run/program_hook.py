@@ -19,7 +19,7 @@ from msgspec.structs import replace as replace_launch
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
 from ..simulator.host.after_import import after_import
 from .launch_size import LaunchRefused, check_size, is_too_large, sampled_blocks, sampling_notice
-from .long_launch import LongLaunch
+from .long_launch import LongLaunches
 from .own_builtins import own_builtins
 
 if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, not before it starts
@@ -51,6 +51,7 @@ class RecordingOptions:
     )
 
 
+LAUNCHED = 64  # kernels whose source texts are kept at hand
 NUMBERS = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|complex(64|128)")
 Recorded = Callable[["Trace", float], None]
 
@@ -80,6 +81,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     gc.freeze()
     kernel_class = numba_patch.kernel_class()
     launch_call = kernel_class.__call__
+    launches = LongLaunches(options.tell)
     one_at_a_time = threading.Lock()  # the simulator has one launch under way, whoever launches
 
     @functools.wraps(launch_call)
@@ -97,13 +99,13 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         if options.launched:
             options.launched(kernel, arguments)
         start = time.perf_counter()
-        names = tuple(inspect.signature(kernel.fn).parameters)
+        names = _names(kernel.fn)
         attempt = ProgramLaunch()
         engines = {"simulator": attempt.simulate, "compiled": attempt.compile, None: attempt.choose}
         engine = engines[options.engine]
         perform = attempt.with_last_block(engine) if options.take_last else engine
         with (
-            LongLaunch(kernel.fn.__name__, options.tell) as long,
+            launches.watched(kernel.fn.__name__) as long,
             numba_patch.recording_of(made, names, long.report, perform),
         ):
             result = launch_call(kernel, *arguments)
@@ -167,7 +169,7 @@ def _first_outside(trace: Trace) -> str:
 def _launch_of(kernel: Any, arguments: tuple[Any, ...], options: RecordingOptions) -> Launch:
     """Describe a call as a launch: what it was, though not enough to run it again."""
     return Launch(
-        kernel=f"{inspect.getsourcefile(kernel.fn) or '?'}:{kernel.fn.__name__}",
+        kernel=f"{_file(kernel.fn)}:{kernel.fn.__name__}",
         source=_source(kernel.fn),
         arguments=tuple(_noting_fresh(_argument(value), value) for value in arguments),
         grid=_dim3(kernel.grid_dim),
@@ -188,6 +190,17 @@ def _dim3(lengths: Iterable[Any]) -> Dim3:
     return x, y, z
 
 
+@functools.lru_cache(LAUNCHED)
+def _names(function: Any) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
+
+
+@functools.lru_cache(LAUNCHED)
+def _file(function: Any) -> str:
+    return inspect.getsourcefile(function) or "?"
+
+
+@functools.lru_cache(LAUNCHED)
 def _source(function: Any) -> str:
     try:
         return "".join(inspect.findsource(function)[0])

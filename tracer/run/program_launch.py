@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as replace_launch
 
-from ..compiled.not_compilable import NotCompilable
+from ..compiled.not_compilable import OF_ORDER, NotCompilable
 from ..model.launch import Launch
 from ..model.trace import Trace
 from ..recording.fresh_memory import fresh_memory
@@ -127,6 +127,11 @@ class ProgramLaunch:
             ):
                 return
             self._settled = True
+            if record.launch.schedule.kind == "lockstep" and record.recorder.has_atomics():
+                self._why = (
+                    f"not compiled: {OF_ORDER}"  # as compiling says, whose modules take long to be imported
+                )
+                return
             try:
                 self._ready = prepared_call(record.launch, record.names, call)
             except NotCompilable as why:

@@ -45,9 +45,12 @@ class TimeEstimate:
         return median(self._each) * (of - done)
 
     def check_patience(self, patience: float, done: int, of: int) -> None:
-        """Take in the same; raises TooSlow where all blocks take more than `patience` seconds."""
+        """Take in the same; raises TooSlow where all blocks take more than `patience` seconds.
+
+        Not for one that has nearly ended by the time that this is known.
+        """
         left, gone = self.seconds_left(done, of), self._last - self._start
-        if left is not None and gone <= patience < gone + left:
+        if left is not None and gone + left > patience and (gone <= patience or left > patience):
             raise TooSlow(gone + left, of)
 
 

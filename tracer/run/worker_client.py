@@ -18,7 +18,7 @@ from ..processes.json_process import JsonProcess, StartError, module_command
 from ..storage.temp_folders import new_process_folder
 from ..storage.trace_file import TraceFileError, load
 from .time_estimate import duration_text
-from .worker_events import Done, Failed, Job, Output, Progress, Slow, WorkerMessage
+from .worker_events import WORKER_MESSAGE, Done, Failed, Job, Output, Progress, Slow, WorkerMessage
 
 COMMAND = module_command("tilescope.tracer.run.worker")
 
@@ -152,7 +152,7 @@ class Worker:
         out = self._folder / f"{number}.trace"
         process.send(Job(number, msgspec.Raw(encode(launch).encode()), str(out), patience))
         for line in process.lines():
-            yield msgspec.json.decode(line, type=WorkerMessage)
+            yield WORKER_MESSAGE.decode(line)
 
 
 def _result(launch: Launch, end: Done | Failed | Slow) -> Trace:

@@ -55,3 +55,5 @@ class Slow(msgspec.Struct, frozen=True, tag_field="event", tag="slow"):
 
 
 WorkerMessage = Ready | Progress | Output | Done | Failed | Slow
+# Made when it is imported: threads that are the first to use a type at once can crash msgspec.
+WORKER_MESSAGE = msgspec.json.Decoder(WorkerMessage)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.trace import Op
 from ..recording.fixed_width_ints import INTEGERS, elements_as_computed
 from ..recording.recorder import CHUNK, FIELDS, Recorder
 from .arithmetic.conversions import caster
@@ -26,6 +28,7 @@ class Allocation:
         self.cells = cells
         self.values = elements_as_computed(cells)
         self.buffer = buffer
+        self.atomic = buffer * 4 + int(Op.ATOMIC)
         self.scheduler = scheduler
         self.recorder: Recorder = scheduler.recorder
         self.start: int = cells.__array_interface__["data"][0]
@@ -69,6 +72,13 @@ def end_turn(scheduler: Scheduler) -> Any:
 
 def converted(value: Any, dtype: np.dtype[Any]) -> Any:
     """Return a value as the element type: integers wrap, floats become integers by truncation."""
-    if dtype.name in INTEGERS and isinstance(value, int | float | np.integer | np.floating | np.bool_):
-        return caster(dtype.name)(value)
+    name = name_of(dtype)
+    if name in INTEGERS and isinstance(value, int | float | np.integer | np.floating | np.bool_):
+        return caster(name)(value)
     return np.asarray(value).astype(dtype) if dtype.kind in "iu" else value
+
+
+@lru_cache(256)
+def name_of(dtype: np.dtype[Any]) -> str:
+    """Return `dtype.name`, which NumPy puts together anew each time."""
+    return dtype.name

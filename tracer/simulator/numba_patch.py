@@ -33,6 +33,7 @@ from .host import kernel_names
 from .host.arrays import is_cuda_ndarray
 from .host.install import Simulator
 from .host.install import install as install_host
+from .host.lacking import print_note
 from .python_program import run_program
 
 SUPPORTED = (
@@ -109,7 +110,7 @@ def _tell_of_change(name: str, before: Any, kernel: str) -> None:
         f"{name} was {value}",
         "it stays so" if isinstance(before, np.ndarray) else f"it stays {value}",
     )
-    sys.stderr.write(f"note: {was} when {kernel} was first compiled; on a GPU {stays}.\n")
+    print_note(f"note: {was} when {kernel} was first compiled; on a GPU {stays}.")
 
 
 def _is_cuda(value: Any) -> bool:

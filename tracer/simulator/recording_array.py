@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..model.trace import Op, poison
 from ..model.user_code import UserCode
 from ..recording.fixed_width_ints import elements_as_computed
-from .allocation import FULL, Allocation, converted, end_turn
+from .allocation import FULL, Allocation, converted, end_turn, name_of
 from .arithmetic.conversions import STANDS_FOR, caster
 from .scheduler import Scheduler
 
@@ -390,18 +390,31 @@ def _update(
     Returns the old value; None from `change` leaves it.
     """
     try:
-        cell = array.cell(index)
-    except OutOfBounds as access:
-        return array.record_out_of_bounds(access, Op.ATOMIC, frame)
+        if array._two:
+            row, column = index
+            cell = array._rows[row] + array._cols[column]
+        else:
+            cell = array._rows[index] + 0
+    except (TypeError, ValueError, IndexError):
+        try:
+            cell = array.cell(index)
+        except OutOfBounds as access:
+            return array.record_out_of_bounds(access, Op.ATOMIC, frame)
     me = end_turn(array._scheduler)
-    values = array._values
+    values, memory = array._values, array._memory
     old = values[cell]
-    kind = array._ary.dtype.name
+    kind = name_of(memory.cells.dtype)
     new = change(old, *(map(caster(kind), given) if kind in STANDS_FOR else given))
     if new is not None:
-        values[cell] = converted(new, array._memory.cells.dtype)
-    buffer = array._memory.buffer * 4 + Op.ATOMIC
-    array._extend((me.context, buffer, *array._user_code.locate(frame), cell, values[cell]))
+        try:
+            values[cell] = new
+        except (OverflowError, ValueError, TypeError):
+            values[cell] = converted(new, memory.cells.dtype)
+    code = array._user_code.code
+    if frame.f_code is code:
+        array._extend((me.context, memory.atomic, code, frame.f_lasti, cell, values[cell]))
+    else:
+        array._extend((me.context, memory.atomic, *array._user_code.locate(frame), cell, values[cell]))
     return old
 
 

@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 NAME = "tilescope"
+NOWHERE = Path(os.devnull) / NAME  # of a user without a home: nothing can be written there
+DEEPEST = (
+    256  # folders that a folder of ours may lie in: Python makes each by a call within that for the next
+)
 
 Use = Literal["data", "cache", "config"]
 
@@ -35,17 +39,30 @@ def config_folder() -> Path:
     return _folder("config")
 
 
+def home_folder() -> Path:
+    """Return the user's home, or where nothing can be written for a user that the system knows nothing of."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return NOWHERE
+
+
 def _folder(use: Use) -> Path:
+    chosen = _chosen_folder(use)
+    return chosen if len(chosen.parts) <= DEEPEST else NOWHERE
+
+
+def _chosen_folder(use: Use) -> Path:
     """TILESCOPE_HOME, where set, holds all three."""
     home = os.environ.get("TILESCOPE_HOME")
     if home:
         return Path(home).absolute() / use
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home() / "AppData" / "Local") / NAME / use
+        return (Path(local) if local else home_folder() / "AppData" / "Local") / NAME / use
     if sys.platform == "darwin":
-        return Path.home() / "Library" / _LIBRARY[use] / NAME
+        return home_folder() / "Library" / _LIBRARY[use] / NAME
     variable, usual = _XDG[use]
     chosen = Path(os.environ.get(variable, ""))
     # The specification has relative paths ignored.
-    return (chosen if chosen.is_absolute() else Path.home() / usual) / NAME
+    return (chosen if chosen.is_absolute() else home_folder() / usual) / NAME

@@ -35,6 +35,7 @@ from .validation import (
 
 FORMAT = "tilescope trace"
 VERSION: Final = 2
+FEW = 1 << 14  # bytes of accesses that are not worth the time to compress them
 LARGEST_META = 32_000_000  # bytes of JSON: names, launch, source texts
 
 TABLES = {"barriers": BARRIER_COLUMNS, "warp_barriers": BARRIER_COLUMNS, "outside": OUTSIDE_COLUMNS}
@@ -97,15 +98,17 @@ _OWN_FIELDS = ("format", "version", "packed", "outside")
 _TRACE_FIELDS = [f.name for f in dataclasses.fields(_Meta) if f.name not in _OWN_FIELDS]
 
 
-def save(trace: Trace, path: str | Path, compress: bool = True, durable: bool | None = None) -> None:
+def save(trace: Trace, path: str | Path, compress: bool | None = None, durable: bool | None = None) -> None:
     """Write the trace to `path`, whole or not at all; raises TraceFileError.
 
-    Without `compress` the file takes up to 24 bytes an access and is written and read faster: right for handing a
-    trace to another process. durable: forced onto the disk, which takes milliseconds; by default if compressed.
+    compress: by default where that makes a difference. Without it a file takes up to 24 bytes an access and is written
+    and read faster: right for handing a trace to another process. durable: forced onto the disk, which takes
+    milliseconds; by default unless compress is False.
     """
-    path = Path(path)
+    path, durable = Path(path), compress is not False if durable is None else durable
+    compress = trace.nbytes > FEW if compress is None else compress
     try:
-        with atomic_file(path, compress if durable is None else durable) as file:
+        with atomic_file(path, durable) as file:
             npz.write(file, _members(trace, compress), compress)
     except OSError as error:
         raise TraceFileError(f"Can't save {path}: {_why_not_saved(path, error)}.") from error
@@ -169,7 +172,7 @@ def _meta(trace: Trace, packed: bool) -> NDArray[np.uint8]:
     if trace.error is not None:
         from_trace["error"] = dataclasses.replace(trace.error, message=trace.error.message[:LONGEST_TEXT])
     meta = _Meta(format=FORMAT, version=VERSION, packed=packed, outside=trace.outside.text, **from_trace)
-    text = json.dumps(dataclasses.asdict(meta), ensure_ascii=False)
+    text = json.dumps(msgspec.to_builtins(meta), ensure_ascii=False)
     return np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
 
 
@@ -233,6 +236,10 @@ def _read(file: IO[bytes], mapped: bool) -> Trace:
     except _DAMAGE as error:
         raise _Unfit(_FOREIGN if foreign else _DAMAGED.format(str(error)[:200])) from error
     return trace
+
+
+# The type is made ready when it is imported: threads that are the first to use one at once can crash msgspec.
+msgspec.json.Decoder(_Meta)
 
 
 def _read_meta(members: zipfile.ZipFile) -> _Meta:

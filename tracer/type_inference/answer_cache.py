@@ -14,9 +14,9 @@ import msgspec
 
 from ... import __version__
 from ..storage.atomic_write import write_atomically
-from .question import Answer
+from .question import ANSWER, Answer
 
-FORMAT = 1  # of questions and answers: another one finds no old answers
+FORMAT = 2  # of questions and answers: another one finds no old answers
 PACKAGES = ("numba", "numba-cuda", "llvmlite", "numpy")
 MOST = 2000  # answers that are kept, of a few hundred bytes
 ENDING = ".types"
@@ -33,7 +33,7 @@ class AnswerCache:
         if self._folder is None:
             return None
         try:
-            return msgspec.json.decode(self._path(self._folder, key).read_bytes(), type=Answer)
+            return ANSWER.decode(self._path(self._folder, key).read_bytes())
         except (OSError, msgspec.MsgspecError, ValueError):
             return None
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..model.launch import Array, Launch, Scalar
 from ..processes.json_process import JsonProcess, StartError, module_command
 from .answer_cache import AnswerCache
-from .question import NOTHING, Answer, Operation, Question, Refusal, SourceQuestion
+from .question import ANSWER, NOTHING, Answer, Operation, Question, Refusal, SourceQuestion
 
 COMMAND = module_command("tilescope.tracer.type_inference.process")
 Asked = Question | SourceQuestion
@@ -138,7 +138,7 @@ class TypeInference:
         line = next(lines, None)
         if line is None:
             return False
-        answer, key = msgspec.json.decode(line, type=Answer), question.key()
+        answer, key = ANSWER.decode(line), question.key()
         self._answers[key] = answer
         self._cache.put(key, answer)
         return True

@@ -20,7 +20,7 @@ DEEPEST = (
 )
 CONSTANT_KINDS = ("Const", "Global", "FreeVar")
 Definitions = dict[str, list[Any]]  # the statements that give each variable a value
-Cause = tuple[str, str]  # what made an operation float64, and what helps
+Cause = tuple[str, int, str]  # what made an operation float64, on which line (0 for none), and what helps
 
 
 def is_double(kind: Any) -> bool:
@@ -37,7 +37,7 @@ def operands(value: Any) -> list[str]:
 
 def float64_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
     """Return all that made an operation float64: it stays so until each of these is mended."""
-    waiting, seen, line = [statement], set(), statement.loc.line
+    waiting, seen = [statement], set()
     while waiting:
         statement = waiting.pop(0)
         if id(statement) in seen:
@@ -45,11 +45,9 @@ def float64_causes(function: Any, definitions: Definitions, statement: Any) -> I
         seen.add(id(statement))
         doubles = [name for name in operands(statement.value) if is_double(function.typemap.get(name))]
         waiting += [made for name in doubles for made in definitions.get(name, [])]
-        causes = list(_wide_integer_causes(function, definitions, statement))
+        yield from _wide_integer_causes(function, definitions, statement)
         if not doubles:
-            causes += _other_causes(function, definitions, statement)
-        for what, where, remedy in causes:
-            yield what if where in (0, line) else f"{what} on line {where}", remedy
+            yield from _other_causes(function, definitions, statement)
 
 
 def operator_name(value: Any) -> str:
@@ -58,10 +56,8 @@ def operator_name(value: Any) -> str:
     return str(getattr(value, fn).__name__) if fn else ""
 
 
-def _wide_integer_causes(
-    function: Any, definitions: Definitions, statement: Any
-) -> Iterator[tuple[str, int, str]]:
-    """Return the whole numbers that make an operation, or a variable of several types, float64, each with its line."""
+def _wide_integer_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
+    """Return the whole numbers that make an operation, or a variable of several types, float64."""
     value, name = statement.value, operator_name(statement.value)
     called = _called(function, value)
     if (
@@ -99,8 +95,8 @@ def _line(definitions: Definitions, name: str, statement: Any) -> int:
     )
 
 
-def _other_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[tuple[str, int, str]]:
-    """Return cause, line (0 for none) and remedy if a statement makes float64 of anything but whole numbers."""
+def _other_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
+    """Return what it is where a statement makes float64 of anything but whole numbers."""
     value, line = statement.value, statement.loc.line
     kind, wanted = type(value).__name__, _narrower(function.typemap.get(statement.target.name))
     if kind == "Const":

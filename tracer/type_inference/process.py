@@ -30,7 +30,7 @@ from .source_kernel import question_of_source
 
 ROUNDED_AT_ONCE = ("add", "sub", "mul", "truediv")
 SINGLE_TYPES = ("float32", "float16")
-UNKNOWN_CAUSE = (("float64 values in it", "convert them with float32()"),)
+UNKNOWN_CAUSE = (("float64 values in it", 0, "convert them with float32()"),)
 CAPABILITY = (9, 0)  # of a GPU that has all that Numba knows
 SUBMODULES = ("random", "libdevice", "fp16", "bf16", "cg", "types")
 # "Data Layout" in the NVVM IR Specification, for programs of 64 bits.

@@ -201,7 +201,7 @@ class Operation(msgspec.Struct, frozen=True, order=True):
     file: str
     line: int  # from 1
     name: str  # "add", "sqrt"
-    causes: tuple[tuple[str, str], ...]  # each thing that made it so, with what helps
+    causes: tuple[tuple[str, int, str], ...]  # what made it so, on which line (0 for none), and what helps
     loop: int = 0  # the line of the loop that it is told of, where no array holds floats; else 0
 
 
@@ -222,3 +222,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 NOTHING = Answer()
+
+
+# Made when it is imported: threads that are the first to use a type at once can crash msgspec.
+ANSWER = msgspec.json.Decoder(Answer)

@@ -21,7 +21,7 @@ from ...recording.partial_totals import totals_of_columns
 from ...recording.recorder import TooLarge
 from ...recording.run_record import RunRecord, resident_blocks
 from ...storage.trace_file import TraceFileError
-from ..not_compilable import NotCompilable, unexpected
+from ..not_compilable import OF_ORDER, NotCompilable, unexpected
 from ..rewrite.program import GeneratorProgram
 from ..rewrite.rewriter import rewritten
 from ..rows.block_counters import counted
@@ -91,7 +91,7 @@ def prepared(
         for name, value in zip(names, given, strict=True):
             arguments.add(name, value)
         if not ordered and any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in program.site_kinds):
-            raise NotCompilable("the values of its atomics depend on the order")
+            raise NotCompilable(OF_ORDER)
         return Prepared(program, arguments, compiled(program, arguments))
     except NotCompilable:
         raise

@@ -101,8 +101,8 @@ def _spread(
     narrow = trace.block_dim[0] < WARP and mine is not None and abs(mine.along_x) == 1
     if narrow and site.ratio * trace.block_dim[0] <= WARP:
         why = (
-            f"a warp is {WARP // trace.block_dim[0]} rows of {trace.block_dim[0]} threads, each in a row of its own of "
-            f"{buffer.name}"
+            f"a warp is {min(WARP, trace.threads) // trace.block_dim[0]} rows of {trace.block_dim[0]} threads, each in "
+            f"a row of its own of {buffer.name}"
         )
         return _Spread(site, why, WIDER, False, WIDER)
     many = site.waste >= FULL * len(site.requests)

@@ -65,7 +65,7 @@ def _integer_caster(kind: str) -> Function:
     cls = INTEGERS[kind]
 
     def cast(value: Any) -> Any:
-        if isinstance(value, float | np.floating):
+        if not isinstance(value, int) and isinstance(value, float | np.floating):
             return truncated(kind, float(value))
         number = int(value)
         return cls(number) if low <= number <= high else wrapped(kind, number)

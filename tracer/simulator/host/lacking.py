@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 _said: set[str] = set()
@@ -58,5 +59,10 @@ def say_once(text: str) -> None:
     """Print a sentence on standard error, the first time that it is said in this process."""
     if text not in _said:
         _said.add(text)
-        if sys.stderr is not None:
-            print(f"tilescope: {text}", file=sys.stderr)
+        print_note(f"tilescope: {text}")
+
+
+def print_note(line: str) -> None:
+    """Print a line on standard error, unless the program has closed that or put something else in its place."""
+    with suppress(AttributeError, OSError, ValueError):
+        sys.stderr.write(f"{line}\n")
