@@ -117,7 +117,8 @@ def distinguishing_text(measured: MeasuredRow, subject: ChartSubject, rows: Char
 def _differing(row: Row, rows: Sequence[Row]) -> str:
     """Return the size and the launch shape where they differ, and parameters that differ beside them."""
     texts = [tell(row) for tell in (problem_of, shape_of) if len({tell(other) for other in rows}) > 1]
-    names = [n for n in row.parameters if len({str(other.parameters.get(n)) for other in rows}) > 1]
+    # A parameter that a row does not name is newer than the row, and as such tells nothing apart.
+    names = [n for n, v in row.parameters.items() if len({str(r.parameters.get(n, v)) for r in rows}) > 1]
     texts += [f"{name} {row.parameters[name]}" for name in names if name not in IN_SIZE_AND_SHAPE]
     return ", ".join(filter(None, texts))
 

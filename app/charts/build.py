@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from .bars import ChartRows, calls, copies, ladder, speedup, times
-from .choice import ChartKind, ChartSubject, Choice, chosen_rows, subject_of_key, timing_of, title_of
+from .choice import ChartKind, ChartSubject, Choice, chosen_rows, over_of, subject_of_key, timing_of, title_of
 from .figure import BarPanel, Figure, PointPanel
+from .over import over_parameter
 from .roofline import on_gpu, roofline
 from .scaling import scaling
 from .sources import MeasuredRow, Source, rows_of, sources_of
@@ -17,6 +19,7 @@ TITLES: dict[ChartKind, str] = {
     "ladder": "The ladder from Python to the GPU",
     "speedup": "Speed-up",
     "scaling": "Time and rate over size",
+    "over": "Over a parameter",
     "roofline": "Roofline",
     "calls": "First call and later calls",
     "copies": "With and without copies",
@@ -28,6 +31,7 @@ BUILDERS: dict[ChartKind, Builder] = {
     "ladder": ladder,
     "speedup": speedup,
     "scaling": scaling,
+    "over": over_parameter,
     "roofline": roofline,
     "calls": calls,
     "copies": copies,
@@ -36,6 +40,8 @@ BUILDERS: dict[ChartKind, Builder] = {
 
 def build(chosen: Sequence[Source], choice: Choice) -> Figure:
     """Return the figure of a choice; empty, with notes that say why, where nothing was measured for it."""
+    if choice.chart == "over":
+        choice = replace(choice, over=over_of(chosen, choice))
     rows = chosen_rows(chosen, choice)
     panels, notes = BUILDERS[choice.chart](rows, choice)
     drawn = [m for _, found in rows for m in found if choice.chart != "roofline" or on_gpu(m.row)]
@@ -43,7 +49,7 @@ def build(chosen: Sequence[Source], choice: Choice) -> Figure:
     missing = _missing_notes([_missing(s, chosen, choice) for s, found in rows if not found])
     return Figure(
         chart=choice.chart,
-        title=_title(choice, drawn),
+        title=_title(choice, panels, drawn),
         subtitle=_subtitle(choice, drawn),
         panels=panels,
         origins=tuple(source.line for source in sources),
@@ -52,7 +58,7 @@ def build(chosen: Sequence[Source], choice: Choice) -> Figure:
     )
 
 
-def _title(choice: Choice, drawn: Sequence[MeasuredRow]) -> str:
+def _title(choice: Choice, panels: Sequence[BarPanel | PointPanel], drawn: Sequence[MeasuredRow]) -> str:
     """Return what the chart shows; a program on the CPU has one kind of time whatever is chosen for kernels."""
     if len(choice.kinds) > 1:
         return TITLES[choice.chart]
@@ -62,14 +68,23 @@ def _title(choice: Choice, drawn: Sequence[MeasuredRow]) -> str:
         if any(timing_of(m.row, choice.kind) is m.row.timing(k) for m in drawn)
     ]
     texts = [kind_text(kind) for kind in dict.fromkeys(kinds or [choice.kind])]
-    return f"{TITLES[choice.chart]}: {'; '.join(texts)}"
+    return f"{_what(choice, panels)}: {'; '.join(texts)}"
+
+
+def _what(choice: Choice, panels: Sequence[BarPanel | PointPanel]) -> str:
+    """Return what a chart shows; of one over a size or a parameter what its panels show."""
+    planes = [panel for panel in panels if isinstance(panel, PointPanel)]
+    if not planes or choice.chart == "roofline":
+        return TITLES[choice.chart]
+    shown = " and ".join(dict.fromkeys(panel.y.label for panel in planes)).capitalize()
+    return f"{shown} over {'size' if choice.chart == 'scaling' else planes[0].x.label}"
 
 
 def _subtitle(choice: Choice, drawn: Sequence[MeasuredRow]) -> str:
     """Return what all that is drawn has in common: size, launch shape, and what it ran on."""
     parts: list[str] = []
     problems = dict.fromkeys(problem_of(m.row) for m in drawn)
-    if choice.chart != "scaling":
+    if choice.chart not in ("scaling", "over") or len(problems) == 1:
         parts += problems if len(problems) == 1 else []
     shapes = {shape_of(m.row) for m in drawn} - {""}
     parts += shapes if len(shapes) == 1 else []

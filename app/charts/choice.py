@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from typing import Literal, get_args
 
 from ...kernels.scenarios.catalogue import Scenario, find, scenarios
@@ -11,7 +13,8 @@ from ...tracer.measure.measurement import Row, Timing, TimingKind
 from .sources import MeasuredRow, Source, rows_of
 from .wording import problem_of, real_of, shape_of, side_of
 
-ChartKind = Literal["bars", "ladder", "speedup", "scaling", "roofline", "calls", "copies"]
+ChartKind = Literal["bars", "ladder", "speedup", "scaling", "over", "roofline", "calls", "copies"]
+Quantity = Literal["", "time", "rate", "bandwidth"]
 CHARTS: tuple[ChartKind, ...] = get_args(ChartKind)
 KINDS_OF: dict[ChartKind, tuple[TimingKind, ...]] = {
     "calls": ("first-call", "call", "kernel-warm"),
@@ -23,6 +26,12 @@ LADDER = (  # the same small product, by plain Python, by NumPy and on the GPU
     "matmul-naive-col-on-x/numpy", "matmul-add-into-global", "matmul-naive-row-on-x", "matmul-tiled",
     "cuda-c-naive", "cuda-c-tiled-static",
 )  # fmt: skip
+SHOWN_OF: dict[ChartKind, tuple[Quantity, ...]] = {
+    "scaling": ("time", "rate"),
+    "over": ("time", "rate", "bandwidth"),
+}
+SIZES = ("m", "k", "n", "rows", "cols", "count")  # parameters that say how much there is to work on
+LAUNCHED = ("tile", "threads", "num_blocks")  # parameters that say how threads are launched
 COLOURS = 8  # kernels that can be told apart by colour
 MANY = 20  # samples that are worth looking at one by one
 
@@ -90,6 +99,8 @@ class Choice:
     against: str = ""  # the key of what a speed-up is over, "" for the first subject
     log: bool | None = None  # whether the axis is logarithmic, None for what suits
     published: bool = True  # whether published times stand beside the measured ones
+    over: str = ""  # the parameter that a chart over one has on its axis, "" for the one with the most values
+    show: Quantity = ""  # the one panel to be drawn, "" for all that the chart has
 
     @property
     def kinds(self) -> tuple[TimingKind, ...]:
@@ -127,11 +138,47 @@ def problems(chosen: Sequence[Source], choice: Choice) -> list[str]:
     return list(dict.fromkeys(problem_of(row) for row in sorted(rows, key=lambda row: row.bytes)))
 
 
+def parameters_to_draw_over(chosen: Sequence[Source], choice: Choice) -> list[str]:
+    """Return the parameters in which, and in no others, rows of a subject differ: that with the most values first."""
+    rows = _timed(chosen, replace(choice, over=""))
+    mine = [[row for row in rows if subject.names(row)] for subject in choice.subjects]
+    names = dict.fromkeys(name for row in chain(*mine) for name in row.parameters)
+    values = {
+        name: max((len(found) for found in map(partial(_varied, name), mine)), default=0) for name in names
+    }
+    return sorted((name for name in names if values[name] > 1), key=lambda name: -values[name])
+
+
+def _varied(name: str, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that differ in a parameter alone, which is a number; of several such sets the largest.
+
+    Of sets as large it is that with the most bytes.
+    """
+    alike: dict[object, dict[int, Row]] = {}
+    for row in rows:
+        value = row.parameters.get(name)
+        if isinstance(value, int):
+            others = tuple(sorted((n, str(v)) for n, v in _all_parameters(row).items() if n != name))
+            alike.setdefault(others, {}).setdefault(value, row)
+    sets = [list(found.values()) for found in alike.values()]
+    return max(sets, key=lambda found: (len(found), sum(row.bytes for row in found)), default=[])
+
+
+def _all_parameters(row: Row) -> dict[str, int | str]:
+    """Return a row's parameters, with the defaults of those that there were not when it was measured."""
+    return {parameter.name: parameter.default for parameter in find(row.scenario).parameters} | row.parameters
+
+
+def over_of(chosen: Sequence[Source], choice: Choice) -> str:
+    """Return the parameter that a chart over one has on its axis, "" where no rows differ in one alone."""
+    return choice.over or next(iter(parameters_to_draw_over(chosen, choice)), "")
+
+
 def shapes(chosen: Sequence[Source], choice: Choice) -> list[str]:
     """Return the launch shapes in which subjects were measured at the chosen size."""
     problem = problem_for(chosen, choice)
     rows = [row for row in _timed(chosen, choice) if any(s.names(row) for s in choice.subjects)]
-    if choice.chart != "scaling":
+    if choice.chart not in ("scaling", "over"):
         rows = [row for row in rows if problem_of(row) == problem]
     return [shape for shape in dict.fromkeys(map(shape_of, rows)) if shape]
 
@@ -164,13 +211,52 @@ def _timed(chosen: Iterable[Source], choice: Choice) -> list[Row]:
     rows = [m.row for m in rows_of(chosen) if all(timing_of(m.row, kind) for kind in choice.kinds)]
     if choice.chart == "scaling":
         rows = [row for row in rows if side_of(row) is not None]
+    if choice.chart == "over" and choice.over:
+        rows = [row for row in rows if isinstance(row.parameters.get(choice.over), int)]
     return [row for row in rows if row.flop] if choice.chart == "roofline" else rows
 
 
 def chosen_rows(chosen: Sequence[Source], choice: Choice) -> list[tuple[ChartSubject, list[MeasuredRow]]]:
     """Return for each subject the rows to draw, of every source; none where it was not measured like that."""
+    if choice.chart == "over":
+        return _rows_over(chosen, choice, over_of(chosen, choice))
     problem = problem_for(chosen, choice)
     return [(subject, _of_subject(chosen, choice, subject, problem)) for subject in choice.subjects]
+
+
+def _rows_over(
+    chosen: Sequence[Source], choice: Choice, name: str
+) -> list[tuple[ChartSubject, list[MeasuredRow]]]:
+    """Return for each subject and source the rows that differ in this parameter alone.
+
+    They are of the size that is chosen, else of that at which the most subjects have such rows, unless the
+    parameter itself is the size.
+    """
+    fitting = {id(row) for row in _timed(chosen, choice)}
+
+    def rows_at(problem: str) -> list[tuple[ChartSubject, list[MeasuredRow]]]:
+        found = []
+        for subject in choice.subjects:
+            mine: list[MeasuredRow] = []
+            for source in chosen:
+                rows = [r for r in source.measurement.rows if id(r) in fitting and subject.names(r)]
+                rows = [
+                    r for r in rows if problem in ("", problem_of(r)) and choice.shape in ("", shape_of(r))
+                ]
+                mine += [MeasuredRow(source, row) for row in _varied(name, rows)]
+            found.append((subject, mine))
+        return found
+
+    offered = problems(chosen, choice)
+    if choice.problem in offered or name in SIZES:
+        return rows_at(choice.problem if choice.problem in offered else "")
+    at = [rows_at(problem) for problem in offered]  # from the smallest size on
+    return max(reversed(at), key=_number_of_points, default=[(subject, []) for subject in choice.subjects])
+
+
+def _number_of_points(found: Sequence[tuple[ChartSubject, list[MeasuredRow]]]) -> tuple[int, int]:
+    """Return how many subjects have a line of points, and how many points there are."""
+    return sum(len(rows) > 1 for _, rows in found), sum(len(rows) for _, rows in found)
 
 
 def _of_subject(

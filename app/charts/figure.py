@@ -20,6 +20,8 @@ class Axis:
         tuple[Mark, str], ...
     ]  # where its numbers come from, each with what it holds for ("" for all)
     per_unit: float = 1.0  # values in a `unit`: for microseconds on an axis in ms it is 1000
+    doubles: bool = False  # whether its numbers are powers of two, as sizes of matrices are
+    values: tuple[float, ...] = ()  # the numbers that may stand along it, ascending; () for round ones
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Point:
     low: float  # the lower end of y's interval
     high: float  # the upper end of y's interval
     text: str  # x and y in words
+    label: str = ""  # what stands beside the point where there is room: y, with its unit if not the axis's
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,14 @@ class Roof:
 
 
 @dataclass(frozen=True)
+class Level:
+    """A value of y that a device reached, measured: a line across a panel of points."""
+
+    value: float  # in the values of the vertical axis
+    text: str  # what it is, with its value
+
+
+@dataclass(frozen=True)
 class BarPanel:
     """A panel of horizontal bars, from the top. reference: a value worth a line of its own."""
 
@@ -119,6 +130,7 @@ class PointPanel:
     y: Axis  # vertical
     series: tuple[Series, ...]  # the points
     roofs: tuple[Roof, ...] = ()  # drawn above them
+    levels: tuple[Level, ...] = ()  # lines across it
     joined: float = math.inf  # how many times the x of a point the next may have to be joined with it
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .bars import MEASURED, ChartRows, datum_of
-from .choice import Choice, slots_of, timing_of
+from .choice import LAUNCHED, Choice, slots_of, timing_of
 from .figure import Axis, Mark, Point, PointPanel, Series
 from .sources import MeasuredRow, origin_among, sources_of
 from .wording import number_text, real_of, shape_of, side_of, size_name, time_text, unit_of
@@ -29,13 +29,19 @@ class Line:
 
 def scaling(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, ...], tuple[str, ...]]:
     """Return for matrices and for vectors a panel of times in microseconds and, with arithmetic, one of GFLOP/s."""
-    lines = _lines(rows, choice)
-    usual = _usual_shape(lines)
-    lines = [replace(line, part=_part(line, usual)) for line in lines]
+    lines, usual = named_lines(rows, choice)
     panels: list[PointPanel] = []
     for name in dict.fromkeys(size_name(line.found[0].row) for line in lines):
         panels += _panels([line for line in lines if size_name(line.found[0].row) == name], name, choice)
+    panels = [panel for panel in panels if choice.show in ("", panel.y.label)]
     return tuple(panels), ((f"{usual.capitalize()} where no others are named.",) if usual else ())
+
+
+def named_lines(rows: ChartRows, choice: Choice) -> tuple[list[Line], str]:
+    """Return the lines of a chart, and the launch shape of those that name none, "" where all have one."""
+    lines = _lines(rows, choice)
+    usual = "" if choice.over in LAUNCHED else _usual_shape(lines)
+    return [replace(line, part=_part(line, usual)) for line in lines], usual
 
 
 def _lines(rows: ChartRows, choice: Choice) -> list[Line]:
@@ -65,7 +71,7 @@ def _part(line: Line, usual: str) -> str:
 
 def _panels(lines: Sequence[Line], name: str, choice: Choice) -> list[PointPanel]:
     """Return the panels of lines over the same kind of size."""
-    x = Axis(name, "", True, ())
+    x = Axis(name, "", True, (), doubles=name.startswith("N"))
     times = tuple(_series(line, choice, rate=False) for line in lines)
     unit, size = unit_of(max((point.high for line in times for point in line.points), default=1.0))
     panels = [PointPanel(x, Axis("time", unit, True, MEASURED, size), times, joined=JOINED)]

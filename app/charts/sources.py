@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
+
+from msgspec import structs
 
 from ...tracer.measure.measurement import Measurement, MeasurementError, Row, load, recorded
 from ...tracer.storage.folders import data_folder
 
+Stamp = tuple[int, int, int]
+
 
 @dataclass(frozen=True)
 class Source:
-    """A measurement file. recorded: it came with Tilescope."""
+    """A measurement file, or recorded ones of which each goes on with the one before."""
 
-    path: Path
-    measurement: Measurement
-    recorded: bool = False
+    path: Path  # of the first file
+    measurement: Measurement  # with the rows of all
+    recorded: bool = False  # whether it came with Tilescope
+    later: tuple[str, ...] = ()  # the days on which it was gone on with, as 2026-11-22
 
     @property
     def device(self) -> str:
@@ -34,7 +41,7 @@ class Source:
         """Whether it came with Tilescope, and when it was made."""
         date = self.measurement.date
         return (
-            f"recorded on {date[:10]}"
+            f"recorded on {_days((date[:10], *self.later))}"
             if self.recorded
             else f"measured here on {date[:16].replace('T', ' ')} UTC"
         )
@@ -53,6 +60,12 @@ class Source:
         revision = f" ({measurement.revision[:7]}{changed})" if measurement.revision else ""
         parts.append(f"Tilescope {measurement.versions.get('tilescope', 'of unknown version')}{revision}")
         return " · ".join(parts)
+
+
+def _days(days: Sequence[str]) -> str:
+    """Return days as 2026-11-21 and 22: of those of one month the first is told in full."""
+    told = [day[8:] if day[:8] == before[:8] else day for before, day in pairwise(("", *days))]
+    return " and ".join(told)
 
 
 @dataclass(frozen=True)
@@ -92,16 +105,62 @@ def own_folder() -> Path:
 def sources() -> tuple[list[Source], list[str]]:
     """Return the measurements that can be read, recorded ones first, then own ones from the latest on.
 
-    With them one sentence for each file that can't be.
+    With them one sentence for each file that can't be. Recorded ones of which one goes on with another are one.
     """
-    found, complaints = [], []
     own = sorted(own_folder().glob("*.json"), reverse=True)
-    for path, is_recorded in [*((p, True) for p in recorded()), *((p, False) for p in own)]:
+    paths = [*((path, True) for path in recorded()), *((path, False) for path in own)]
+    found, complaints = _sources(tuple((path, is_recorded, _stamp(path)) for path, is_recorded in paths))
+    return list(found), list(complaints)
+
+
+@lru_cache(maxsize=4)
+def _sources(files: tuple[tuple[Path, bool, Stamp], ...]) -> tuple[tuple[Source, ...], tuple[str, ...]]:
+    found, complaints = [], []
+    for path, is_recorded, stamp in files:
         try:
-            found.append(Source(path, load(path), is_recorded))
+            found.append(_source(path, is_recorded, stamp))
         except MeasurementError as error:
             complaints.append(str(error))
-    return found, complaints
+    return tuple(_continued(found)), tuple(complaints)
+
+
+def _continued(found: Sequence[Source]) -> list[Source]:
+    """Return measurements, recorded ones made one where their device, host, versions and method agree."""
+    whole: dict[object, Source] = {}
+    for source in found:
+        made = source.measurement
+        alike = repr((made.device, made.host, made.method, made.versions)) if source.recorded else source.path
+        whole[alike] = _gone_on(whole[alike], source) if alike in whole else source
+    return list(whole.values())
+
+
+def _gone_on(first: Source, more: Source) -> Source:
+    """Return a measurement with the rows of one that went on with it."""
+    rows = (*first.measurement.rows, *more.measurement.rows)
+    days = dict.fromkeys((*first.later, more.measurement.date[:10]))
+    days.pop(first.measurement.date[:10], None)
+    return replace(first, measurement=structs.replace(first.measurement, rows=rows), later=tuple(days))
+
+
+def _stamp(path: Path) -> Stamp:
+    """Return what changes with a file: its bytes, and when it and its permissions were changed, in nanoseconds."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return 0, 0, 0
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+
+
+@lru_cache(maxsize=16)
+def _source(path: Path, is_recorded: bool, stamp: Stamp) -> Source:
+    """Return a file's measurement, read once as long as it stays as it is; raises MeasurementError."""
+    return Source(path, load(path), is_recorded)
+
+
+def usual(found: Sequence[Source]) -> list[Source]:
+    """Return the measurements that charts show unless somebody chooses: the recorded ones and the latest made here."""
+    own = [source for source in found if not source.recorded]
+    return [source for source in found if source.recorded or source in own[:1]]
 
 
 def rows_of(chosen: Iterable[Source]) -> list[MeasuredRow]:

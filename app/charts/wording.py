@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from math import floor, log10
+from math import floor, log10, prod
+
+import numpy as np
 
 from ...tracer.measure.measurement import TIMING_KINDS, Real, Row, TimingKind
 
@@ -70,6 +72,17 @@ def problem_of(row: Row) -> str:
         grid, block = row.grid, row.block
         text = f"{grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2]:,} threads"
     return text + (", float64" if real_of(row) == "float64" else "")
+
+
+def used_bytes(row: Row) -> int:
+    """Return the bytes that a kernel uses of its arrays, each element once, by formula.
+
+    Of an array that holds more elements than there are to work on, as what is copied with a stride, it is so many.
+    """
+    count = row.parameters.get("count")
+    if not isinstance(count, int):
+        return row.bytes
+    return sum(min(prod(shape), count) * np.dtype(dtype).itemsize for shape, dtype in row.arrays.values())
 
 
 def real_of(row: Row) -> Real:

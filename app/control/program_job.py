@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, QProcess, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QFileSystemWatcher, QObject, QProcess, QTimer, Signal
 
 from ...tracer.processes.json_process import cause_of_death, module_command
 from ...tracer.processes.keeper import STOP
@@ -20,10 +20,14 @@ OF_LAUNCHES = re.compile(
 )  # what `run` says of them, whatever the program did
 ENDING_TIMEOUT = 1000  # milliseconds
 SAVING_DELAY = 200  # milliseconds after which an editor has surely written the whole file
+OWN_CHANGE = (
+    1000  # milliseconds after the end of a run in which it may be the program that has changed its file
+)
+SLOWER, SLOWEST = 4, 4  # how many times longer each further run waits, and after how many of them no longer
 
 
 class UserProgram(QObject):
-    """Runs `tilescope run` on a file.
+    """Runs `tilescope run` on a file; unless `watched`, only when it is opened.
 
     recorded: the paths of the traces of a run, at least one. failed: one sentence why there is none. noted: one
     sentence on a run that recorded launches and then ended badly.
@@ -33,19 +37,22 @@ class UserProgram(QObject):
     failed = Signal(str)
     noted = Signal(str)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, *, watched: bool = True) -> None:
         super().__init__(parent)
+        self._watched = watched
         self.path = Path()
         self.runs = 0
         self._folder = new_process_folder()
         self._process: QProcess | None = None
         self._again = QTimer(self, singleShot=True, interval=SAVING_DELAY)
         self._again.timeout.connect(self._run)
+        self._ended = QElapsedTimer()
+        self._in_a_row = 0  # runs during which the file was changed
         self._watcher = QFileSystemWatcher(self)
-        self._watcher.fileChanged.connect(lambda _: self._again.start())
+        self._watcher.fileChanged.connect(lambda _: self._run_soon())
 
     def open(self, path: Path) -> None:
-        """Run a file now, and whenever it is saved from now on."""
+        """Run a file now and, where it is watched, whenever it is saved from now on."""
         if self._watcher.files():
             self._watcher.removePaths(self._watcher.files())
         self.path = path.absolute()
@@ -70,11 +77,18 @@ class UserProgram(QObject):
             process.kill()
         return True
 
+    def _run_soon(self) -> None:
+        """Run the file again; each time later where it goes on changing as it runs, as by the program itself."""
+        if not self._again.isActive():  # else of the same change: an editor may write in several steps
+            ended = self._ended.isValid() and self._ended.elapsed() > OWN_CHANGE
+            self._in_a_row = 0 if self._process is None and ended else min(self._in_a_row + 1, SLOWEST)
+            self._again.setInterval(SAVING_DELAY * SLOWER ** max(0, self._in_a_row - 1))
+        self._again.start()
+
     def _run(self) -> None:
         self.stop()
-        self._watcher.addPath(
-            str(self.path)
-        )  # an editor that replaces the file ends the watch of the old one
+        if self._watched:  # an editor that replaces the file ends the watch of the old one
+            self._watcher.addPath(str(self.path))
         self.runs += 1
         folder = self._folder / str(self.runs)
         process = self._process = QProcess(self)
@@ -97,6 +111,7 @@ class UserProgram(QObject):
         if process is not self._process:
             return  # it was ended for another
         self._process = None
+        self._ended.start()
         crashed = process.exitStatus() == QProcess.ExitStatus.CrashExit
         status = -process.exitCode() if crashed else process.exitCode()
         output = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()

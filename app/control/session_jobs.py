@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from ...tracer.model.trace import Trace
 from ...tracer.run.worker_client import Cancelled, TakesLong, Worker, WorkerError
 from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import TraceFileError
-from ..model.session import Session, build_session, session_of_file
+from ..model.session import Session, build_session, scenario_of, session_of_file
 
 KEPT_SESSIONS = 6  # sessions kept in memory, so that going back and forth between two scenarios costs nothing
 
@@ -26,6 +26,12 @@ PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
 CLOSING_TIMEOUT = 2000  # milliseconds that closing waits for a thread that cannot be stopped
 GONE = "has been deleted"  # what Qt says of the source of a signal, or of an object, that is there no more
 CALM_DELAY = 50  # milliseconds after the last session came, which belong to drawing it
+GRACE = 300  # milliseconds for which a pane waits for a trace made ahead, before that one is given up
+
+MOST_AHEAD = 16_000_000  # accesses of the sessions in memory, about 1 GB, beyond which no more are made ahead
+
+NO_MEMORY = "There is not enough memory to draw this trace; choose a smaller size or fewer blocks."
+Source = Launch | str  # what a session is made from: a launch, or the path of a trace file
 
 
 class SessionJobs(QObject):
@@ -35,6 +41,8 @@ class SessionJobs(QObject):
     failed: (pane, one sentence). takes_long: (pane, Launch, seconds, blocks): all of them would take so long.
     examined: a Session that some pane got has its findings now; they come once no pane waits for a picture.
     examining_failed: one sentence, why there are none. became_idle: nothing is being made or examined any more.
+    prepared: a session of `prepare` is there (key, ""), or will not come (key, one sentence why).
+    preparing: (key, blocks done, blocks in all) of the one that is being prepared.
     """
 
     ready = Signal(int, object)
@@ -44,11 +52,14 @@ class SessionJobs(QObject):
     examined = Signal(object)
     examining_failed = Signal(str)
     became_idle = Signal()
+    prepared = Signal(str, str)
+    preparing = Signal(str, int, int)
     _examination_ended = Signal(object, str)
     _session_made = Signal(str, object)
     _session_failed = Signal(str, str)
     _session_takes_long = Signal(str, object)
     _blocks_done = Signal(str, int, int)
+    _preparation_ended = Signal(str, object, object)
 
     def __init__(self, worker: Worker, cache: TraceCache | None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -68,6 +79,16 @@ class SessionJobs(QObject):
         self._pool, self._background_pool = QThreadPool(self), QThreadPool(self)
         self._pool.setMaxThreadCount(2)
         self._background_pool.setMaxThreadCount(1)
+        self._ahead: dict[str, Source] = {}  # what is prepared, by key, in the order in which it is wanted
+        self._urgent: frozenset[str] = frozenset()  # of those the ones that somebody waits for
+        self._preparing = ""  # the key of the one that is being made
+        self._left_out: set[str] = set()  # keys of those that can't be prepared
+        self._preparing_pool = QThreadPool(self)
+        self._preparing_pool.setMaxThreadCount(1)
+        self._grace = QTimer(self, singleShot=True, interval=GRACE)
+        self._grace.timeout.connect(self._lose_patience)
+        self._is_impatient = False  # whether somebody has waited so long for something else
+        self._preparation_ended.connect(self._end_preparing)
         self._session_made.connect(self._finish)
         self._session_failed.connect(self._fail)
         self._session_takes_long.connect(self._postpone)
@@ -92,30 +113,123 @@ class SessionJobs(QObject):
     def close(self) -> bool:
         """End the worker and wait a little for the threads; return whether none is left."""
         self._wishes.clear()
+        self._ahead = {}
         self._update()
         self.calm.stop()
         self.worker.close()
-        for pool in (self._pool, self._background_pool):
+        pools = (self._pool, self._background_pool, self._preparing_pool)
+        for pool in pools:
             pool.clear()
-        return all(pool.waitForDone(CLOSING_TIMEOUT) for pool in (self._pool, self._background_pool))
+        return all(pool.waitForDone(CLOSING_TIMEOUT) for pool in pools)
 
     def _request(self, pane: int, key: str, make: Callable[[], Session]) -> None:
         self._wishes[pane] = key
-        self._update()
         if key in self._sessions:
             self._finish(key, self._sessions[key])
             return
+        self._update()
         self.progress.emit(pane, 0, 0)
-        if key not in self._under_way:
+        if key not in self._under_way and key != self._preparing:
             self._under_way.add(key)
             self._pool.start(FunctionRunnable(lambda: self._make_session(key, make)))
 
+    def held(self, source: Source) -> Session | None:
+        """Return the session of a launch or of a file's path where it is in memory."""
+        return self._sessions.get(key_of(source))
+
+    def prepare(self, sources: Sequence[Source], urgent: int = 0) -> None:
+        """Hold these sessions and no others any more; make those that are missing, their findings too.
+
+        They are made in this order, one after the other, while no pane waits for one. urgent: as many of the first
+        somebody waits for: they begin at once and may take long, while the others may take `PATIENCE` and are left
+        out where much memory is in use.
+        """
+        self._ahead = {key_of(source): source for source in sources}
+        self._urgent = frozenset(list(self._ahead)[:urgent])
+        self._left_out &= self._ahead.keys() - self._urgent
+        self._update()
+        self._drop_old()
+        if self._urgent:
+            self._prepare_next()
+        self.calm.start()
+
+    def is_prepared(self) -> bool:
+        """Return whether nothing is left to be made ahead."""
+        return not (self._preparing or self._missing())
+
+    def _missing(self) -> str:
+        """Return the key of what is to be prepared next, "" for nothing."""
+        missing = (key for key in self._ahead if key not in self._sessions and key not in self._left_out)
+        key = next(missing, "")
+        full = sum(len(session.trace) for session in self._sessions.values()) > MOST_AHEAD
+        return "" if full and key not in self._urgent else key
+
+    def _prepare_next(self) -> None:
+        """Make the next of the sessions that are wanted ahead, unless a pane waits for one."""
+        key = self._missing()
+        if key and not (self._preparing or self._under_way):
+            self._preparing = key
+            self._update()
+            self._preparing_pool.start(FunctionRunnable(partial(self._prepare, key, self._ahead[key])))
+
+    def _prepare(self, key: str, source: Source) -> None:
+        """In a thread: make a session with its findings and send it to the window's thread."""
+        session: Session | None = None
+        result: Exception = WorkerError("The trace could not be prepared for drawing; the terminal says why.")
+        try:
+            if isinstance(source, str):
+                session = session_of_file(Path(source)).prepared().examined()
+            else:
+                patience = None if key in self._urgent else PATIENCE
+                session = self._traced(key, source, scenario_of(source), patience).prepared().examined()
+        except (TakesLong, Cancelled, WorkerError, TraceFileError) as error:
+            result = error
+        except MemoryError:
+            result = WorkerError(NO_MEMORY)
+        finally:
+            self._preparation_ended.emit(key, session, result)
+
+    def _end_preparing(self, key: str, session: Session | None, result: Exception) -> None:
+        self._preparing = ""
+        if session is not None:
+            self._finish(key, session)
+            self.prepared.emit(key, "")
+        elif isinstance(result, TakesLong):
+            self._left_out |= {key} - self._urgent  # which are made anew, with patience
+            self._postpone(key, result)
+        else:
+            why = str(result) or "The tracing was cancelled."
+            self._fail(key, why)
+            if not isinstance(result, Cancelled):  # which may be made later
+                self._left_out.add(key)
+                self.prepared.emit(key, why)
+        if self._urgent:
+            self._prepare_next()
+        self.calm.start()
+
     def _update(self) -> None:
         """Tell the threads what is wanted, and end a trace that nobody wants any more."""
-        self._wanted = frozenset(self._wishes.values())
+        wanted = set(self._wishes.values())
+        if self._preparing in self._ahead and not self._gives_way():
+            wanted.add(self._preparing)
+        self._wanted = frozenset(wanted)
         if self._tracing and self._tracing not in self._wanted:
             self.worker.cancel()
             self.worker.start()  # warm again before it is needed
+
+    def _gives_way(self) -> bool:
+        """Return whether somebody has waited for a while for something else than what is made ahead."""
+        urgent = set() if self._preparing in self._urgent else self._urgent - self._sessions.keys()
+        if not {*self._wishes.values(), *urgent} - {self._preparing}:
+            self._grace.stop()
+            self._is_impatient = False
+        elif not (self._is_impatient or self._grace.isActive()):
+            self._grace.start()
+        return self._is_impatient
+
+    def _lose_patience(self) -> None:
+        self._is_impatient = True
+        self._update()
 
     def _make_session(self, key: str, make: Callable[[], Session]) -> None:
         """In a thread: make a session and send it to the window's thread."""
@@ -131,7 +245,7 @@ class SessionJobs(QObject):
         except (WorkerError, TraceFileError) as error:
             why = str(error)
         except MemoryError:
-            why = "There is not enough memory to draw this trace; choose a smaller size or fewer blocks."
+            why = NO_MEMORY
         finally:
             if why:
                 self._session_failed.emit(key, why)
@@ -155,15 +269,15 @@ class SessionJobs(QObject):
                 self._later.append(partial(self.cache.put, launch, trace))
         return build_session(launch, trace, scenario)
 
-    def trace_unshown(self, launch: Launch) -> Trace:
+    def trace_unshown(self, launch: Launch, patience: float | None = None) -> Trace:
         """In a thread: return the trace of a launch that no pane shows, made between those that panes wait for.
 
-        Raises Cancelled and WorkerError.
+        patience: seconds that it may take, None for any. Raises Cancelled and WorkerError, such as TakesLong.
         """
         trace = self.cache.get(launch) if self.cache else None
         if trace is None:
             with self._one_at_a_time:
-                trace = self.worker.run(launch)
+                trace = self.worker.run(launch, patience=patience)
             if self.cache:
                 self.cache.put(launch, trace)
         return trace
@@ -172,9 +286,7 @@ class SessionJobs(QObject):
         self._under_way.discard(key)
         self._sessions[key] = session
         self._sessions.move_to_end(key)
-        while len(self._sessions) > KEPT_SESSIONS:
-            self._sessions.popitem(last=False)
-            self._dropped = True
+        self._drop_old()
         for pane in self._served(key):
             self._shown[pane] = session
             self.ready.emit(pane, session)
@@ -183,9 +295,16 @@ class SessionJobs(QObject):
             self._later.append(partial(self._examine, session))
         self._rest()
 
+    def _drop_old(self) -> None:
+        """Keep the sessions that were asked for last, and those that are wanted ahead."""
+        old = [key for key in self._sessions if key not in self._ahead]
+        for key in old[: max(0, len(old) - KEPT_SESSIONS)]:
+            del self._sessions[key]
+            self._dropped = True
+
     def _rest(self) -> None:
         """Do what can wait a little later, since a session may be drawn just now."""
-        if (self._later or self._dropped) and not self._under_way:
+        if (self._later or self._dropped or self._missing()) and not self._under_way:
             self.calm.start()
 
     def _start_later(self) -> None:
@@ -196,6 +315,7 @@ class SessionJobs(QObject):
             self._later.append(return_free_memory)
         while self._later and not self._under_way:
             self._background_pool.start(FunctionRunnable(self._later.pop(0)))
+        self._prepare_next()
 
     def _examine(self, session: Session) -> None:
         """In a thread: find out what is worth telling about a session that is still shown."""
@@ -248,6 +368,8 @@ class SessionJobs(QObject):
         for pane, wish in self._wishes.items():
             if wish == key:
                 self.progress.emit(pane, done, total)
+        if key == self._preparing:
+            self.preparing.emit(key, done, total)
 
 
 class FunctionRunnable(QRunnable):
@@ -275,10 +397,15 @@ def return_free_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
+def key_of(source: Source) -> str:
+    """Return the key of a session: that of the launch, or of the file as it is now."""
+    return source.key() if isinstance(source, Launch) else _file_key(Path(source))
+
+
 def _file_key(path: Path) -> str:
-    """Return a key that changes when the file does."""
+    """Return a key that changes when the file does, in letters that a signal of Qt's brings over as they are."""
     try:
         found = path.stat()
     except OSError:
-        return str(path)
-    return f"{path.resolve()} {found.st_size} {found.st_mtime_ns}"
+        return ascii(path)
+    return f"{path.resolve()!a} {found.st_size} {found.st_mtime_ns}"

@@ -9,11 +9,13 @@ from PySide6.QtCore import QObject, Signal
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.model.launch import Launch
-from ...tracer.model.plan import kernel_source, launch_of
+from ...tracer.model.plan import kernel_source
 from ..model import phase_steps
 from ..model.bookmark import Link, Setup
-from ..model.playhead import Playhead, pane_moments, playhead_moment
+from ..model.pane_moments import pane_moments, playhead_moment
+from ..model.playhead import Playhead
 from ..model.session import Selection, Session, scenario_of
+from ..model.setup_launch import launch_of_setup
 from .session_jobs import SessionJobs
 from .start_moment import StartMoment, at_first_load
 
@@ -76,7 +78,7 @@ class Stage(QObject):
         Return False, with `problem` emitted and nothing changed, when a setup cannot be launched.
         """
         try:
-            launches = [None if setup.file else _launch(setup) for setup in setups]
+            launches = [None if setup.file else launch_of_setup(setup) for setup in setups]
         except CatalogueError as error:
             self.problem.emit(str(error))
             return False
@@ -270,19 +272,6 @@ class Stage(QObject):
     def focused(self) -> Session | None:
         """Return the session of the pane in focus."""
         return self.sessions[self.focus] if self.focus < len(self.sessions) else None
-
-
-def _launch(setup: Setup) -> Launch:
-    """Return the launch of a setup; raises CatalogueError."""
-    return launch_of(
-        find(setup.scenario),
-        setup.values,
-        schedule=setup.schedule,
-        resident=setup.resident,
-        blocks=setup.blocks,
-        engine=setup.engine,
-        keep=setup.keep,
-    )
 
 
 def _scheduled_as(setup: Setup, launch: Launch) -> Setup:

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from ..model import phase_steps
 from ..model.bookmark import Link
-from ..model.playhead import Playhead, pane_moments, playhead_moment
+from ..model.pane_moments import pane_moments, playhead_moment
+from ..model.playhead import Playhead
 from ..model.session import Selection, Session
 
 

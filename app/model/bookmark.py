@@ -15,6 +15,7 @@ Link = Literal["moment", "progress"]
 SideChoice = Literal["auto", "shown", "hidden"]
 PictureChoice = Literal["auto", "memory", "histogram"]
 WordChoice = Literal["own", "cuda", "work-item"]
+LayoutChoice = Literal["ordinary", "lecture"]
 ThemeChoice = Literal["light", "dark", "system"]
 
 
@@ -54,6 +55,12 @@ class Bookmark(msgspec.Struct, frozen=True):
     text_scale: float = 1.0  # times the normal size
     reduced_motion: bool = False  # nothing glides or fades
     words: WordChoice = "own"  # what labels call threads and blocks; own is as the scenario does
+    layout: LayoutChoice = "ordinary"  # lecture: the pictures take what there is, with a caption above
+    zoom: tuple[str, ...] = ()  # names of the buffers that the memory pictures show alone; () is all of them
+    spotlight: tuple[str, ...] = ()  # names of what stands out while the rest dims; () dims nothing
+    chart: str = (
+        ""  # what is drawn in place of the panes, in the words of `tilescope export timings`; "" is none
+    )
 
 
 def encode(bookmark: Bookmark) -> str:

@@ -1,7 +1,8 @@
-"""Whether a word of a command line names a file, or something else that may be longer than any name of a file."""
+"""Files that somebody names: whether a word is the name of one, and what a small one holds."""
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 
@@ -11,3 +12,14 @@ def is_file(word: str) -> bool:
         return Path(word).is_file()
     except OSError:
         return False
+
+
+def bytes_of(path: Path, most: int) -> bytes:
+    """Return what a file holds, of one with more than `most` bytes one more than these; raises OSError.
+
+    A pipe or a device, which might never end, is refused.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no file")
+    with path.open("rb") as file:
+        return file.read(most + 1)

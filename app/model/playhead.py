@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
-
-from .bookmark import Link
 
 SPEEDS = (1, 2, 4, 8, 16, 30, 60, 120, 250, 500, 1000)
 USUAL = 8.0  # moments a second
@@ -43,10 +40,14 @@ class Playhead(QObject):
         self._anchor: tuple[float, float] | None = (
             None  # (seconds, moment) from which the position is counted
         )
+        self.stop: float | None = None  # the moment at which playing ends before the end
+        self._pace: float | None = None  # moments a second until then, None for `speed`
 
     def seek(self, moment: float) -> None:
-        """Go to a moment, or to the nearest there is; playing goes on from there."""
+        """Go to a moment, or to the nearest there is; playing goes on from there, to its stop unless that is passed."""
         self.moment = min(max(float(moment), 0.0), self.end)
+        if self.stop is not None and self.moment >= self.stop:
+            self.stop = self._pace = None
         self._anchor = None
         self.changed.emit()
 
@@ -81,6 +82,17 @@ class Playhead(QObject):
         self.playing = True
         self.seek(0.0 if self.moment >= self.end else self.moment)
 
+    def play_to(self, stop: float, pace: float | None = None) -> None:
+        """Run from here to a moment and stand there, also after a pause; `pace` is in moments a second until then."""
+        self.stop, self._pace = min(stop, self.end), pace
+        self.playing = self.moment < self.stop
+        self.seek(self.moment)
+
+    def stand(self) -> None:
+        """Stay where it is, and forget where playing was to stop."""
+        self.stop = self._pace = None
+        self.pause()
+
     def pause(self) -> None:
         """Stay where it is."""
         self.playing = False
@@ -97,37 +109,13 @@ class Playhead(QObject):
         if self._anchor is None:
             self._anchor = (now, self.moment)
         since, origin = self._anchor
-        self._move_to(origin + (now - since) * self.speed)
+        self._move_to(origin + (now - since) * (self._pace or self.speed))
 
     def _move_to(self, moment: float) -> None:
-        if moment >= self.end:
+        if self.stop is not None and moment >= self.stop:
+            moment, self.stop, self._pace, self.playing = self.stop, None, None, False
+        elif moment >= self.end:
             self.playing = self.loop
             moment = moment % self.end if self.loop else self.end
         self.moment = moment
         self.changed.emit()
-
-
-def pane_moments(position: float, ends: Sequence[int], mode: Link) -> tuple[float, ...]:
-    """Return the moment of each pane, whose last moments are `ends`, when the playhead is at `position`.
-
-    Linked by moment every pane shows that moment, or its end. Linked by progress each has made the same share of
-    its ticks, where tick m takes from m to m + 1: so blocks of the same share begin together, at their first tick.
-    """
-    longest = max(ends, default=0)
-    if mode == "moment" or longest == 0 or position < 1:
-        return tuple(min(position, float(end)) for end in ends)
-    return tuple(min(_without_rounding((position - 1) * end / longest + 1), float(end)) for end in ends)
-
-
-def playhead_moment(moment: float, pane: int, ends: Sequence[int], mode: Link) -> float:
-    """Return the playhead's first moment at which this pane is at this one, or at its end where that comes before."""
-    moment = min(max(moment, 0.0), float(ends[pane]))
-    if mode == "moment" or moment < 1:
-        return moment
-    return (moment - 1) * max(ends) / ends[pane] + 1
-
-
-def _without_rounding(moment: float) -> float:
-    """Undo rounding: a step to moment 3 must not show 2.9999999."""
-    nearest = round(moment)
-    return float(nearest) if abs(moment - nearest) < 1e-6 else moment

@@ -21,7 +21,7 @@ from ...tracer.findings.float64 import float64_findings
 from ...tracer.findings.not_compiled import refusal_findings
 from ...tracer.model.finding import Finding, sort_key
 from ...tracer.model.launch import Launch, decode, is_python_program
-from ...tracer.model.trace import Buffer, Op, Trace
+from ...tracer.model.trace import WARP, Buffer, Op, Trace
 from ...tracer.storage.trace_file import TraceFileError, load
 from ...tracer.type_inference.client import Answer
 from .visible_text import visible
@@ -29,6 +29,11 @@ from .visible_text import visible
 
 class TextbookBuffer(Buffer):
     """A matrix of the catalogue, which is called by a capital, as in a textbook; a user's has the name that it has."""
+
+
+def buffer_text(buffer: Buffer) -> str:
+    """Return the name of a buffer as its kernel has it; a matrix of the catalogue is a capital, as in a textbook."""
+    return buffer.name.upper() if isinstance(buffer, TextbookBuffer) else buffer.name
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,11 @@ class Session:
     def end(self) -> int:
         """The last moment."""
         return self.requests.end
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes a warp is drawn with: 32, or the threads of a block that has fewer."""
+        return min(WARP, self.trace.threads)
 
     @property
     def is_python_program(self) -> bool:

@@ -94,14 +94,14 @@ def differences(setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> l
 def _entries(setup: Setup, scenario: Scenario | None) -> dict[str, tuple[str, str]]:
     """Return (value, its text) of everything that may differ."""
     values = values_of(setup, scenario)
-    parameters = {p.name: (values[p.name], _named(p, values[p.name])) for p in parameters_of(scenario, setup)}
+    parameters = {p.name: (values[p.name], named(p, values[p.name])) for p in parameters_of(scenario, setup)}
     seed = f", seed {setup.schedule.seed}" if setup.schedule.kind == "random" else ""
     options = options_summary(setup) + seed
     return {**parameters, "schedule": (f"{options} {setup.blocks}", options)}
 
 
-def _named(parameter: Parameter, text: str) -> str:
-    """Return a parameter with its value: "M 64", "tile 16", "type float64"."""
+def named(parameter: Parameter, text: str) -> str:
+    """Return a parameter with the text of its value: "M 64", "tile 16", "type float64"."""
     if parameter.file:
         return f"{parameter.label} {Path(text).name or 'none'}"
     first = parameter.label.partition(" ")[0]

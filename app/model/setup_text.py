@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ...kernels.scenarios.catalogue import find, settle
 from ...tracer.model.whole_numbers import whole_number_of
 from .bookmark import Setup
 
@@ -65,3 +66,21 @@ def parse_blocks(text: str) -> tuple[int, ...] | None:
 def blocks_text(blocks: tuple[int, ...] | None) -> str:
     """Return the text that `parse_blocks` reads."""
     return "all" if blocks is None else " ".join(map(str, blocks))
+
+
+def spec_of(setup: Setup) -> str:
+    """Return the command-line word that names a scenario's setup: "matmul-tiled:tile=16,schedule=random,seed=3".
+
+    It says what differs from what the scenario has by itself. Raises CatalogueError for an unknown scenario or value.
+    """
+    scenario = find(setup.scenario)
+    settled = settle(scenario, setup.values)
+    said = {p.name: settled[p.name] for p in scenario.parameters if settled[p.name] != p.default}
+    said |= {"schedule": setup.schedule.kind} if setup.schedule.kind != "lockstep" else {}
+    said |= {"seed": setup.schedule.seed} if setup.schedule.seed else {}
+    said |= {"resident": setup.resident} if setup.resident is not None else {}
+    said |= {"blocks": "+".join(map(str, setup.blocks))} if setup.blocks is not None else {}
+    said |= {"engine": setup.engine} if setup.engine != "compiled" else {}
+    said |= {"keep": setup.keep} if setup.keep != "some" else {}
+    pairs = ",".join(f"{name}={value}" for name, value in said.items())
+    return f"{scenario.name}:{pairs}" if pairs else scenario.name

@@ -9,7 +9,15 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 
-from ..charts.choice import Choice, chosen_rows, problem_for, problems, shapes
+from ..charts.choice import (
+    Choice,
+    chosen_rows,
+    over_of,
+    parameters_to_draw_over,
+    problem_for,
+    problems,
+    shapes,
+)
 from ..charts.sources import Source
 from ..charts.wording import SHORT, shape_of
 from ..widgets.controls import Chip, Combo
@@ -22,11 +30,19 @@ USED = {
     "ladder": ("kind", "problem", "shape", "axis", "published"),
     "speedup": ("kind", "problem", "shape", "against", "axis"),
     "scaling": ("kind", "shape"),
+    "over": ("over", "kind", "problem", "shape"),
     "roofline": ("kind", "problem", "shape"),
     "calls": ("problem", "shape", "axis", "published"),
     "copies": ("problem", "shape", "axis", "published"),
 }
-LABELS = {"kind": "Time", "problem": "Size", "shape": "Blocks", "against": "Compared with", "axis": "Axis"}
+LABELS = {
+    "over": "Over",
+    "kind": "Time",
+    "problem": "Size",
+    "shape": "Blocks",
+    "against": "Compared with",
+    "axis": "Axis",
+}
 AXES: tuple[tuple[str, bool | None], ...] = (("automatic", None), ("linear", False), ("logarithmic", True))
 
 
@@ -68,6 +84,9 @@ class ChartFields(QFrame):
         self.choice = choice
         kinds = [kind for kind in SHORT if kind != "cpu" or choice.kind == "cpu"]
         self.combos["kind"].offer([(SHORT[kind], kind) for kind in kinds], choice.kind)
+        over = over_of(sources, choice) if choice.chart == "over" else ""
+        names = parameters_to_draw_over(sources, choice) if choice.chart == "over" else []
+        self.combos["over"].offer([(name, name) for name in dict.fromkeys((*names, over)) if name], over)
         problem = problem_for(sources, choice)
         offered = [(self.theme.say(text), text) for text in problems(sources, choice)]
         self.combos["problem"].offer(offered, problem)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg", ".pdf", ".csv", ".json")
 DPI = 300  # of a PNG file
 DOTS = 96  # pixels an inch in SVG and PDF: what a length in CSS means
-SHRINK = 0.95  # steps in which text is made smaller until all fits
 MINIMUM_SCALE = 0.7  # the smallest text, as a share of the normal one
 NORMAL_SIZE = (960, 540)  # the size at which a figure has the window's own text size
 
@@ -38,17 +37,13 @@ class Page:
 
     def look(self, figure: Figure) -> Theme:
         """Return the theme: the text grows with the page, so that it is legible on a slide, as far as all fits."""
-        from ..views.charts.paint import wanted_height
+        from ..views.charts.paint import fitting_theme
         from ..widgets.theme import Theme
 
         shares = self.size[0] / NORMAL_SIZE[0], self.size[1] / NORMAL_SIZE[1]
         scale = self.text_size * sqrt(shares[0] * shares[1])
         minimum = MINIMUM_SCALE * min(self.text_size, 1.0) * min(shares)
-        while scale * SHRINK >= minimum:
-            if wanted_height(figure, self.size[0], Theme.named(self.theme, scale)) <= self.size[1]:
-                break
-            scale *= SHRINK
-        return Theme.named(self.theme, scale)
+        return fitting_theme(figure, self.size, Theme.named(self.theme, scale), minimum)
 
 
 def write_figure(figure: Figure, path: Path, page: Page) -> None:

@@ -20,10 +20,11 @@ from PySide6.QtWidgets import (
 )
 
 from ...kernels.scenarios.catalogue import CatalogueError
+from ...tracer.storage.folders import home_folder
 from ..charts.build import build
 from ..charts.cases import cases_to_measure
 from ..charts.choice import CHARTS, ChartKind, Choice, title_of, turned_to
-from ..charts.sources import sources
+from ..charts.sources import sources, usual
 from ..charts.vocabulary import in_words, words_of
 from ..control.measure_job import MeasureJob
 from ..views.charts.view import ChartView
@@ -43,6 +44,7 @@ TABS = {
     "ladder": "Ladder",
     "speedup": "Speed-up",
     "scaling": "Scaling",
+    "over": "Parameter",
     "roofline": "Roofline",
     "calls": "First call",
     "copies": "Copies",
@@ -199,9 +201,7 @@ class TimingsWindow(QWidget):
         """Read the measurements; check those that were checked and `also`, at first the recorded and the latest."""
         before = [str(source.path) for source in self.sources.chosen()]
         found, complaints = sources()
-        own = [source for source in found if not source.recorded]
-        usual = [str(source.path) for source in found if source.recorded or source in own[:1]]
-        self.sources.offer(found, [*(before or usual), also])
+        self.sources.offer(found, [*(before or (str(source.path) for source in usual(found))), also])
         if complaints:
             more = f"; {len(complaints) - 1} more can't be opened either." if len(complaints) > 1 else "."
             self.notice.error(complaints[0].removesuffix(".") + more)
@@ -229,6 +229,13 @@ class TimingsWindow(QWidget):
         self.kernels.check([subject.key for subject in choice.subjects])
         self.redraw()
 
+    def show_measured(self, choice: Choice, path: str) -> None:
+        """Show a chart with what a measurement has of it, and what the others do that are checked."""
+        checked = [str(source.path) for source in self.sources.chosen()]
+        if path not in checked:
+            self.sources.check([*checked, path])
+        self.show_choice(choice)
+
     def redraw(self) -> None:
         """Draw the choice from the checked measurements."""
         chosen = self.sources.chosen()
@@ -244,7 +251,7 @@ class TimingsWindow(QWidget):
 
     def ask_save(self) -> None:
         """Ask for a name and save the chart, or its numbers."""
-        suggestion = str(Path.home() / f"{self.choice.chart}.png")
+        suggestion = str(home_folder() / f"{self.choice.chart}.png")
         path, _ = QFileDialog.getSaveFileName(self, "Save chart", suggestion, FILES)
         if path:
             self.save(Path(path) if Path(path).suffix else Path(path).with_suffix(".png"))

@@ -22,6 +22,7 @@ class Look(QObject):
         self.choice: ThemeChoice = "system"
         self.words: WordChoice = "own"
         self.theme: Theme = resolve("system")
+        self._is_applied = False
         self._window = parent if isinstance(parent, QWidget) else None
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 
@@ -30,7 +31,10 @@ class Look(QObject):
     ) -> None:
         """Take a whole look at once; without words those in use."""
         self.choice, self.words = choice, words or self.words
-        self.theme = resolve(choice, scale, reduced_motion, self.words)
+        theme = resolve(choice, scale, reduced_motion, self.words)
+        if theme == self.theme and self._is_applied:
+            return
+        self.theme, self._is_applied = theme, True
         apply_theme(self.theme, self._window)
         self.changed.emit(self.theme)
 

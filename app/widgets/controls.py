@@ -25,6 +25,7 @@ from .plain_text import PlainLabel, plain_tip
 from .theme import Theme
 
 HEADING = "a heading of a list"
+UNBOUND = 16_777_215  # pixels: Qt's own largest size of a widget
 LIST = 0.8  # of the height of the screen, which a list may take
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from PySide6 import QtGui
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QLabel, QWidget
 
 from ..model.visible_text import visible_lines
@@ -30,6 +31,18 @@ class RichLabel(QLabel):
     def __init__(self, html: str = "", parent: QWidget | None = None) -> None:
         super().__init__(html, parent)
         self.setTextFormat(Qt.TextFormat.RichText)
+
+
+class RichDocument(QTextDocument):
+    """A document for HTML of our own, in which what comes from elsewhere went through `markup`; it opens no file."""
+
+    def show_html(self, html: str) -> None:
+        """Show HTML in place of what was there."""
+        self.setHtml(html)
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        """Load nothing, whatever the HTML names."""
+        return None
 
 
 def markup(text: str) -> str:

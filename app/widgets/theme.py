@@ -227,6 +227,7 @@ QFrame#chip[invalid="true"] { border: 2px solid $bad; }
 QLabel { background: transparent; }
 QLabel#brand { font-size: $s18px; font-weight: bold; }
 QLabel#title { font-size: $s18px; font-weight: bold; }
+QLabel#wrong { color: $bad; }
 QLabel#muted, QLabel#lesson { color: $muted; }
 QLabel#good { color: $good; font-weight: bold; font-size: $s13px; }
 QLabel#bad { color: $bad; font-weight: bold; font-size: $s13px; }
@@ -247,9 +248,16 @@ QPushButton:checked, QToolButton:checked { background: $badge; border: 1px solid
 QPushButton#primary { background: $accent; color: $accent_text; border: 1px solid $accent;
     font-weight: bold; font-size: $s13px; }
 QPushButton#primary:focus { border: 2px solid $text; padding: $t4px $t10px; }
+QPushButton[slim="true"] { padding: $s1px $s8px; min-height: $s14px; }
+QPushButton[slim="true"]:focus, QPushButton#primary[slim="true"]:focus { padding: 0px $s7px; }
 QPushButton#flat, QToolButton#flat { border: 1px solid transparent; background: transparent; padding: $s4px; }
 QPushButton#flat:hover, QToolButton#flat:hover { background: $badge; }
 QPushButton#flat:focus, QToolButton#flat:focus { border: 2px solid $accent; padding: $t4px; }
+QPushButton#link { border: 1px solid transparent; background: transparent; padding: 0px; min-height: 0px;
+    text-align: left; font-size: $s13px; border-radius: $s2px; }
+QPushButton#link:hover { background: $badge; text-decoration: underline; }
+QPushButton#link:focus { border: 1px solid $accent; }
+QPushButton#link:disabled { color: $muted; }
 QPushButton#segment { padding: 0px $s8px; border-radius: $s4px; min-height: $s18px; font-size: $s12px;
     border: 1px solid transparent; background: transparent; color: $muted; }
 QPushButton#segment:hover { background: $badge; }
@@ -259,6 +267,12 @@ QToolButton::menu-indicator, QPushButton::menu-indicator { image: none; width: 0
 QLineEdit { background: $panel; border: 1px solid $control; border-radius: $s4px; padding: $s2px $s4px;
     selection-background-color: $accent; selection-color: $accent_text; }
 QLineEdit[invalid="true"] { border: 2px solid $bad; }
+QPlainTextEdit#words, QListWidget#steps { background: $panel; border: 1px solid $control; border-radius: $s4px;
+    selection-background-color: $accent; selection-color: $accent_text; }
+QPlainTextEdit#words:focus, QListWidget#steps:focus { border: 1px solid $accent; }
+QPlainTextEdit#words[invalid="true"] { border: 2px solid $bad; }
+QListWidget#steps::item { padding: $s2px $s4px; }
+QListWidget#steps::item:selected { background: $accent; color: $accent_text; }
 QFrame#chip QLineEdit, QFrame#chip QComboBox { border: 1px solid transparent; background: transparent; }
 QFrame#chip QLineEdit:focus, QFrame#chip QComboBox:focus { border: 1px solid $accent; border-radius: $s4px; }
 QFrame#chip QLineEdit[invalid="true"] { border: 2px solid $bad; border-radius: $s4px; }

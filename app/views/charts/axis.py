@@ -34,7 +34,7 @@ def _line_height(ink: Ink) -> float:
 def _values(ink: Ink, axis: Axis, scale: Scale, apart: float) -> list[float]:
     """Return where ticks stand, in the axis's values."""
     count = max(MINIMUM_TICKS, int(abs(scale.end - scale.start) / ink.px(apart)))
-    if axis.label.startswith("N"):
+    if axis.doubles:
         powers = powers_of_two(scale.low, scale.high)
         return powers[:: -(-len(powers) // count) or 1]
     unit = axis.per_unit
@@ -43,6 +43,8 @@ def _values(ink: Ink, axis: Axis, scale: Scale, apart: float) -> list[float]:
 
 def _roomy_values(ink: Ink, axis: Axis, scale: Scale) -> list[float]:
     """Return where ticks of a horizontal axis stand: so many that no number touches the next."""
+    if axis.values:
+        return _apart(ink, axis, scale)
     widest = max(ink.width(tick_text(v / axis.per_unit), 12) for v in _values(ink, axis, scale, APART))
     values = _values(ink, axis, scale, max(APART, widest / ink.px(1) + BETWEEN))
     while min((scale.at(b) - scale.at(a) for a, b in pairwise(values)), default=inf) < widest + ink.px(
@@ -50,6 +52,18 @@ def _roomy_values(ink: Ink, axis: Axis, scale: Scale) -> list[float]:
     ):
         values = values[::2]
     return values
+
+
+def _apart(ink: Ink, axis: Axis, scale: Scale) -> list[float]:
+    """Return the axis's own values from the first on, but for those whose number would touch the one before."""
+    shown: list[float] = []
+    end = -inf
+    for value in axis.values:
+        width, middle = ink.width(tick_text(value / axis.per_unit), 12), scale.at(value)
+        if middle - width / 2 >= end:
+            shown.append(value)
+            end = middle + width / 2 + ink.px(BETWEEN)
+    return shown
 
 
 def draw_axis(ink: Ink, axis: Axis, scale: Scale, plot: QRectF, below: QRectF) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from PySide6.QtCore import QPointF, QRectF
@@ -16,6 +17,7 @@ from .points import draw_points
 
 MARGIN, SMALL = 18, 11
 NARROW, PLANE = 400, 300  # pixels of the narrowest panel beside another one, and of the lowest one
+SHRINK = 0.95  # steps in which text is made smaller until all fits
 GAP = 24  # pixels between panels
 SAMPLE, NAMED = (
     20,
@@ -51,6 +53,14 @@ def wanted_height(figure: Figure, width: float, theme: Theme) -> int:
     head += len(wrapped(ink, figure.subtitle, inside, 13)) * ink.height()
     foot = len(_foot(ink, figure, inside)) * ink.height(SMALL)
     return round(bars + sum(planes) * ink.px(PLANE) + legends + head + foot + ink.px(2 * MARGIN + 24))
+
+
+def fitting_theme(figure: Figure, size: tuple[float, float], theme: Theme, minimum: float) -> Theme:
+    """Return the theme with its text so much smaller that all of a figure fits, down to a text size of `minimum`."""
+    scale = theme.scale
+    while scale * SHRINK >= minimum and wanted_height(figure, size[0], replace(theme, scale=scale)) > size[1]:
+        scale *= SHRINK
+    return replace(theme, scale=scale)
 
 
 def _draw_head(ink: Ink, figure: Figure, inside: QRectF) -> float:

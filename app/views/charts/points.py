@@ -9,12 +9,13 @@ from math import hypot
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPen, QPolygonF, QTransform
 
-from ...charts.figure import PointPanel, Roof, Series
+from ...charts.figure import Level, PointPanel, Roof, Series
 from ...charts.wording import number_text
 from ..common.geometry import Scale, log_range
 from .axis import axis_height, draw_axis, draw_upright_axis, draw_upright_label, label_height, number_width
 from .bars import Hits
 from .ink import DASHES, Ink
+from .point_labels import draw_labels
 
 NEAR = 9  # pixels around a point in which its text is shown
 ROOF_DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DashDotLine)
@@ -29,17 +30,16 @@ def draw_points(ink: Ink, panel: PointPanel, box: QRectF) -> Hits:
     below = axis_height(ink, panel.x, box.width())
     label += names_height(ink, panel.roofs)
     plot = QRectF(box.left(), box.top() + label, box.width(), box.height() - label - below)
-    ys = [v for s in panel.series for p in s.points for v in (p.low, p.high)] or [1.0]
-    low, high = log_range([*ys, *_roof_heights(panel)])
-    upright = Scale(low, high, plot.bottom(), plot.top(), True)
+    upright = Scale(*_height(panel), plot.bottom(), plot.top(), panel.y.log)
     plot.setLeft(box.left() + number_width(ink, panel.y, upright))
     plot.setRight(box.right() - ink.px(14))
-    across = Scale(*_width(panel), plot.left(), plot.right(), True)
+    across = Scale(*_width(panel), plot.left(), plot.right(), panel.x.log)
     draw_upright_label(ink, panel.y, QRectF(box.left(), box.top(), box.width(), 0))
     draw_upright_axis(ink, panel.y, upright, plot)
     draw_axis(ink, panel.x, across, plot, box)
     for roof in panel.roofs:
         _draw_roof(ink, roof, across, upright)
+    levels = [_draw_level(ink, level, upright, plot) for level in panel.levels]
     signs = [
         _around(ink, _place(p.x, p.y, across, upright)) for series in panel.series for p in series.points
     ]
@@ -50,9 +50,12 @@ def draw_points(ink: Ink, panel: PointPanel, box: QRectF) -> Hits:
         upright,
         NameRoom(box.left(), plot.top() - names_height(ink, panel.roofs), signs),
     )
-    return [
+    hits = [
         hit for series in panel.series for hit in _draw_series(ink, series, panel.joined, across, upright)
     ]
+    places = [[_place(p.x, p.y, across, upright) for p in series.points] for series in panel.series]
+    draw_labels(ink, panel, places, levels, plot)
+    return hits
 
 
 def _place(x: float, y: float, across: Scale, upright: Scale) -> QPointF:
@@ -69,9 +72,19 @@ def _roof_heights(panel: PointPanel) -> list[float]:
     return [rate for roof in panel.roofs for rate in (roof.gflop_per_s, *(rate for _, rate in roof.beside))]
 
 
+def _height(panel: PointPanel) -> tuple[float, float]:
+    """Return the range of y: that of the intervals, with the top of every roof and level; a linear one from 0."""
+    ys = [v for s in panel.series for p in s.points for v in (p.low, p.high)] or [1.0]
+    ys += [*_roof_heights(panel), *(level.value for level in panel.levels)]
+    return log_range(ys) if panel.y.log else (0.0, 1.12 * max(ys))
+
+
 def _width(panel: PointPanel) -> tuple[float, float]:
     """Return the range of x: that of the points, with the ridge of every roof in sight."""
     xs = [point.x for series in panel.series for point in series.points] or [1.0]
+    if not panel.x.log:
+        beside = 0.04 * (max(xs) - min(xs)) or 1.0
+        return min(xs) - beside, max(xs) + beside
     ridges = [roof.gflop_per_s / roof.gb_per_s for roof in panel.roofs]
     return log_range([*xs, *(4 * ridge for ridge in ridges)], 1.6 if ridges else 1.15)
 
@@ -85,6 +98,18 @@ def _draw_roof(ink: Ink, roof: Roof, across: Scale, upright: Scale) -> None:
         line = QLineF(across.at(rate / roof.gb_per_s), upright.at(rate), places[2].x(), upright.at(rate))
         ink.painter.setPen(QPen(ink.theme.colour("muted"), ink.px(1.5), Qt.PenStyle.DotLine))
         ink.painter.drawLine(line)
+
+
+def _draw_level(ink: Ink, level: Level, upright: Scale, plot: QRectF) -> QRectF:
+    """Draw a line across the plot, with what it is above it; return the place that both take."""
+    y, high = upright.at(level.value), ink.height(12)
+    ink.painter.setPen(QPen(ink.theme.colour("muted"), ink.px(1.5), Qt.PenStyle.DashLine))
+    ink.painter.drawLine(QLineF(plot.left(), y, plot.right(), y))
+    width = min(ink.width(level.text, 12) + ink.px(4), plot.width())
+    box = QRectF(plot.right() - width, y - high - ink.px(3), width, high)
+    ink.painter.fillRect(box, ink.theme.colour("panel"))
+    ink.text(box, level.text, 12, ink="muted", align=Qt.AlignmentFlag.AlignRight)
+    return box.united(QRectF(plot.left(), y - 1, plot.width(), 2))
 
 
 def _draw_series(ink: Ink, series: Series, joined: float, across: Scale, upright: Scale) -> Hits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QLineF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPaintEngine, QPainter, QPen
 
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme
@@ -12,11 +12,18 @@ from .geometry import Box
 LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
 MIDDLE, CENTRE = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignCenter
 WRAP = Qt.TextFlag.TextWordWrap
+VECTORS = (QPaintEngine.Type.Pdf, QPaintEngine.Type.SVG, QPaintEngine.Type.Picture)
+ON_PAPER = 3.0  # pixels a point of the parts of a vector picture that are made of pixels: 288 to the inch
 
 
 def rect(box: Box, inset: float = 0.0) -> QRectF:
     """Return a box as Qt's rectangle, its edges moved inwards by so many pixels."""
     return QRectF(box.x, box.y, box.width, box.height).adjusted(inset, inset, -inset, -inset)
+
+
+def is_vector(painter: QPainter) -> bool:
+    """Return whether a painter draws lines and letters, as into a PDF, where a picture kept as pixels would not do."""
+    return painter.paintEngine().type() in VECTORS
 
 
 def pen(colour: QColor | str, width: float, alpha: int = 255) -> QPen:
@@ -72,7 +79,7 @@ def draw_hatch(painter: QPainter, target: QRectF, theme: Theme) -> None:
     """Fill with the colour of poison and thin diagonals."""
     painter.fillRect(target, theme.colour("cell_poison"))
     painter.save()
-    painter.setClipRect(target)
+    painter.setClipRect(target, Qt.ClipOperation.IntersectClip)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(pen(theme.palette.muted, 1.0, 100))
     step, height = float(theme.px(6)), target.height()

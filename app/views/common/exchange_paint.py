@@ -30,14 +30,15 @@ class ExchangeData(NamedTuple):
     givers: Ints  # (32,), the lane whose value each gets, -1 for none
     votes: NDArray[np.int8]  # (32,), 1 for yes, 0 for no, -1 for none
     chosen: int  # the selected lane
+    lanes: int = WARP  # how many are drawn
 
 
-def exchange_data(exchanges: WarpExchanges, exchange: int, chosen: int) -> ExchangeData:
-    """Return what the lanes of an exchange give each other."""
+def exchange_data(exchanges: WarpExchanges, exchange: int, chosen: int, lanes: int = WARP) -> ExchangeData:
+    """Return what the lanes of an exchange give each other; lanes: how many of them are drawn."""
     came = np.zeros(WARP, bool)
     came[exchanges.lanes(exchange)[0]] = True
     return ExchangeData(
-        exchanges.kind(exchange), came, exchanges.givers(exchange), exchanges.votes(exchange), chosen
+        exchanges.kind(exchange), came, exchanges.givers(exchange), exchanges.votes(exchange), chosen, lanes
     )
 
 
@@ -46,10 +47,10 @@ def draw_exchange(painter: QPainter, box: Box, data: ExchangeData, theme: Theme)
     small = theme.font(11)
     names = ("gives", "gets") if data.kind == "shuffle" else ("lane", "")
     label = max(width_of(name, small) for name in names) + theme.px(8)
-    wide = min((box.width - label) / WARP, float(theme.px(WIDEST)))
+    wide = min((box.width - label) / data.lanes, float(theme.px(WIDEST)))
     tall = min(float(theme.px(ROW)), box.height / 3)
     tops = (box.y + 1, box.bottom - tall - 1)
-    rows = [[QRectF(box.x + label + lane * wide, y, wide, tall) for lane in range(WARP)] for y in tops]
+    rows = [[QRectF(box.x + label + lane * wide, y, wide, tall) for lane in range(data.lanes)] for y in tops]
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     for name, y in zip(names, tops, strict=True):
         write(
@@ -69,7 +70,7 @@ def draw_exchange(painter: QPainter, box: Box, data: ExchangeData, theme: Theme)
         return
     _draw_lanes(painter, rows[0], data, data.came & (data.votes != 0), theme)
     text = _vote_text(data) if data.kind == "vote" else "the lanes compare their values"
-    below = QRectF(rows[0][0].left(), rows[0][0].bottom() + theme.px(5), WARP * wide, tall)
+    below = QRectF(rows[0][0].left(), rows[0][0].bottom() + theme.px(5), box.width - label, tall)
     write(painter, below, text, theme.font(12, bold=True), theme.colour("text"), LEFT | MIDDLE)
 
 
@@ -120,7 +121,7 @@ def _draw_ways(painter: QPainter, rows: list[list[QRectF]], data: ExchangeData, 
     """Draw the way of each value from the lane that gives it to the one that gets it, the selected lane's strongest."""
     paths = {True: QPainterPath(), False: QPainterPath()}
     for lane, giver in enumerate(data.givers.tolist()):
-        if giver >= 0 and giver != lane:
+        if 0 <= giver < data.lanes and giver != lane:
             path = paths[data.chosen in (lane, giver)]
             start = QPointF(rows[0][giver].center().x(), rows[0][giver].bottom())
             stop = QPointF(rows[1][lane].center().x(), rows[1][lane].top())

@@ -85,11 +85,17 @@ def _linear_ticks(low: float, high: float, count: int) -> list[float]:
 def _log_ticks(low: float, high: float, count: int) -> list[float]:
     """Return powers of ten, with 3 or 2 and 5 times them where there is room; in less than a decade even steps."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for factors in ((1, 2, 5), (1, 3), (1,)):
-        found = [10.0**n * f for n in decades for f in factors if low <= 10.0**n * f <= high]
-        if 2 <= len(found) <= count:
-            return found
-    return found[:: math.ceil(len(found) / count)] if len(found) > 1 else _linear_ticks(low, high, count)
+    choices = [
+        [10.0**n * f for n in decades for f in factors if low <= 10.0**n * f <= high]
+        for factors in ((1, 2, 5), (1, 3), (1,))
+    ]
+    several = [found for found in choices if len(found) > 1]
+    if not several:
+        return _linear_ticks(low, high, count)
+    fewest = several[-1]
+    return next(
+        (found for found in several if len(found) <= count), fewest[:: math.ceil(len(fewest) / count)]
+    )
 
 
 def powers_of_two(low: float, high: float) -> list[float]:

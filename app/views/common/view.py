@@ -13,14 +13,18 @@ from PySide6.QtWidgets import QWidget
 from ....kernels.scenarios.catalogue import Scenario
 from ...model.phase_steps import within
 from ...model.session import Selection, Session
+from ...model.spotlight import Lit
 from ...widgets.theme import Theme
+from .dimming import FAINT, HALF, Veil
 
 
 class View(QWidget):
-    """A picture of a session at a moment; the picture depends on session, moment, selection and theme alone.
+    """A picture of a session at a moment; it depends on session, moment, selection, spotlight and theme alone.
 
     A view never changes time or selection itself: it asks, and the main window answers all views alike.
     """
+
+    dims_itself = False  # whether it draws what does not stand out in dimmed colours; else it gets a veil
 
     moment_asked = Signal(float)
     selection_asked = Signal(Selection)
@@ -32,6 +36,8 @@ class View(QWidget):
         self.theme = theme
         self.moment = 0.0
         self.selection = Selection()
+        self.lit: Lit | None = None
+        self._veil: Veil | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Guard the handlers of events: see `guarded`."""
@@ -53,6 +59,39 @@ class View(QWidget):
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Draw this moment; its fraction says how far the accesses of the moment have travelled."""
         self.moment, self.selection = moment, selection
+        if self.lit is not None:
+            self._cover()
+
+    def set_spotlight(self, lit: Lit | None) -> None:
+        """Let this stand out while the rest dims; None dims nothing."""
+        if lit != self.lit:
+            self.lit = lit
+            self._cover()
+            self.dim()
+            self.update()
+
+    def is_part_of(self, lit: Lit) -> bool:
+        """Return whether the picture has some of what stands out."""
+        return False
+
+    def dim(self) -> None:
+        """Take over another spotlight, where more is to be done than to draw anew."""
+
+    @property
+    def keep(self) -> float:
+        """How much is left of the shapes that do not stand out: all without a spotlight."""
+        if self.lit is None:
+            return 1.0
+        return FAINT if self.lit.dark or self.is_part_of(self.lit) else HALF
+
+    def _cover(self) -> None:
+        """Lay the veil over the picture where it has nothing that stands out, or take it away."""
+        covered = self.lit is not None and not self.dims_itself and not self.is_part_of(self.lit)
+        if covered and self._veil is None:
+            self._veil = Veil(self, lambda: self.theme)
+        if self._veil is not None:
+            self._veil.setVisible(covered)
+            self._veil.raise_()
 
     def say(self, text: str) -> str:
         """Return a text in the words that the user chose, or that the scenario speaks."""

@@ -13,7 +13,8 @@ from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.finding import block_text, coordinates_text, element_coordinates
 from ....tracer.model.finding import counted as plural
 from ....tracer.model.trace import Buffer, Check, Op, Trace
-from ...model.session import Session, TextbookBuffer
+from ...model.counter_labels import operands
+from ...model.session import Session, buffer_text
 
 EXACT, PART = "exact", "part"
 MARKS = {
@@ -24,10 +25,12 @@ MARKS = {
 }
 __all__ = [
     "block_text",
+    "buffer_text",
     "coordinates_text",
     "element_coordinates",
+    "operands",
     "plural",
-]  # from the tracer, which names things in findings
+]  # from the tracer, which names things in findings, and from the session
 # A load reads, a store writes, an atomic does both.
 VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -53,11 +56,6 @@ def times_text(ratio: float) -> str:
 def listed(words: list[str]) -> str:
     """Return words as an enumeration: A, B and C."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def buffer_text(buffer: Buffer) -> str:
-    """Return the name of a buffer as its kernel has it; a matrix of the catalogue is a capital, as in a textbook."""
-    return buffer.name.upper() if isinstance(buffer, TextbookBuffer) else buffer.name
 
 
 def element_text(buffer: Buffer, index: int) -> str:
@@ -119,18 +117,6 @@ def phase_text(scenario: Scenario | None, phase: int, phases: int) -> PhaseText:
 
 def _filled(text: PhaseText, step: int) -> PhaseText:
     return PhaseText(text.label.replace("{step}", str(step)), text.sentence.replace("{step}", str(step)))
-
-
-def operands(session: Session) -> list[tuple[int, str]]:
-    """Return number and name of the buffers whose reads a lesson is about: left and above, or the inputs."""
-    buffers, roles = session.trace.buffers, session.scenario.roles if session.scenario else {}
-    chosen = [
-        i for i, b in enumerate(buffers) if b.space == "global" and roles.get(b.name) in ("left", "above")
-    ]
-    chosen.sort(key=lambda i: roles[buffers[i].name] != "left")
-    if not chosen:
-        chosen = [i for i, b in enumerate(buffers) if b.space == "global"][:2]
-    return [(i, buffer_text(buffers[i])) for i in chosen[:2]]
 
 
 def check_text(trace: Trace) -> tuple[str, bool]:

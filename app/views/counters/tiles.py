@@ -14,6 +14,7 @@ from ..common.drawing import draw_badge
 from ..common.wording import EXACT
 
 Value = Callable[[int], str]
+NAME, MARK, GAP = 10, 9, 3  # sizes at the normal text size
 MINIMUM_TILES = 4  # tiles below which they are drawn smaller
 
 
@@ -36,10 +37,14 @@ class Style:
     side: float  # the margin at both sides
     beside_number: bool  # whether the mark stands beside the number instead of the name
     line: bool = False  # whether number and name stand in one line, with a mark only where it is not exact
+    name: float = NAME  # the size of the name
 
 
 ROOMY, COMPACT, LINE = Style(19, 8, False), Style(15, 5, True), Style(15, 8, True, True)
-NAME, MARK, GAP = 10, 9, 3
+LARGE, LARGE_LINE = (
+    Style(23, 8, False, name=13),
+    Style(20, 8, True, True, 14),
+)  # with a number in the spotlight
 HEIGHTS = {"tall": 54, "line": 30, "none": 0}
 
 
@@ -54,7 +59,7 @@ class Grid:
 def minimum_width(tile: Tile, style: Style, mark: str, theme: Theme) -> float:
     """Return the width that a tile needs at any moment."""
     number = QFontMetricsF(theme.font(style.number, bold=True)).horizontalAdvance(tile.widest)
-    name = QFontMetricsF(theme.font(NAME)).horizontalAdvance(theme.say(tile.label))
+    name = QFontMetricsF(theme.font(style.name)).horizontalAdvance(theme.say(tile.label))
     badge = theme.px(GAP) + mark_width(mark, theme)
     if style.line:
         return number + theme.px(2 * GAP) + name + (badge if mark != EXACT else 0) + 2 * theme.px(style.side)
@@ -67,9 +72,16 @@ def mark_width(mark: str, theme: Theme) -> float:
     return QFontMetricsF(theme.font(MARK)).horizontalAdvance(mark) + theme.px(6)
 
 
-def grid_of(tiles: Sequence[Tile], width: float, mark: str, theme: Theme, styles: Sequence[Style]) -> Grid:
-    """Return the first of the styles in which four of the tiles (given by rank) fit, else the last of them."""
-    minimum = min(MINIMUM_TILES, len(tiles))
+def grid_of(
+    tiles: Sequence[Tile],
+    width: float,
+    mark: str,
+    theme: Theme,
+    styles: Sequence[Style],
+    least: int = MINIMUM_TILES,
+) -> Grid:
+    """Return the first of the styles in which so many of the tiles (given by rank) fit, else the last of them."""
+    minimum = min(least, len(tiles))
     tried = [Grid(_fitting(tiles, width, style, mark, theme), style) for style in styles]
     return next((grid for grid in tried if grid.count >= minimum), tried[-1])
 
@@ -103,7 +115,7 @@ def draw_tile(
     name = QRectF(left, number.bottom() + theme.px(1), box.width(), theme.px(16))
     painter.setFont(theme.font(style.number, bold=True))
     after_number = _draw_text(painter, number, text, theme, "text")
-    painter.setFont(theme.font(NAME))
+    painter.setFont(theme.font(style.name))
     after_name = _draw_text(painter, name, theme.say(tile.label), theme, "muted")
     x, line = (after_number, number) if style.beside_number else (after_name, name)
     _draw_mark(painter, x + theme.px(GAP), line, mark, theme)
@@ -115,7 +127,7 @@ def _draw_line(
     """Draw a tile's number, its name and, where it is not exact, its mark beside each other."""
     painter.setFont(theme.font(style.number, bold=True))
     x = _draw_text(painter, box, text, theme, "text") + theme.px(2 * GAP)
-    painter.setFont(theme.font(NAME))
+    painter.setFont(theme.font(style.name))
     x = _draw_text(painter, box.adjusted(x - box.left(), 0, 0, 0), theme.say(tile.label), theme, "muted")
     if mark != EXACT:
         _draw_mark(painter, x + theme.px(GAP), box, mark, theme)

@@ -9,19 +9,44 @@ from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QResi
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ...model.session import Selection, Session
+from ...model.spotlight import Lit
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
+from ..common.dimming import dimmed, draw_frame
 from ..common.view import View
 from ..common.wording import EXACT, MARKS, PART
 from .numbers import notice_of, tiles_of, totals_of
-from .tiles import COMPACT, HEIGHTS, LINE, ROOMY, Grid, Style, Tile, boxes, draw_tile, grid_of, minimum_width
+from .tiles import (
+    COMPACT,
+    HEIGHTS,
+    LARGE,
+    LARGE_LINE,
+    LINE,
+    MINIMUM_TILES,
+    ROOMY,
+    Grid,
+    Style,
+    Tile,
+    boxes,
+    draw_tile,
+    grid_of,
+    minimum_width,
+)
 
 TileForm = Literal["tall", "line", "none"]
 STYLES: dict[TileForm, tuple[Style, ...]] = {"tall": (ROOMY, COMPACT), "line": (LINE,), "none": (LINE,)}
+LIT_TILES = 3  # tiles for which those in the spotlight are drawn larger
+LIT_STYLES: dict[TileForm, tuple[Style, ...]] = {
+    "tall": (LARGE, ROOMY, COMPACT),
+    "line": (LARGE_LINE, LINE),
+    "none": (LINE,),
+}
 
 
 class CountersView(View):
     """As many tiles as fit, the most important ones; a line above them says where they are not of all by now."""
+
+    dims_itself = True
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -47,6 +72,16 @@ class CountersView(View):
         self.updateGeometry()
         self._tell()
 
+    def is_part_of(self, lit: Lit) -> bool:
+        """Return whether some of the numbers stand out."""
+        return bool(lit.counters)
+
+    def dim(self) -> None:
+        """Show the numbers that stand out where there is not room for all."""
+        self._number()
+        self._measured = None
+        self._tell()
+
     def count_wavefronts(self, counted: bool) -> None:
         """Count the wavefronts of shared memory, or not: they are the lesson here or in the other pane."""
         if counted != self.wavefronts:
@@ -61,9 +96,15 @@ class CountersView(View):
             self.last, self._measured = labels, None
             self.update()
 
+    @property
+    def bright(self) -> frozenset[str]:
+        """The labels of the numbers that stand out while the others dim."""
+        return self.lit.counters if self.lit is not None else frozenset()
+
     def _number(self) -> None:
         session = self.session
-        self.tiles = tiles_of(session, self.wavefronts) if session else []
+        wavefronts = self.wavefronts or "shared wavefronts" in self.bright
+        self.tiles = tiles_of(session, wavefronts) if session else []
         self.ends = {t.label: t.text(session.end) for t in self.tiles} if session else {}
 
     def render_moment(self, moment: float, selection: Selection) -> None:
@@ -115,11 +156,15 @@ class CountersView(View):
         return list(zip(chosen, boxes(grid, room), strict=True))
 
     def _ranked(self) -> list[Tile]:
-        return sorted(self.tiles, key=lambda tile: (tile.label in self.last, tile.rank))
+        return sorted(
+            self.tiles, key=lambda tile: (tile.label not in self.bright, tile.label in self.last, tile.rank)
+        )
 
     def _grid(self, width: int) -> Grid:
         if self._measured is None or self._measured[0] != width:
-            self._measured = width, grid_of(self._ranked(), width, self.mark, self.theme, STYLES[self.form])
+            styles, least = (LIT_STYLES, LIT_TILES) if self.bright else (STYLES, MINIMUM_TILES)
+            how = self.mark, self.theme, styles[self.form], least
+            self._measured = width, grid_of(self._ranked(), width, *how)
         return self._measured[1]
 
     def _notice_box(self, width: int) -> QRect:
@@ -150,7 +195,12 @@ class CountersView(View):
             painter.drawText(notice, Qt.TextFlag.TextWordWrap, self.say(self.notice))
         style, moment = self._grid(self.width()).style, int(self.moment)
         for tile, box in self.shown():
-            draw_tile(painter, tile, moment, box, style, self.mark, self.theme)
+            bright = self.lit is None or tile.label in self.bright
+            theme = self.theme if bright else dimmed(self.theme, self.keep)
+            draw_tile(painter, tile, moment, box, style, self.mark, theme)
+        for tile, box in self.shown():
+            if tile.label in self.bright:
+                draw_frame(painter, box.adjusted(2, 2, -1, -2), self.theme)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Ask for another height where the notice wraps otherwise."""

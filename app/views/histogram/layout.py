@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from ..common.geometry import Box
 
-LANES = 32
-
 
 class Plot(NamedTuple):
     """A chart: the line of its title, and the field of its bars."""
@@ -23,14 +21,21 @@ class HistogramLayout(NamedTuple):
     lanes: Box  # of the selected warp; no height where there is no room
     plots: tuple[Plot, ...]  # the charts, from top to bottom
     foot: Box  # lines of text
+    drawn: int = 32  # lanes of a warp
+
+    def lane(self, lane: int) -> Box:
+        """Return where a lane of the selected warp stands."""
+        width = self.lanes.width / self.drawn
+        return Box(self.lanes.x + lane * width, self.lanes.y, width, self.lanes.height)
 
 
 def histogram_layout(
-    width: float, height: float, unit: float, line: float, charts: int, lines: int
+    width: float, height: float, unit: float, line: float, charts: int, lines: int, drawn: int = 32
 ) -> HistogramLayout:
     """Return where everything stands; `unit` is a pixel at the normal text size, `line` a line of text.
 
-    lines: of the foot. The caption has two lines; the lanes are left out first where there is little room.
+    lines: of the foot; drawn: lanes of a warp. The caption has two lines; the lanes are left out first where there
+    is little room.
     """
     pad, axis = 8 * unit, 38 * unit
     inside = width - 2 * pad
@@ -47,7 +52,7 @@ def histogram_layout(
         title = Box(pad + axis, y, inside - axis, line)
         tall = max(1.0, each - line - below - 8 * unit)
         plots.append(Plot(title, Box(pad + axis, y + line + 2 * unit, inside - axis, tall)))
-    return HistogramLayout(caption, lanes, tuple(plots), foot)
+    return HistogramLayout(caption, lanes, tuple(plots), foot, drawn)
 
 
 def bin_at(plot: Plot, bins: int, x: float) -> int | None:
@@ -59,9 +64,3 @@ def bin_at(plot: Plot, bins: int, x: float) -> int | None:
 def bin_middle(field: Box, bins: int, place: float) -> float:
     """Return the x of the middle of a bin."""
     return field.x + (place + 0.5) * field.width / bins
-
-
-def lane_box(lanes: Box, lane: int) -> Box:
-    """Return where a lane of the selected warp stands."""
-    width = lanes.width / LANES
-    return Box(lanes.x + lane * width, lanes.y, width, lanes.height)

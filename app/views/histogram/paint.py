@@ -14,6 +14,7 @@ from ....tracer.model.grouping import group_starts, positions_in_group
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme, contrasting
 from ..common.colour_scales import HEAT
+from ..common.dimming import shade
 from ..common.drawing import (
     CENTRE,
     LEFT,
@@ -28,10 +29,10 @@ from ..common.drawing import (
     width_of,
     write,
 )
-from ..common.geometry import Box, round_step, whole_step
+from ..common.geometry import round_step, whole_step
 from ..common.wording import count_text
 from .bins import BinArray, CurrentAdditions
-from .layout import LANES, Plot, bin_middle, lane_box
+from .layout import HistogramLayout, Plot, bin_middle
 
 HEADROOM = (
     0.86  # share of a field's height that the largest count takes: towers of lanes stand above the bars
@@ -60,7 +61,8 @@ def heat(lanes: int, warmest: int, theme: Theme) -> QColor:
     """Return the colour of so many lanes of one request in a bin: the more, the stronger."""
     scale = HEAT["dark" if theme.name == "dark" else "light"]
     place = (lanes - 1) / max(warmest - 1, 1) * (len(scale) - 1)
-    return QColor(*(round(float(np.interp(place, range(len(scale)), scale[:, c]))) for c in range(3)))
+    parts = (round(float(np.interp(place, range(len(scale)), scale[:, c]))) for c in range(3))
+    return shade(QColor(*parts), theme)
 
 
 def draw_bars(painter: QPainter, axes: BarAxes, bars: BinArray, warmest: int, theme: Theme) -> None:
@@ -192,7 +194,7 @@ def draw_towers(
 
 def draw_threads(
     painter: QPainter,
-    lanes: Box,
+    at: HistogramLayout,
     adding: CurrentAdditions,
     ends: NDArray[np.float64],
     look: str,
@@ -203,13 +205,13 @@ def draw_threads(
     for chosen, width, alpha in ((False, 1.0, 110), (True, 2.0, 255)):
         painter.setPen(pen(on_panel(look, theme), width, alpha))
         for i in np.flatnonzero(adding.own & (adding.chosen == chosen)).tolist():
-            box = lane_box(lanes, int(adding.lane[i]))
+            box = at.lane(int(adding.lane[i]))
             painter.drawLine(QLineF(box.x + box.width / 2, box.bottom, *ends[i].tolist()))
 
 
 def draw_lanes(
     painter: QPainter,
-    lanes: Box,
+    at: HistogramLayout,
     adding: CurrentAdditions,
     look: str,
     warmest: int,
@@ -217,13 +219,13 @@ def draw_lanes(
     theme: Theme,
 ) -> None:
     """Draw the lanes of the selected warp: how many of them add to the same bin, as heat and as a number."""
-    small, unit = theme.font(9.5), theme.px(1)
+    small, unit, lanes = theme.font(9.5), theme.px(1), at.lanes
     line = QRectF(0, lanes.y, lanes.x - theme.px(5), lanes.height)
     write(painter, line, "lanes", theme.font(SMALL), theme.colour("muted"), RIGHT | MIDDLE)
     together = dict(zip(adding.lane[adding.own].tolist(), adding.together[adding.own].tolist(), strict=True))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    for lane in range(LANES):
-        box = rect(lane_box(lanes, lane)).adjusted(0, 0, -unit, 0)
+    for lane in range(at.drawn):
+        box = rect(at.lane(lane)).adjusted(0, 0, -unit, 0)
         met = together.get(lane, 0)
         colour = theme.colour("cell_unread") if not met else heat(met, warmest, theme)
         painter.fillRect(box, colour)

@@ -10,9 +10,11 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from ....tracer.measure.recorded_outcomes import Spread
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
+from ...model.spotlight import Lit
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.descriptions import selection_at
+from ..common.dimming import dimmed, draw_frame
 from ..common.drawing import MIDDLE, RIGHT, rect, width_of, write
 from ..common.view import View
 from ..common.wording import EXACT, PART, block_text
@@ -20,7 +22,8 @@ from . import paint as paint
 from .bins import BinArray, CurrentAdditions, HistogramViewData
 from .counter import CounterViewData
 from .counter_paint import CounterPicture
-from .layout import HistogramLayout, bin_at, histogram_layout, lane_box
+from .layout import HistogramLayout, bin_at, histogram_layout
+from .spotlight import lit_boxes
 
 NOTHING = "This launch counts nothing."
 
@@ -30,6 +33,8 @@ class HistogramView(View):
 
     A click on a bin asks for the thread that added to it first, one on a lane for that lane's thread.
     """
+
+    dims_itself = True
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -93,7 +98,8 @@ class HistogramView(View):
         """Return where everything stands."""
         line = QFontMetricsF(self.theme.font(12)).height() + 1
         charts = 2 if self._data and self._data.counting.private else 1
-        return histogram_layout(self.width(), self.height(), self.theme.px(100) / 100, line, charts, 3)
+        lanes = self.session.lanes if self.session else WARP
+        return histogram_layout(self.width(), self.height(), self.theme.px(100) / 100, line, charts, 3, lanes)
 
     def _describe(self) -> None:
         """Tell a screen reader what the picture says in words."""
@@ -114,18 +120,44 @@ class HistogramView(View):
         painter = QPainter(self)
         painter.fillRect(self.rect(), self.theme.colour("panel"))
         if self._data and self.session:
-            self._paint_bins(painter, self._data)
+            self._paint_lit(painter, self._data)
         elif self._counter:
-            self._counter.paint(painter, QRectF(self.rect()), int(self.moment), self._spread, self.theme)
+            part = self.lit is None or self.is_part_of(self.lit)
+            theme = self.theme if part else dimmed(self.theme, self.keep)
+            self._counter.paint(painter, QRectF(self.rect()), int(self.moment), self._spread, theme)
         else:
             write(
                 painter, QRectF(self.rect()), NOTHING, self.theme.font(15), self.theme.colour("muted"), MIDDLE
             )
         painter.end()
 
-    def _paint_bins(self, painter: QPainter, data: HistogramViewData) -> None:
+    def is_part_of(self, lit: Lit) -> bool:
+        """Return whether some of its arrays, of their bins or of the threads that add to them stand out."""
+        counting = self.session.counting if self.session else None
+        if counting is None:
+            return False
+        arrays = {part.buffer for part in (counting.private, counting.result) if part is not None}
+        named = lit.buffers | {number for number, _ in lit.elements}
+        return bool(arrays & named or lit.threads or lit.warps or self.selection.block in lit.blocks)
+
+    def _paint_lit(self, painter: QPainter, data: HistogramViewData) -> None:
+        """Draw everything, dimmed but for what stands out."""
+        if self.lit is None:
+            self._paint_bins(painter, data, self.theme)
+            return
+        self._paint_bins(painter, data, dimmed(self.theme, self.keep))
+        places, bars = self.places(), self.bars()
+        for box in lit_boxes(data, self.lit, self.selection, places, bars):
+            painter.save()
+            painter.setClipRect(box)
+            painter.fillRect(box, self.theme.colour("panel"))
+            self._paint_bins(painter, data, self.theme)
+            painter.restore()
+            draw_frame(painter, box.adjusted(-2, -2, 2, 2), self.theme)
+
+    def _paint_bins(self, painter: QPainter, data: HistogramViewData, theme: Theme) -> None:
         at, all_bars = self.places(), self.bars()
-        self._write_caption(painter, at, data)
+        self._write_caption(painter, at, data, theme)
         all_axes = [
             paint.BarAxes(plot, data.counting.bins, bars.top)
             for plot, bars in zip(at.plots, all_bars, strict=True)
@@ -133,16 +165,16 @@ class HistogramView(View):
         look = "global store" if data.counting.races else "atomic"
         for i, (axes, bars) in enumerate(zip(all_axes, all_bars, strict=True)):
             last = i == len(all_axes) - 1
-            paint.draw_axes(painter, axes, data.counting.edges, last, self.theme)
-            paint.draw_bars(painter, axes, bars, data.warmest, self.theme)
+            paint.draw_axes(painter, axes, data.counting.edges, last, theme)
+            paint.draw_bars(painter, axes, bars, data.warmest, theme)
             if last and data.counting.expected is not None:
-                paint.draw_outline(painter, axes, data.counting.expected, self.theme)
+                paint.draw_outline(painter, axes, data.counting.expected, theme)
                 if self.moment >= data.session.end:
-                    paint.draw_differing(painter, axes, data.differing(), self.theme)
-        self._paint_lanes(painter, at, data, all_axes, all_bars, look)
+                    paint.draw_differing(painter, axes, data.differing(), theme)
+        self._paint_lanes(painter, at, data, all_axes, all_bars, look, theme)
         for axes, bars in zip(all_axes, all_bars, strict=True):
-            paint.draw_title(painter, axes, bars, self.theme)
-        self._write_foot(painter, at, data, look)
+            paint.draw_title(painter, axes, bars, theme)
+        self._write_foot(painter, at, data, look, theme)
 
     def _paint_lanes(
         self,
@@ -152,21 +184,22 @@ class HistogramView(View):
         all_axes: list[paint.BarAxes],
         all_bars: list[BinArray],
         look: str,
+        theme: Theme,
     ) -> None:
         """Draw the lanes of the selected warp, and the way of every addition to its bin."""
-        theme, chosen = self.theme, self.selection.thread % WARP
+        chosen = self.selection.thread % WARP
         shown = next((i for i, bars in enumerate(all_bars) if len(bars.adding.bin)), None)
         adding = data.coming(int(self.moment), self.selection) if shown is None else all_bars[shown].adding
         kind = look if shown is not None else "global load"
         if at.lanes.height:
-            paint.draw_lanes(painter, at.lanes, adding, kind, data.warmest, chosen, theme)
+            paint.draw_lanes(painter, at, adding, kind, data.warmest, chosen, theme)
         axes = all_axes[shown or 0]
         towers = paint.towers_of(axes, all_bars[shown or 0]._replace(adding=adding), theme)
         start = self._starts(at, axes, adding, towers)
         fraction = self.moment % 1
         still = theme.reduced_motion or not fraction
         if at.lanes.height:
-            paint.draw_threads(painter, at.lanes, adding, towers.middle, kind, theme)
+            paint.draw_threads(painter, at, adding, towers.middle, kind, theme)
         if shown is not None:
             way = 1.0 if still else fraction
             paint.draw_towers(painter, towers, adding, start, way, kind, theme)
@@ -178,14 +211,16 @@ class HistogramView(View):
         start = towers.middle.copy()
         start[:, 1] = axes.plot.field.y
         if at.lanes.height:
-            width = at.lanes.width / WARP
+            width = at.lane(0).width
             own = adding.own
             start[own, 0] = at.lanes.x + (adding.lane[own] + 0.5) * width
             start[own, 1] = at.lanes.bottom
         return start
 
-    def _write_caption(self, painter: QPainter, at: HistogramLayout, data: HistogramViewData) -> None:
-        theme, box = self.theme, rect(at.caption)
+    def _write_caption(
+        self, painter: QPainter, at: HistogramLayout, data: HistogramViewData, theme: Theme
+    ) -> None:
+        box = rect(at.caption)
         trace, thread = data.session.trace, self.selection.thread
         name = self.say(f"Warp {thread // WARP} of {block_text(trace, self.selection.block)} now")
         text = self.say(data.caption(int(self.moment), self.selection))
@@ -201,8 +236,10 @@ class HistogramView(View):
             colour, how = theme.colour("good" if good else "bad"), RIGHT | MIDDLE if room else MIDDLE
             write(painter, above if room else below, verdict, theme.font(12, bold=True), colour, how)
 
-    def _write_foot(self, painter: QPainter, at: HistogramLayout, data: HistogramViewData, look: str) -> None:
-        theme, box = self.theme, rect(at.foot)
+    def _write_foot(
+        self, painter: QPainter, at: HistogramLayout, data: HistogramViewData, look: str, theme: Theme
+    ) -> None:
+        box = rect(at.foot)
         line = box.height() / 3
         texts = (data.progress(int(self.moment)), data.contention(int(self.moment)))
         for i, text in enumerate(texts):
@@ -232,12 +269,12 @@ class HistogramView(View):
 
     def lane_at(self, position: QPointF) -> int | None:
         """Return the lane of the selected warp at a position, None where there is none."""
-        lanes = self.places().lanes
+        at = self.places()
+        lanes = at.lanes
         if self._data is None or not lanes.height or not lanes.y <= position.y() <= lanes.bottom:
             return None
-        width = lane_box(lanes, 0).width
-        lane = int((position.x() - lanes.x) // width)
-        return lane if 0 <= lane < WARP else None
+        lane = int((position.x() - lanes.x) // at.lane(0).width)
+        return lane if 0 <= lane < at.drawn else None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Tell what is under the pointer."""

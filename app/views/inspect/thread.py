@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QListWidget, QListWidgetItem,
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
+from ...model.spotlight import Lit
 from ...widgets.patterns import WAITING, mixed, swatch
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme, ink_palette, sheet
@@ -106,6 +107,10 @@ class ThreadView(View):
         self.pick_block.set_dim(session.trace.grid if session else (1, 1, 1))
         self.pick_thread.set_dim(session.trace.block_dim if session else (1, 1, 1))
         self._show()
+
+    def is_part_of(self, lit: Lit) -> bool:
+        """Return whether the thread that is shown stands out."""
+        return lit.has_warp_of(self.selection)
 
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Show the chosen thread at this moment."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
@@ -10,10 +14,10 @@ from ..common import cell_colours
 from ..common.descriptions import index_of
 from ..common.heat import HEATS, element_heat
 from ..common.wording import block_text, coordinates_text, count_text, element_text, plural, value_text
-from .footprints import CellRect
-from .layout.sheet import Sheet, is_image
+from .layout.sheet import is_image
 
-MOST_TEXTS = 2000
+SAMPLE = 128  # values from which it is known how long they are
+LONGEST = 12  # letters of a whole number in a cell
 
 
 def actor_text(session: Session, selection: Selection) -> str:
@@ -59,30 +63,50 @@ def _writer_text(session: Session, row: int) -> str:
     return f"last written by thread {thread} of {block_text(trace, int(trace.block[row]))}, line {site.line}"
 
 
-def value_texts(
-    session: Session,
-    buffer: int,
-    sheet: Sheet,
-    part: CellRect,
-    letters: int,
-    moment: int,
-    selection: Selection,
-) -> list[tuple[int, int, str]]:
-    """Return (row, column, value) of the known elements in a part of a sheet, the first MOST_TEXTS of them.
+def usual_values(session: Session, buffer: int, copy: tuple[int, int]) -> NDArray[Any]:
+    """Return values that a buffer holds before and after the launch: some of them, the extremes among these.
 
-    Records are too long for a cell and give none. letters: how many of them a cell can show.
+    copy: the block and the thread whose copy it is. Records are too long for a cell and give none.
     """
-    memory, copy = session.memory, (selection.block, selection.thread)
-    values = memory.values(buffer, moment, *copy).ravel()
-    if values.dtype.kind == "V":
-        return []
-    known = memory.written(buffer, moment, *copy).ravel() | ~cell_colours.is_poison(values)
-    spots = [(r, c) for r in range(part.row0, part.row1) for c in range(part.col0, part.col1)][:MOST_TEXTS]
-    found = [(r, c, sheet.element(r, c)) for r, c in spots]
-    return [(r, c, short_text(values[e], letters)) for r, c, e in found if e is not None and known[e]]
+    ends = [session.memory.values(buffer, moment, *copy).ravel() for moment in (0, session.end)]
+    if ends[0].dtype.kind == "V":
+        return ends[0][:0]
+    known = np.concatenate([values[~cell_colours.is_poison(values)] for values in ends])
+    order = np.argsort(known)
+    evenly = np.linspace(0, len(known) - 1, min(SAMPLE, len(known))).astype(int)
+    found: NDArray[Any] = known[order[np.unique(evenly)]]
+    if found.dtype.kind == "f" and np.isnan(ends[1]).any():  # perhaps it was computed, and is to be read
+        found = np.append(found, found.dtype.type(np.nan))
+    return found
 
 
-def short_text(value: np.generic, letters: int) -> str:
-    """Return a value as exactly as so many letters can tell it, at most four digits."""
-    texts = [value_text(value), *(f"{float(np.real(value)):.{digits}g}" for digits in (3, 2, 1))]
-    return next((text for text in texts if len(text) <= letters), "…")
+def usual_texts(values: NDArray[Any], digits: int) -> frozenset[str]:
+    """Return how values are written with so many digits; those in between may take more letters."""
+    letters = LONGEST
+    if values.dtype.kind == "f":
+        finite = values[np.isfinite(values)]
+        whole = len(f"{np.abs(finite).max(initial=0):.0f}")
+        letters = max(digits + 2, min(whole, LONGEST)) + bool((finite < 0).any())
+    return frozenset(short_text(value, letters, digits) for value in values)
+
+
+def short_text(value: np.generic, letters: int, digits: int = 4) -> str:
+    """Return a value as exactly as so many letters can tell it, at most so many digits; whole numbers in full."""
+    if isinstance(value, np.bool_ | np.integer):
+        text = value_text(value)
+        return text if len(text) <= letters else "…"
+    if not isinstance(value, np.floating):
+        return next((t for t in (value_text(value),) if len(t) <= letters), "…")
+    number = float(value)
+    tried = (text for n in range(digits, 0, -1) for text in _number_texts(number, n))
+    return next((text for text in tried if len(text) <= letters), "…")
+
+
+def _number_texts(number: float, digits: int) -> Iterator[str]:
+    """Yield a number with so many digits that tell something, then with so many behind the point."""
+    if abs(number) >= 10**digits:
+        yield f"{number:.0f}"  # of 268.4 whole digits are worth more than 2.7e+02, of 1e+30 they are not
+    yield f"{number:.{digits}g}"
+    if abs(number) < 1:
+        text = f"{number:.{digits}f}"
+        yield text.rstrip("0") if float(text) else text  # 0.00 is what is nearly nothing, 0 what is nothing

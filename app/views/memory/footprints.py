@@ -64,7 +64,7 @@ def footprints_of(
             row, col = sheet.cells(elements[inside])
             by_phase[number] = _by_phase(trace.phase[mine[inside]].astype(np.int64), row, col)
             alone = len(by_phase[number]) == 1
-            whole[number] = by_phase[number][0][1] if alone else _footprint(row, col)
+            whole[number] = by_phase[number][0][1] if alone else footprint_of(row, col)
     return Footprints(whole, by_phase)
 
 
@@ -75,11 +75,11 @@ def _by_phase(phases: Ints, row: Ints, col: Ints) -> tuple[tuple[int, Footprint]
         phases, row, col = phases[order], row[order], col[order]
     first = group_starts(phases)
     pieces = zip(np.split(row, first[1:]), np.split(col, first[1:]), strict=True)
-    return tuple((n, _footprint(*piece)) for n, piece in zip(phases[first].tolist(), pieces, strict=True))
+    return tuple((n, footprint_of(*piece)) for n, piece in zip(phases[first].tolist(), pieces, strict=True))
 
 
-def _footprint(row: Ints, col: Ints) -> Footprint:
-    """Return the footprint of these cells, each of which may be there more than once."""
+def footprint_of(row: Ints, col: Ints) -> Footprint:
+    """Return the footprint of these cells, of which there is one at least, each perhaps more than once."""
     part = CellRect(int(row.min()), int(col.min()), int(row.max()) + 1, int(col.max()) + 1)
     height, width = part.row1 - part.row0, part.col1 - part.col0
     if height * width > SPARSE * len(row) + MOST_EDGES:

@@ -110,11 +110,16 @@ def legend_picture(rows: LegendRows, width: float, height: float, ratio: float, 
     picture.setDevicePixelRatio(ratio)
     picture.fill(theme.colour("panel"))
     painter = QPainter(picture)
+    draw_legend(painter, rows, theme)
+    painter.end()
+    return picture
+
+
+def draw_legend(painter: QPainter, rows: LegendRows, theme: Theme) -> None:
+    """Draw the rows of a legend, with a little space above."""
     for number, row in enumerate(rows):
         for x, item in row:
             _draw_item(painter, x, theme.px(4) + number * line_of(theme), item, theme)
-    painter.end()
-    return picture
 
 
 def _draw_item(painter: QPainter, x: float, y: float, item: LegendItem, theme: Theme) -> None:

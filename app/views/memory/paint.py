@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -13,20 +14,25 @@ from PySide6.QtCore import QByteArray, QDataStream, QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPolygonF
 
 from ....tracer.model.array_types import Floats, Ints
+from ...widgets.patterns import mixed
 from ...widgets.theme import Theme, contrasting
 from ..common import cell_colours
 from ..common.colour_scales import HEAT, READS, VALUES
-from ..common.drawing import draw_hatch, on_panel, pen
+from ..common.dimming import draw_partly, faintly
+from ..common.drawing import draw_hatch, is_vector, on_panel, pen
 from ..common.geometry import Box
 from . import outlines
 from .footprints import CellRect, Footprint
 from .layout.buffer_place import BufferPlace
+from .lit_cells import LitCells
 from .view_data import AccessMark, LoadsInFlight
 
 # A point of a path as Qt streams it: whether a line leads to it from the one before, and where it lies.
 ELEMENT = np.dtype([("joined", ">i4"), ("x", ">f8"), ("y", ">f8")])
-GRID_FROM, SHAPES_FROM, TEXT_FROM = 4.0, 8.0, 28.0  # sides of a cell from which these are drawn, in pixels
+GRID_FROM, SHAPES_FROM = 4.0, 8.0  # sides of a cell from which these are drawn, in pixels
 IMAGE_GRID_FROM = 16.0  # of an image, which lines between its pixels would grey
+MOST_RECTANGLES = 2048  # pixels of a sheet that are drawn one by one on paper
+SHARP = 256  # pixels along an image on paper, from which on a reader that smooths it does no harm
 MOST_SIGNS = 3  # exclamation marks at the elements of a race
 BEND = 0.14  # how far an arc leaves the straight line, as a share of its length
 
@@ -97,20 +103,37 @@ def draw_cells(painter: QPainter, place: BufferPlace, dots: Dots, theme: Theme) 
     if dots.hatched:
         draw_hatch(painter, target, theme)
     height, width = dots.pixels.shape
-    image = QImage(dots.pixels.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, side < 2)
     wide, tall = dots.step * place.cell, dots.step * place.row
     shown = QRectF(target.x(), target.y(), width * wide, height * tall)
     if dots.step == 1:
-        painter.drawImage(shown, image)
+        _draw_dots(painter, shown, dots.pixels)
     else:  # the last dots may stand for fewer cells than the others
         painter.save()
         painter.setClipRect(target, Qt.ClipOperation.IntersectClip)
-        painter.drawImage(shown, image)
+        _draw_dots(painter, shown, dots.pixels)
         painter.restore()
     fine = GRID_FROM if dots.codes.size else IMAGE_GRID_FROM
     if min(place.cell, place.row) >= fine:  # on a sharper screen too, so that all show the same picture
         _draw_grid(painter, place, dots.part, theme)
+
+
+def _draw_dots(painter: QPainter, box: QRectF, pixels: NDArray[np.uint32]) -> None:
+    """Draw the pixels of cells over a box; on paper as rectangles, and many as an image that no reader blurs."""
+    height, width = pixels.shape
+    image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
+    if not is_vector(painter):
+        painter.drawImage(box, image)
+    elif pixels.size > MOST_RECTANGLES:
+        times = max(1, SHARP // max(width, height))
+        painter.drawImage(box, image.scaled(times * width, times * height))
+    else:
+        wide, tall = box.width() / width, box.height() / height
+        for row, cells in enumerate(pixels):
+            edges = [0, *(np.flatnonzero(np.diff(cells)) + 1).tolist(), width]
+            for first, end in pairwise(edges):
+                place = QRectF(box.x() + first * wide, box.y() + row * tall, (end - first) * wide, tall)
+                painter.fillRect(place, QColor.fromRgba(int(cells[first])))
 
 
 def _draw_grid(painter: QPainter, place: BufferPlace, part: CellRect, theme: Theme) -> None:
@@ -122,40 +145,6 @@ def _draw_grid(painter: QPainter, place: BufferPlace, part: CellRect, theme: The
     ys = [place.y + r * place.row for r in range(part.row0, part.row1 + 1)]
     painter.drawLines([QLineF(x, box.top(), x, box.bottom()) for x in xs])
     painter.drawLines([QLineF(box.left(), y, box.right(), y) for y in ys])
-
-
-def _text_size(cell: float, theme: Theme) -> int:
-    return max(8, min(theme.px(12), round(cell * 0.29)))
-
-
-def letters(cell: float, theme: Theme) -> int:
-    """Return how many digits fit a cell of this width."""
-    return int((cell - 3) / (0.63 * _text_size(cell, theme)))
-
-
-def draw_values(
-    painter: QPainter,
-    place: BufferPlace,
-    texts: Sequence[tuple[int, int, str]],
-    dots: Dots,
-    table: NDArray[np.uint32],
-    theme: Theme,
-) -> None:
-    """Write (row, column, text) into cells, black or white, whichever reads better there; dots are single cells."""
-    font = theme.font(12)
-    font.setPixelSize(_text_size(place.cell, theme))
-    painter.setFont(font)
-    for row, col, text in texts:
-        code = dots.codes[row - dots.part.row0, col - dots.part.col0]
-        painter.setPen(contrasting(_ground(int(table[code]), theme)))
-        painter.drawText(
-            part_rect(place, CellRect(row, col, row + 1, col + 1)), Qt.AlignmentFlag.AlignCenter, text
-        )
-
-
-def _ground(pixel: int, theme: Theme) -> QColor:
-    """Return the colour of a cell of this pixel; where that is transparent, what is below it."""
-    return QColor.fromRgba(pixel) if pixel >> 24 else theme.colour("cell_poison")
 
 
 def path_of(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
@@ -175,17 +164,24 @@ def path_of(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
     return found
 
 
-def draw_mark(painter: QPainter, place: BufferPlace, mark: AccessMark, theme: Theme) -> None:
-    """Draw accessed cells: a load as an outline, a store as a filled corner, an atomic as a diamond."""
+def draw_mark(
+    painter: QPainter, place: BufferPlace, mark: AccessMark, theme: Theme, strength: float = 1.0
+) -> None:
+    """Draw accessed cells: a load as an outline, a store as a filled corner, an atomic as a diamond.
+
+    strength: below 1 they are drawn that faintly.
+    """
     edge, colour = path_of(place, outlines.outline(mark.rows, mark.cols)), theme.colour(mark.kind)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setOpacity(strength)
     if mark.own:
         painter.strokePath(edge, pen("#FFFFFF", 4.0))
     if not mark.kind.endswith("load"):
-        painter.setOpacity(1.0 if mark.own else 0.4)
+        painter.setOpacity(strength if mark.own else 0.4 * strength)
         painter.fillPath(path_of(place, _filled(place, mark)), colour)
-        painter.setOpacity(1.0)
+        painter.setOpacity(strength)
     painter.strokePath(edge, pen(colour, 2.0 if mark.own else 1.0, 255 if mark.own else 150))
+    painter.setOpacity(1.0)
 
 
 def draw_race_frame(painter: QPainter, place: BufferPlace, rows: Ints, cols: Ints, theme: Theme) -> None:
@@ -223,18 +219,72 @@ def _filled(place: BufferPlace, mark: AccessMark) -> outlines.CellPath:
 
 
 def draw_footprint(
-    painter: QPainter, place: BufferPlace, footprint: Footprint, theme: Theme, strong: bool
+    painter: QPainter,
+    place: BufferPlace,
+    footprint: Footprint,
+    theme: Theme,
+    keep: float = 1.0,
+    *,
+    strong: bool,
 ) -> None:
-    """Draw the outline of cells of a sheet: strong for the phase, thin for the block."""
+    """Draw the outline of cells of a sheet: strong for the phase, thin for the block.
+
+    keep: how much is left of it; a colour that is mixed takes Qt a tenth of the time of a faint line.
+    """
     width = 2.0 if strong else 1.0
+    ink = mixed(theme.colour("panel"), theme.palette.text, keep)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    for style in (pen(theme.palette.panel, width + 2.0), pen(theme.palette.text, width)):
+    for style in (*([pen(theme.palette.panel, width + 2.0)] if keep == 1 else []), pen(ink, width)):
         painter.setPen(style)
         if footprint.outline is None:
             painter.drawRect(part_rect(place, footprint.part))  # much faster than a path
         else:
             painter.drawPath(path_of(place, footprint.outline))
+
+
+def draw_lit(
+    painter: QPainter,
+    place: BufferPlace,
+    cells: LitCells | None,
+    keep: float,
+    draw: Callable[[], None],
+) -> None:
+    """Draw a buffer so that so much is left of all but the cells that stand out."""
+    if cells is not None and cells.elements is not None:
+        draw_partly(painter, _shape_of(place, cells.shape), keep, draw)
+    else:
+        with faintly(painter, keep if cells is None else 1.0):
+            draw()
+
+
+def _shape_of(place: BufferPlace, shape: Footprint) -> QPainterPath:
+    """Return the outline of cells in pixels."""
+    if shape.outline is not None:
+        return path_of(place, shape.outline)
+    found = QPainterPath()
+    found.addRect(part_rect(place, shape.part))
+    return found
+
+
+def _frame_width(place: BufferPlace) -> float:
+    """Return how wide a frame around cells that stand out is, in pixels: thin where it would hide their neighbours."""
+    return 2.0 if min(place.cell, place.row) < 12 else min(max(3.0, place.cell / 14), 6.0)
+
+
+def draw_lit_frame(painter: QPainter, place: BufferPlace, shape: Footprint, theme: Theme) -> None:
+    """Draw the frame of cells that stand out: around them, so that all of each cell is seen."""
+    edge, around, wide = _shape_of(place, shape), QPainterPath(), _frame_width(place)
+    around.addRect(
+        part_rect(place, CellRect(0, 0, place.sheet.rows, place.sheet.cols)).adjusted(-9, -9, 9, 9)
+    )
+    around.addPath(edge)  # odd and even: all but the cells
+    painter.save()
+    painter.setClipPath(around, Qt.ClipOperation.IntersectClip)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.strokePath(edge, pen(theme.palette.panel, 2 * wide + 4))  # of which half is seen
+    painter.strokePath(edge, pen(theme.palette.text, 2 * wide))
+    painter.restore()
 
 
 def draw_written(painter: QPainter, place: BufferPlace, elements: NDArray[np.int64], theme: Theme) -> None:
@@ -300,11 +350,12 @@ def draw_moving_loads(painter: QPainter, loads: LoadsInFlight, fraction: float, 
     """Draw the loads of a moment as small, translucent squares on their way: those of the selected warp larger."""
     points, unit = arcs(loads.start, loads.end).at(fraction), theme.px(10) / 10
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    colour = on_panel(loads.kind, theme)
+    colour, strength = on_panel(loads.kind, theme), painter.opacity()
     for own, size, opacity in ((False, 2.0, 0.3), (True, 4.0, 0.6)):
-        painter.setOpacity(opacity)  # of all of them together: where many pass, what is below stays in sight
+        # of all of them together: where many pass, what is below stays in sight
+        painter.setOpacity(opacity * strength)
         _draw_squares(painter, points[loads.own == own], pen(colour, size * unit))
-    painter.setOpacity(1.0)
+    painter.setOpacity(strength)
 
 
 def _polygon(points: NDArray[np.float64]) -> QPolygonF:

@@ -16,6 +16,7 @@ from .layout.buffer_place import BufferPlace
 from .layout.sheet import slice_text
 
 NAME, SMALL = 14.0, 12.0
+LARGE_SIZE = 9.0  # letters of a matrix's size beside it where cells take what there is
 CAPTION_COLOURS = {"title": "text", "alert": "bad"}
 
 
@@ -29,16 +30,29 @@ def size_text(buffer: Buffer) -> str:
     return " × ".join(map(count_text, buffer.shape)) or "1"
 
 
-def name_width(buffer: Buffer, theme: Theme) -> float:
-    """Return the width of a buffer's name beside its sheet, with some space around."""
+def name_width(buffer: Buffer, theme: Theme, large: bool = False) -> float:
+    """Return the width of a buffer's name beside its sheet, with some space around; large: little beside cells."""
     name = width_of(buffer_text(buffer), theme.font(NAME, bold=True))
-    return max(name, width_of(size_text(buffer), theme.font(SMALL))) + theme.px(10)
+    return max(name, width_of(size_text(buffer), _size_font(theme, large))) + theme.px(_pad(large) + 2)
 
 
-def draw_name(painter: QPainter, place: BufferPlace, buffer: Buffer, window: Box, theme: Theme) -> None:
+def _size_font(theme: Theme, large: bool) -> QFont:
+    return theme.font(LARGE_SIZE if large else SMALL)
+
+
+def _pad(large: bool) -> int:
+    """Return the space between a sheet and the name beside it."""
+    return 4 if large else 8
+
+
+def draw_name(
+    painter: QPainter, place: BufferPlace, buffer: Buffer, window: Box, theme: Theme, large: bool = False
+) -> None:
     """Write a buffer's name and size on its side of the sheet."""
-    above = _name_above if place.label == "above" else _name_beside
-    above(painter, place, buffer, window, theme)
+    if place.label == "above":
+        _name_above(painter, place, buffer, window, theme)
+    else:
+        _name_beside(painter, place, buffer, window, theme, large)
 
 
 def draw_chip(
@@ -92,9 +106,11 @@ def _name_above(painter: QPainter, place: BufferPlace, buffer: Buffer, window: B
         write(painter, whole.adjusted(width + pad, 0, 0, 0), size, small, theme.colour("muted"), MIDDLE)
 
 
-def _name_beside(painter: QPainter, place: BufferPlace, buffer: Buffer, window: Box, theme: Theme) -> None:
-    bold, small, pad = theme.font(NAME, bold=True), theme.font(SMALL), theme.px(8)
-    line, width = theme.px(17), name_width(buffer, theme) - pad
+def _name_beside(
+    painter: QPainter, place: BufferPlace, buffer: Buffer, window: Box, theme: Theme, large: bool
+) -> None:
+    bold, small, pad = theme.font(NAME, bold=True), _size_font(theme, large), theme.px(_pad(large))
+    line, width = theme.px(17), name_width(buffer, theme, large) - pad
     top, bottom = max(place.y, window.y), min(place.box.bottom, window.bottom)
     y = min(max((top + bottom) / 2 - line, window.y), window.bottom - 2 * line)
     x, side = (place.x - pad - width, RIGHT) if place.label == "left" else (place.box.right + pad, LEFT)

@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, QWidget
 
 from ...model.session import Selection, Session
+from ...model.spotlight import Lit
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.descriptions import selection_at
@@ -42,12 +43,15 @@ class MemoryView(View):
     asks for the thread that wrote or read the element.
     """
 
+    dims_itself = True
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._picture: MemoryPicture | None = None
         self._colour_by, self._zoom = "auto", Zoom()
         self._tops: Tops = ()
-        self._legend = LEGEND
+        self._legend, self._large = LEGEND, False
+        self._only: tuple[str, ...] = ()
         self._beside: Needs | None = None
         self._grip: tuple[QPointF, Zoom] | None = None
         self._dragged = self._ring = False
@@ -110,9 +114,48 @@ class MemoryView(View):
             self.update()
 
     @property
+    def large(self) -> bool:
+        """Whether the cells are as large as they go, for a lecture."""
+        return self._large
+
+    @large.setter
+    def large(self, large: bool) -> None:
+        if large != self._large:
+            self._large = large
+            self.update()
+
+    @property
+    def only(self) -> tuple[str, ...]:
+        """The names of the buffers that are shown alone; all are where the launch has none of them."""
+        return self._only
+
+    @only.setter
+    def only(self, names: tuple[str, ...]) -> None:
+        if names != self._only:
+            self._only = names
+            self.zoom = Zoom()
+            self.update()
+
+    @property
     def needs(self) -> Needs | None:
         """What the picture needs where it stands beside another."""
-        return self._picture.needs() if self._picture else None
+        return self._picture.needs(self._only, self._large) if self._picture else None
+
+    def cell_sizes(self) -> dict[str, float]:
+        """Return the side of a cell, in pixels, of each buffer that is shown, by its name; the shorter of the two."""
+        if self._picture is None:
+            return {}
+        places, buffers = self._picture.layout(self._state()).places, self._picture.data.session.trace.buffers
+        return {buffers[n].name: min(place.cell, place.row) for n, place in places.items()}
+
+    def cell_texts(self) -> dict[str, dict[tuple[int, int], str]]:
+        """Return what is written in cells, by row and column of each buffer by its name, as it was drawn last."""
+        if self._picture is None:
+            return {}
+        places, buffers = self._picture.layout(self._state()).places, self._picture.data.session.trace.buffers
+        return {
+            buffers[n].name: dict(layer.texts) for n, layer in self._picture.values.items() if n in places
+        }
 
     def stand_beside(self, needs: Needs | None) -> None:
         """Leave the room that this picture and another need together; None for the picture alone."""
@@ -191,7 +234,17 @@ class MemoryView(View):
 
     def _state(self) -> ViewState:
         room = self.width(), self.height(), self._legend, self._beside
-        return ViewState(*room, self._colour_by, self._tops, self._zoom, self.moment, self.selection)
+        look = self._colour_by, self._tops, self._zoom
+        state = ViewState(
+            *room, *look, self.moment, self.selection, self._large, self._only, self.lit, self.keep
+        )
+        if not self._large or self._picture is None:
+            return state
+        return state._replace(legend=self._picture.lecture_legend(state))
+
+    def is_part_of(self, lit: Lit) -> bool:
+        """Return whether some of what stands out is memory."""
+        return lit.in_memory
 
     def _describe(self) -> None:
         """Tell a screen reader what the picture says in words."""

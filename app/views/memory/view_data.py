@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from ...model.session import Selection, Session
 from ..common import cell_colours
 from ..common.exchange_paint import ExchangeData, exchange_data
 from ..common.heat import HEATS, element_heat, heat_moments
+from ..common.wording import buffer_text
 from . import outlines as marks
 from .footprints import Footprints, footprints_of
 from .images import ImagePixels, Pixels, brightness_range
@@ -57,6 +58,14 @@ class LoadsInFlight(NamedTuple):
     end: NDArray[np.float64]  # (n, 2), pixels
     own: Mask  # (n,), which are of the selected warp
     chosen: Mask  # (n,), which are of the selected thread
+    start_at: tuple[Ints, Ints]  # (n,) each, number of the buffer and of its element
+    end_at: tuple[Ints, Ints]  # (n,) each
+
+    def only(self, wanted: Mask) -> LoadsInFlight:
+        """Return some of them; wanted: (n,)."""
+        ends = ((one[0][wanted], one[1][wanted]) for one in (self.start_at, self.end_at))
+        columns = (self.start[wanted], self.end[wanted], self.own[wanted], self.chosen[wanted])
+        return LoadsInFlight(self.kind, *columns, *ends)
 
 
 class ColourGroup(NamedTuple):
@@ -95,6 +104,12 @@ class MemoryViewData:
         return tiled or all(
             self.session.memory.reads(n, self.session.end).max(initial=0) > 1 for n in factors
         )
+
+    def shown_buffers(self, names: Collection[str]) -> list[int]:
+        """Return the numbers of the buffers of these names, as kernel or picture has them; all where there are none."""
+        buffers = self.session.trace.buffers
+        named = [n for n, b in enumerate(buffers) if b.name in names or buffer_text(b) in names]
+        return named or list(range(len(buffers)))
 
     @cached_property
     def stored(self) -> frozenset[int]:
@@ -168,6 +183,13 @@ class MemoryViewData:
             codes = self._value_codes(buffer, group, values, written)
         codes = codes.reshape(self.session.trace.buffers[buffer].shape)
         return sheet.spread(codes, cell_colours.OUTSIDE)
+
+    def known_values(self, buffer: int, moment: int, selection: Selection) -> tuple[NDArray[Any], Mask]:
+        """Return what the elements of a buffer hold, in C order, and which of them hold something."""
+        memory, copy = self.session.memory, (selection.block, selection.thread)
+        values = memory.values(buffer, moment, *copy).ravel()
+        known: Mask = memory.written(buffer, moment, *copy).ravel() | ~cell_colours.is_poison(values)
+        return values, known
 
     def image(
         self, buffer: int, sheet: Sheet, group: ColourGroup, unread: int, moment: int, selection: Selection
@@ -275,7 +297,7 @@ class MemoryViewData:
 
     def shown(self, rows: Ints, selection: Selection) -> Ints:
         """Return those accesses whose copy of the buffer is drawn: the selected block's, the selected thread's."""
-        shown: Ints = rows[self._is_drawn(self.session.trace.buffer[rows], rows, selection)]
+        shown: Ints = rows[self.is_drawn(self.session.trace.buffer[rows], rows, selection)]
         return shown
 
     def own(self, rows: Ints, selection: Selection) -> Mask:
@@ -316,7 +338,7 @@ class MemoryViewData:
         """Return what the lanes of the selected warp give each other at a moment, None where they do not."""
         exchanges, (warp, lane) = self.session.requests.exchanges, divmod(selection.thread, WARP)
         found = exchanges.of(selection.block, warp, moment) if len(exchanges) else -1
-        return exchange_data(exchanges, found, lane) if found >= 0 else None
+        return exchange_data(exchanges, found, lane, self.session.lanes) if found >= 0 else None
 
     def race_marks(
         self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]
@@ -354,18 +376,23 @@ class MemoryViewData:
         rows = self.shown(session.memory.accesses_at(moment), selection)
         kind, to, at = session.memory.destinations(rows)
         stays = (to == session.trace.buffer[rows]) & (at == session.trace.index[rows])
-        going = (kind != NOWHERE) & ~stays & self._is_drawn(to, rows, selection)
+        going = (kind != NOWHERE) & ~stays & self.is_drawn(to, rows, selection)
         rows, to, at = rows[going], to[going], at[going]
-        start = self._points(session.trace.buffer[rows].astype(np.int64), session.trace.index[rows], places)
-        end = self._points(to, at, places)
+        start_at = self.numbers(session.trace.buffer[rows].astype(np.int64), session.trace.index[rows])
+        end_at = self.numbers(to, at)
+        start, end = self._points(*start_at, places), self._points(*end_at, places)
         kinds = session.requests.kind[session.requests.request[rows]]
         own = self.own(rows, selection)
         chosen = own & (session.trace.thread[rows] == selection.thread)
         drawn = np.isfinite(start[:, 0]) & np.isfinite(end[:, 0])
-        picks = [(REQUEST_KINDS[k], drawn & (kinds == k)) for k in np.unique(kinds).tolist()]
-        return [LoadsInFlight(k, start[m], end[m], own[m], chosen[m]) for k, m in picks if m.any()]
+        return [
+            LoadsInFlight(REQUEST_KINDS[k], start, end, own, chosen, start_at, end_at).only(
+                drawn & (kinds == k)
+            )
+            for k in np.unique(kinds[drawn]).tolist()
+        ]
 
-    def _is_drawn(self, buffers: AnyInts, rows: Ints, selection: Selection) -> Mask:
+    def is_drawn(self, buffers: AnyInts, rows: Ints, selection: Selection) -> Mask:
         """Return whether the copy of a buffer is drawn that the thread of each access sees."""
         trace = self.session.trace
         space = np.array([b.space for b in trace.buffers], "U8")[buffers]
@@ -373,29 +400,35 @@ class MemoryViewData:
         drawn: Mask = ((space != "shared") | block) & ((space != "local") | (block & thread))
         return drawn
 
+    def numbers(self, buffers: Ints, index: NDArray[np.integer]) -> tuple[Ints, Ints]:
+        """Return the buffers and the number of each element that an access index means, -1 for none."""
+        elements = np.full(len(buffers), -1, np.int64)
+        for number in np.unique(buffers).tolist():
+            mine = buffers == number
+            elements[mine] = self.session.memory.element_numbers(number, index[mine])
+        return buffers, elements
+
     def _points(
-        self, buffers: Ints, index: NDArray[np.integer], places: Mapping[int, BufferPlace]
+        self, buffers: Ints, elements: Ints, places: Mapping[int, BufferPlace]
     ) -> NDArray[np.float64]:
-        """Return the middle of the cell of each access in pixels, nan for one that is not drawn."""
+        """Return the middle of the cell of each element in pixels, nan for one that is not drawn."""
         points = np.full((len(buffers), 2), np.nan)
         for number in np.unique(buffers).tolist():
-            mine = np.flatnonzero(buffers == number)
-            elements = self.session.memory.element_numbers(number, index[mine])
-            mine, elements = mine[elements >= 0], elements[elements >= 0]
+            mine = np.flatnonzero((buffers == number) & (elements >= 0))
             if number in places:
-                points[mine] = places[number].middle(elements)
+                points[mine] = places[number].middle(elements[mine])
         return points
 
     def written_elements(self, selection: Selection) -> dict[int, Ints]:
         """Return the elements of global memory that the selected thread ever writes, by buffer."""
-        trace, rows = self.session.trace, self._stores_of(selection.block)
+        trace, rows = self.session.trace, self.first_stores(selection.block)
         rows = rows[trace.thread[rows] == selection.thread]
         return {
             n: self._elements(n, rows[trace.buffer[rows] == n])
             for n in np.unique(trace.buffer[rows]).tolist()
         }
 
-    def _stores_of(self, block: int) -> Ints:
+    def first_stores(self, block: int) -> Ints:
         """Return the first write of each thread of a block to each element of global memory."""
         if block not in self._stores:
             trace, rows = self.session.trace, self.session.rows_of(block)

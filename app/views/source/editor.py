@@ -5,7 +5,8 @@ A line that is too long goes on below, further in than where it begins, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -17,6 +18,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QResizeEvent,
+    QTextCharFormat,
     QTextCursor,
     QTextOption,
     QWheelEvent,
@@ -27,6 +29,7 @@ from ...model.visible_text import visible_in_place
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme, sheet
+from ..common.dimming import FAINT, dimmed, draw_frame
 from ..common.wording import count_text
 from .highlight import LONGEST_LINE, Highlighter
 
@@ -46,6 +49,7 @@ class Editor(QTextEdit):
         self.line, self.look, self.pointed = 0, "", 0
         self.noun, self.tinted = "requests by all warps", False
         self.theme = theme
+        self.lit: frozenset[int] = frozenset()
         self._first, self._most = 1, 0
         self._by_hand = False
         self.setReadOnly(True)
@@ -68,7 +72,7 @@ class Editor(QTextEdit):
     def show_text(self, file: str, text: str, first: int) -> None:
         """Show a file from line `first` (from 1) on; `measure` says what is counted beside it."""
         self.file, self._first, self._by_hand = file, first, False
-        self.counts, self.line, self.look, self.pointed = {}, 0, "", 0
+        self.counts, self.line, self.look, self.pointed, self.lit = {}, 0, "", 0, frozenset()
         lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", MOST_LINES)  # as Python ends lines
         if len(lines) > MOST_LINES:
             lines[MOST_LINES] = f"… only the first {MOST_LINES:,} lines are shown"
@@ -108,9 +112,35 @@ class Editor(QTextEdit):
         if line:
             self._scroll_to(self._target(line))
 
+    def light(self, lines: frozenset[int]) -> None:
+        """Let these lines stand out while the others dim, and bring the first in sight; none dim without any."""
+        if lines != self.lit:
+            self.lit, self._by_hand = lines, False
+            self._dim_lines()
+            self._paint_line()
+            self._keep_in_sight()
+
+    def _dim_lines(self) -> None:
+        """Write all lines but those that stand out in one dimmed colour: a selection of each row of such lines."""
+        last = self.document().blockCount()
+        edges = [0, *sorted(line for line in self.lit if line <= last), last + 1]
+        faint = QTextCharFormat()
+        faint.setForeground(dimmed(self.theme).colour("text"))
+        found = []
+        for before, after in pairwise(edges) if self.lit else ():
+            if after - before > 1:
+                dim, cursor = QTextEdit.ExtraSelection(), QTextCursor(self.document())
+                cursor.setPosition(self.document().findBlockByNumber(before).position())
+                end = self.document().findBlockByNumber(after - 2)
+                cursor.setPosition(end.position() + end.length() - 1, QTextCursor.MoveMode.KeepAnchor)
+                dim.cursor, dim.format = cursor, faint
+                found.append(dim)
+        self.setExtraSelections(found)
+
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
         self.theme = theme
+        self._dim_lines()
         self.setFont(theme.font(12, mono=True))
         self.setStyleSheet(sheet("QTextEdit", theme))
         self._highlighter.show_colours(self.toPlainText(), theme, c=self.file.endswith(".cu"))
@@ -123,6 +153,10 @@ class Editor(QTextEdit):
         """Return the background of the marked line: a little of its kind's colour."""
         return mixed(self.theme.colour("panel"), self.theme.colour(self.look or "muted").name(), 0.2)
 
+    def dimmed(self, ground: QColor) -> QColor:
+        """Return the ground of a line that does not stand out."""
+        return mixed(self.theme.colour("panel"), ground.name(), FAINT)
+
     def _paint_line(self) -> None:
         self.viewport().update()
         self._gutter.update()
@@ -130,11 +164,15 @@ class Editor(QTextEdit):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Lay a ground under the line that is pointed at and under the marked one, and draw the text over it."""
         accent = mixed(self.theme.colour("panel"), self.theme.palette.accent, 0.14)
-        grounds = {self.pointed: accent, self.line: self.line_colour()}
-        painter = QPainter(self.viewport())
-        for line, top, height in self.lines_in_sight():
+        grounds = dict.fromkeys((self.pointed, *self.lit), accent) | {self.line: self.line_colour()}
+        painter, lines = QPainter(self.viewport()), self.lines_in_sight()
+        painter.setClipRect(self.viewport().rect())  # on paper nothing else does
+        for line, top, height in lines:
             if line in grounds:
-                painter.fillRect(QRectF(0, top, self.viewport().width(), height), grounds[line])
+                ground = grounds[line] if line in self.lit or not self.lit else self.dimmed(grounds[line])
+                painter.fillRect(QRectF(0, top, self.viewport().width(), height), ground)
+        for top, height in frames(lines, self.lit):
+            draw_frame(painter, QRectF(0, top - 2, self.viewport().width() - 1, height + 4), self.theme)
         painter.end()
         super().paintEvent(event)
 
@@ -160,6 +198,7 @@ class Editor(QTextEdit):
         if frame != document.rootFrame().frameFormat():
             document.rootFrame().setFrameFormat(frame)
         cursor.endEditBlock()
+        document.size()  # else the scroll bar is made for the lines that were laid out so far
 
     def source_location(self, line: int) -> QRectF:
         """Return where a line (from 1) stands on the whole page."""
@@ -184,8 +223,9 @@ class Editor(QTextEdit):
     # Scrolling: the kernel from its decorator on, moved as little as shows the marked line.
 
     def _keep_in_sight(self) -> None:
-        seen, target = [line for line, *_ in self.lines_in_sight()], self._target(self.line)
-        if self._by_hand and self.line not in seen:
+        line = min(self.lit, default=self.line)
+        seen, target = [line for line, *_ in self.lines_in_sight()], self._target(line)
+        if self._by_hand and line not in seen:
             return
         foot = self._end(target - 1) + self.viewport().height()
         if (
@@ -267,26 +307,30 @@ class Gutter(QWidget):
         """Draw the lines in sight."""
         editor, theme = self._editor, self._editor.theme
         painter = QPainter(self)
+        painter.setClipRect(self.rect())  # on paper nothing else does
         painter.fillRect(event.rect(), theme.colour("panel"))
         painter.setFont(editor.gutter_font())
         numbers, counts, _ = editor.columns()
         for line, top, height in editor.lines_in_sight():
-            marked = line == editor.line
-            painter.fillRect(QRectF(0, top, self.width(), height), editor.tint(line))
+            marked, bright = line == editor.line, not editor.lit or line in editor.lit
+            ink = theme if bright else dimmed(theme)
+            ground = editor.line_colour() if marked else editor.tint(line)
+            painter.fillRect(
+                QRectF(0, top, self.width(), height), ground if bright else editor.dimmed(ground)
+            )
             if marked:
-                painter.fillRect(QRectF(0, top, self.width(), height), editor.line_colour())
                 if editor.tinted:
                     painter.fillRect(QRectF(numbers, top, self.width() - numbers, height), editor.tint(line))
-                painter.fillRect(QRectF(0, top, theme.px(3), height), theme.colour(editor.look))
+                painter.fillRect(QRectF(0, top, theme.px(3), height), ink.colour(editor.look))
             if line == editor.pointed:
                 edge = theme.px(3)
                 painter.fillRect(QRectF(self.width() - edge, top, edge, height), theme.colour("accent"))
-            painter.setPen(theme.colour("text" if marked else "muted"))
+            painter.setPen(ink.colour("text" if marked or editor.lit else "muted"))
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             first = min(height, editor.fontMetrics().lineSpacing())  # of the rows that a long line takes
             painter.drawText(QRectF(0, top, numbers, first), right, str(line))
             if editor.counts.get(line) and counts > numbers:
-                painter.setPen(theme.colour("text"))
+                painter.setPen(ink.colour("text"))
                 painter.drawText(QRectF(0, top, counts, first), right, count_text(editor.counts[line]))
 
     def event(self, event: QEvent) -> bool:
@@ -300,6 +344,21 @@ class Gutter(QWidget):
             QToolTip.showText(event.globalPos(), plain_tip(told + chosen), self)
             return True
         return super().event(event)
+
+
+def frames(lines: Iterable[tuple[int, float, float]], lit: frozenset[int]) -> list[tuple[float, float]]:
+    """Return (top, height) of lines that stand out, as one where they follow one another.
+
+    lines: number, top and height of each.
+    """
+    found: list[tuple[float, float]] = []
+    before = 0
+    for line, top, height in lines:
+        if line in lit:
+            begin = found.pop()[0] if before == line - 1 and before in lit else top
+            found.append((begin, top + height - begin))
+            before = line
+    return found
 
 
 def top_line(first: int, line: int, end: Callable[[int], float], room: float) -> int:

@@ -5,16 +5,14 @@ A kernel in CUDA C is shown as it is timed; the trace, and so the counts, are of
 
 from __future__ import annotations
 
-import ast
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
-from ....tracer.measure.cuda_c import source_of
-from ....tracer.model.syntax_tree import syntax_tree
 from ....tracer.model.trace import WARP
+from ...model.kernel_source import cuda_c_of, kernel_file, lines_of, source_text
 from ...model.session import Selection, Session
+from ...model.spotlight import Lit
 from ...widgets.patterns import EXCHANGE, WAITING, mixed
 from ...widgets.plain_text import RichLabel, markup
 from ...widgets.switch import Switch
@@ -91,8 +89,11 @@ class SourceView(View):
         site, look = self._here()
         if self._shows_cuda_c():
             self._show_twin(site, look)
+            self.editor.light(self._lines())
             return
-        if self._pointed is not None and self._arrived in (None, (moment, selection)):
+        if self.lit is not None and self.lit.lines:
+            self._show_file(self._lit_file())
+        elif self._pointed is not None and self._arrived in (None, (moment, selection)):
             self._arrived = moment, selection
             self._show_file(self._pointed[0])
         else:
@@ -101,6 +102,26 @@ class SourceView(View):
             site = -1
         line = self.session.trace.sites[site].line if site >= 0 else 0
         self.editor.mark(self._counts(), line, look)
+        self.editor.light(self._lines())
+
+    def is_part_of(self, lit: Lit) -> bool:
+        """Return whether some of its lines stand out."""
+        return bool(lit.lines)
+
+    def dim(self) -> None:
+        """Show the lines that stand out."""
+        self.render_moment(self.moment, self.selection)
+
+    def _lit_file(self) -> str:
+        """Return the file of lines that stand out: the one that is shown where it has some."""
+        assert self.lit
+        files = sorted(file for file, _ in self.lit.lines if not file.endswith(".cu"))
+        return self.editor.file if self.editor.file in files else next(iter(files), self._home)
+
+    def _lines(self) -> frozenset[int]:
+        """Return the lines of the shown file that stand out."""
+        lines = self.lit.lines if self.lit is not None else frozenset()
+        return frozenset(line for file, line in lines if file == self.editor.file)
 
     def _shows_cuda_c(self) -> bool:
         return self.editor.file.endswith(".cu")
@@ -199,7 +220,7 @@ class SourceView(View):
             return
         text = source_text(self.session, file) if self.session else ""
         kernel = self.session.trace.kernel if self.session else ""
-        self.editor.show_text(file, text, first_line(text, kernel) if file == self._home else 1)
+        self.editor.show_text(file, text, lines_of(text, kernel)[0] if file == self._home else 1)
         if self._pointed is not None and self._pointed[0] == file:
             self.editor.point_at(self._pointed[1])
         self._measure()
@@ -208,31 +229,3 @@ class SourceView(View):
 def _hottest(session: Session, heat: str) -> int:
     """Return the figure of the line that has most of it after the launch."""
     return max(line_heat(session, heat, session.end).values(), default=0)
-
-
-def cuda_c_of(session: Session) -> tuple[str, str, int] | None:
-    """Return the file of a kernel in CUDA C, its text and the line to show it from; None for any other kernel."""
-    kernel = session.scenario.cuda_c if session.scenario else None
-    if kernel is None:
-        return None
-    path, text = source_of(kernel)
-    return str(path), text, 1
-
-
-def kernel_file(session: Session) -> str:
-    """Return the file that defines the kernel, as the trace calls it; "" where it has no sources."""
-    trace = session.trace
-    files = [s.file for s in trace.sites if s.function == trace.kernel] + list(trace.sources)
-    text = session.launch.source
-    return next((f for f in files if trace.sources.get(f) == text), files[0] if files else "")
-
-
-def source_text(session: Session, file: str) -> str:
-    """Return the text of a file as it ran; the launch's own where the trace has none."""
-    return session.trace.sources.get(file) or (session.launch.source if file == kernel_file(session) else "")
-
-
-def first_line(text: str, name: str) -> int:
-    """Return the line (from 1) of a function's first decorator, or its own; 1 where it isn't found."""
-    found = [n for n in ast.walk(syntax_tree(text)) if isinstance(n, ast.FunctionDef) and n.name == name]
-    return min([found[0].lineno, *(d.lineno for d in found[0].decorator_list)]) if found else 1

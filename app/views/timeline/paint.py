@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +14,15 @@ from ....tracer.model.array_types import Ints
 from ...model.session import Session
 from ...widgets.patterns import Pixels, image
 from ...widgets.theme import Theme
-from ..common.activity import BlockActivity
+from ..common.activity import BlockActivity, block_activity
 from ..common.geometry import whole_step
 from ..common.wording import block_text, count_text, phase_text, plural
 from .image import Codes, rows_pixels, strip_pixels
 
 MomentRange = tuple[float, float]  # the moments at the left and the right edge
 PARTS = 8, 8, 14, 15  # pixels: the height of strip, handle, bands, axis
+SLIM = 6, 7, 14, 3  # the same for a lecture, without the numbers of the axis
+ROW = 22  # pixels: the largest height of a warp's row
 NAMES = 105, 150  # pixels: the least and the largest width of the names at the left
 MARK = 6  # pixels: the width of the mark at the selected warp's row
 CROWDED = 4  # pixels; a phase that has less goes without the line of its barrier
@@ -61,19 +63,24 @@ class TimelineViewData:
     strips: dict[Hashable, Pixels]  # of the session at some sizes: the same for every block
 
 
-def beside_rows(theme: Theme) -> int:
+def beside_rows(theme: Theme, slim: bool = False) -> int:
     """Return the height that all but the rows takes, in logical pixels."""
-    return sum(map(theme.px, (5, *PARTS, 1)))
+    return sum(map(theme.px, (5, *(SLIM if slim else PARTS), 1)))
+
+
+def rows_height(warps: int, theme: Theme) -> int:
+    """Return the height that so many warps are to have: 2 have 12 pixels each, 8 have 8, and 32 have 3."""
+    return max(min(theme.px(66), theme.px(8 + 8 * warps)), 3 * warps)
 
 
 def timeline_layout(
-    size: QSize, warps: int, x_range: MomentRange, theme: Theme, ratio: float
+    size: QSize, warps: int, x_range: MomentRange, theme: Theme, ratio: float, slim: bool = False
 ) -> TimelineLayout:
     """Return the places in a widget of this size; the rows get a whole number of device pixels each."""
     left, top = theme.px(min(max(NAMES[0], 0.1 * size.width() / theme.scale), NAMES[1])), theme.px(5)
     width = max(1.0, size.width() - left - theme.px(12))
-    strip, handle, band, axis = map(theme.px, PARTS)
-    room = min(size.height() - beside_rows(theme), warps * theme.px(22))
+    strip, handle, band, axis = map(theme.px, SLIM if slim else PARTS)
+    room = min(size.height() - beside_rows(theme, slim), warps * theme.px(ROW))
     tall = max(2, math.floor(room * ratio / warps)) * warps / ratio
     y = top + strip + handle + band
     return TimelineLayout(
@@ -84,21 +91,29 @@ def timeline_layout(
 
 
 def still_picture(
-    data: TimelineViewData, at: TimelineLayout, size: QSize, theme: Theme, ratio: float
+    draw: Callable[[QPainter, float], None], size: QSize, theme: Theme, ratio: float
 ) -> QPixmap:
-    """Return the still part of a timeline, sharp at `ratio` device pixels to a logical one."""
+    """Return what `draw` draws of a timeline, sharp at `ratio` device pixels to a logical one."""
     pixmap = QPixmap(QSize(math.ceil(size.width() * ratio), math.ceil(size.height() * ratio)))
     pixmap.setDevicePixelRatio(ratio)
     pixmap.fill(theme.colour("panel"))
     painter = QPainter(pixmap)
+    draw(painter, ratio)
+    painter.end()
+    return pixmap
+
+
+def draw_still(
+    painter: QPainter, data: TimelineViewData, at: TimelineLayout, theme: Theme, ratio: float
+) -> None:
+    """Draw the still part of a timeline; of what is made of pixels, `ratio` are drawn to a logical one."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     _draw_names(painter, data, at, theme)
     _draw_strip(painter, data, at, theme, ratio)
     _draw_rows(painter, data, at, theme, ratio)
     _draw_bands(painter, data, at, theme, ratio)
-    _draw_axis(painter, at, theme)
-    painter.end()
-    return pixmap
+    if at.axis.height() > theme.px(SLIM[-1]):
+        _draw_axis(painter, at, theme)
 
 
 def _device(rect: QRectF, ratio: float) -> tuple[int, int]:
@@ -199,18 +214,21 @@ def _draw_strip(
         QRectF(strip.topLeft(), QPointF(strip.right(), strip.top() + len(pixels) / ratio)), image(pixels)
     )
     if data.block.present:
-        painter.fillRect(_bar(data, strip, moments), theme.colour("accent"))
+        painter.fillRect(bar_of(data, strip, data.block.block), theme.colour("accent"))
     shown = _along(strip, at.x_range[0] - 1, at.x_range[1] - 1, moments, 5).adjusted(-1, -1.5, 1, 1.5)
     painter.setPen(QPen(theme.colour("text"), 1.2))
     painter.drawRoundedRect(shown, 2, 2)
 
 
-def _bar(data: TimelineViewData, strip: QRectF, moments: int) -> QRectF:
-    """Return where the selected block's bar stands in the strip."""
-    first, last = data.block.span
+def bar_of(data: TimelineViewData, strip: QRectF, block: int) -> QRectF:
+    """Return where the bar of a block stands in the strip; empty for one that the trace does not hold."""
+    activity = data.block if data.block.block == block else block_activity(data.session, block)
+    if not activity.present:
+        return QRectF()
+    first, last = activity.span
     rows = int(data.lane.max()) + 1
-    lane = int(data.lane[np.searchsorted(data.session.trace.blocks, data.block.block)])
-    bar = _along(strip, first - 1, last, moments, 3)
+    lane = int(data.lane[np.searchsorted(data.session.trace.blocks, block)])
+    bar = _along(strip, first - 1, last, max(1, data.session.requests.end), 3)
     tall = max(strip.height() / rows, 2.0)
     top = min(strip.top() + strip.height() * lane / rows, strip.bottom() - tall)
     return QRectF(bar.left(), top, bar.width(), tall)
@@ -245,7 +263,8 @@ def _draw_bands(
     painter: QPainter, data: TimelineViewData, at: TimelineLayout, theme: Theme, ratio: float
 ) -> None:
     block, rows = data.block, at.rows
-    painter.setClipRect(at.bands.united(rows))
+    painter.save()
+    painter.setClipRect(at.bands.united(rows), Qt.ClipOperation.IntersectClip)
     font = theme.font(10.5, bold=True)
     for phase in range(block.phases if block.present else 0):
         if block.end[phase] <= block.start[phase]:
@@ -256,7 +275,7 @@ def _draw_bands(
         _text(painter, box, label, font, theme, "muted")
         if block.arrived[:, phase].any() and right - left >= CROWDED:
             painter.fillRect(_barrier(at, right, ratio), theme.colour("text"))
-    painter.setClipping(False)
+    painter.restore()
 
 
 def _barrier(at: TimelineLayout, x: float, ratio: float) -> QRectF:

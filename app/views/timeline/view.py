@@ -18,15 +18,29 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
+from ...model.spotlight import Lit
 from ...widgets.patterns import Pixels
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.activity import BlockActivity, block_activity
+from ..common.dimming import dimmed
+from ..common.drawing import ON_PAPER, is_vector
 from ..common.view import View
 from .hit_test import TimelinePart, block_at, phase_start, text_at, warp_at
 from .image import codes, lanes
-from .paint import MomentRange, TimelineLayout, TimelineViewData, beside_rows, still_picture, timeline_layout
+from .paint import (
+    ROW,
+    MomentRange,
+    TimelineLayout,
+    TimelineViewData,
+    beside_rows,
+    draw_still,
+    rows_height,
+    still_picture,
+    timeline_layout,
+)
 from .playhead import draw_playhead, grips, playhead_area
+from .spotlight import draw_lit
 
 KEPT = 32  # pictures: the blocks of the usual comparison, each about half a megabyte
 KEPT_BYTES = 16 << 20  # that they may take together, which are fewer of them in a large window
@@ -41,13 +55,14 @@ class TimelineView(View):
     along with the block. `x_range_changed` tells of the user's changes alone, never of `set_x_range`.
     """
 
+    dims_itself = True
     x_range_changed = Signal(float, float)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.setAccessibleName("Timeline")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.apart = ""
+        self.apart, self.slim = "", False
         self._data: TimelineViewData | None = None
         self._strips: dict[Hashable, Pixels] = {}
         self._pixmaps: OrderedDict[tuple[object, ...], QPixmap] = OrderedDict()  # the latest of each block
@@ -58,12 +73,28 @@ class TimelineView(View):
         self._moved = False
 
     def sizeHint(self) -> QSize:
-        """Return the size at which 8 warps have 8 pixels each and 32 have 3."""
-        return QSize(self.theme.px(900), beside_rows(self.theme) + max(self.theme.px(66), 3 * self._warps()))
+        """Return the size that the warps need: see `rows_height`."""
+        return QSize(self.theme.px(900), self._beside_rows() + rows_height(self._warps(), self.theme))
 
     def minimumSizeHint(self) -> QSize:
         """Return the least size: every warp has two pixels, and 8 have 5 each."""
-        return QSize(self.theme.px(320), beside_rows(self.theme) + max(40, 2 * self._warps()))
+        least = max(min(40, 8 + 4 * self._warps()), 2 * self._warps())
+        return QSize(self.theme.px(320), self._beside_rows() + least)
+
+    def largest_height(self) -> int:
+        """Return the height from which on the rows do not grow any more."""
+        return self._beside_rows() + max(self._warps() * self.theme.px(ROW), self.theme.px(18))
+
+    def set_slim(self, slim: bool) -> None:
+        """Leave out the numbers of the moments, for a lecture, or show them."""
+        if slim != self.slim:
+            self.slim = slim
+            self._pixmaps.clear()
+            self.updateGeometry()
+            self.update()
+
+    def _beside_rows(self) -> int:
+        return beside_rows(self.theme, self.slim)
 
     def _warps(self) -> int:
         return self.session.trace.warps if self.session else 8
@@ -77,6 +108,7 @@ class TimelineView(View):
         )
         self._pixmaps.clear()
         self._choose()
+        self.updateGeometry()
         self.update()
 
     def set_apart(self, text: str) -> None:
@@ -152,10 +184,9 @@ class TimelineView(View):
         """Return the picture of what stands still, made once for each block and range, since scrubs come back."""
         assert self._data
         ratio, block = self.devicePixelRatioF(), self._data.block.block
-        key = (block, self._data.warp, self.x_range(), self.width(), self.height(), ratio)
+        key = (block, self._data.warp, self.x_range(), self.width(), self.height(), ratio, self.lit)
         if key not in self._pixmaps:
-            made = still_picture(self._data, self.places, self.size(), self.theme, ratio)
-            self._pixmaps[key] = made
+            self._pixmaps[key] = still_picture(self._draw_still, self.size(), self.theme, ratio)
         self._pixmaps.move_to_end(key)
         shown = self._pixmaps[key]
         each = max(1, shown.width() * shown.height() * shown.depth() // 8)
@@ -167,7 +198,7 @@ class TimelineView(View):
     def places(self) -> TimelineLayout:
         """Where things stand now, in logical pixels."""
         return timeline_layout(
-            self.size(), self._warps(), self.x_range(), self.theme, self.devicePixelRatioF()
+            self.size(), self._warps(), self.x_range(), self.theme, self.devicePixelRatioF(), self.slim
         )
 
     # Painting: a still picture, and the playhead over it.
@@ -178,9 +209,25 @@ class TimelineView(View):
         if not self._data:
             painter.fillRect(event.rect(), self.theme.colour("panel"))
             return
-        painter.drawPixmap(0, 0, self._still())
+        if is_vector(painter):
+            self._draw_still(painter, ON_PAPER)
+        else:
+            painter.drawPixmap(0, 0, self._still())
         end = self.session.end if self.session else 0
-        draw_playhead(painter, self.places, self.moment, end, self.theme)
+        ink = self.theme if self.lit is None or self.lit.of_threads else dimmed(self.theme, self.keep)
+        draw_playhead(painter, self.places, self.moment, end, ink)
+
+    def _draw_still(self, painter: QPainter, ratio: float) -> None:
+        """Draw what stands still, sharp at so many device pixels to a logical one."""
+        assert self._data
+        if self.lit is None:
+            draw_still(painter, self._data, self.places, self.theme, ratio)
+        else:
+            draw_lit(painter, self._data, self.places, self.theme, ratio, self.lit, self.keep)
+
+    def is_part_of(self, lit: Lit) -> bool:
+        """Return whether warps or blocks stand out."""
+        return lit.of_threads
 
     def _area(self, moment: float) -> QRect:
         return playhead_area(self.places, moment, self.session.end if self.session else 0, self.theme)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ....tracer.analysis.request_cost import BANKS, SECTOR, WORD
-from ....tracer.model.trace import WARP
 from ..common.geometry import Box
 from .lanes import LINE, Lanes, TouchedBytes
 
@@ -28,7 +27,7 @@ class ColumnWidths(NamedTuple):
 class WarpLayout:
     """Where the parts of the picture stand, in pixels; a column is (left edge, width), 0 wide without room for it."""
 
-    chips: tuple[Box, ...]  # one for each of 32 lanes
+    chips: tuple[Box, ...]  # one for each lane that is drawn: 32, or the threads of a block that has fewer
     element: tuple[float, float]  # the column of the elements
     address: tuple[float, float]  # the column of the addresses
     note: tuple[float, float]  # the column of the notes
@@ -41,7 +40,12 @@ class WarpLayout:
         """Return the lane whose row, left of the memory, holds a point."""
         edge = min((box.x for box in self.targets.values()), default=float("inf"))
         lane = int((y - self.chips[0].y) // self.row)
-        return lane if x < edge and 0 <= lane < WARP else None
+        return lane if x < edge and 0 <= lane < len(self.chips) else None
+
+    @property
+    def bottom(self) -> float:
+        """The lower edge of lanes, sectors and banks."""
+        return max(box.bottom for box in (*self.chips, *self.targets.values()))
 
     def target_at(self, x: float, y: float) -> int | None:
         """Return the sector or bank at a point."""
@@ -52,17 +56,22 @@ class WarpLayout:
         return next((n for n, box in enumerate(self.slices) if box.holds(x, y)), None)
 
 
-def warp_layout(lanes: Lanes, width: float, top: float, height: float, widths: ColumnWidths) -> WarpLayout:
-    """Return where everything stands in a picture of this width, its rows between `top` and `top + height`."""
-    row = height / WARP
+def warp_layout(
+    lanes: Lanes, width: float, top: float, height: float, row: float, widths: ColumnWidths
+) -> WarpLayout:
+    """Return where everything stands in a picture of this width, its rows between `top` and `top + height`.
+
+    row: the height of a lane's, with which all lanes have room; the 32 banks share the whole height.
+    """
     columns, left, room = _columns(lanes, width, widths)
-    chips = tuple(Box(0, top + lane * row, widths.chip, row) for lane in range(WARP))
+    chips = tuple(Box(0, top + lane * row, widths.chip, row) for lane in range(lanes.session.lanes))
     if not lanes.kind or lanes.buffer.space not in ("global", "shared"):
         return WarpLayout(chips, *columns, {}, (), (), row)
     if lanes.buffer.space == "shared":
-        targets = {bank: Box(left, top + bank * row, room, row) for bank in range(BANKS)}
+        bank_row = height / BANKS
+        targets = {bank: Box(left, top + bank * bank_row, room, bank_row) for bank in range(BANKS)}
         return WarpLayout(chips, *columns, targets, _words(lanes, targets), (), row)
-    targets = _sectors(lanes, left, room, top, row)
+    targets = _sectors(lanes, left, room, top, row, len(chips) * row)
     slices = tuple(_slice(targets[piece.target], piece) for piece in lanes.touched)
     return WarpLayout(chips, *columns, targets, slices, _lines(targets), row)
 
@@ -96,13 +105,15 @@ def _columns(
     return columns, left + way, room
 
 
-def _sectors(lanes: Lanes, left: float, width: float, top: float, row: float) -> dict[int, Box]:
+def _sectors(
+    lanes: Lanes, left: float, width: float, top: float, row: float, height: float
+) -> dict[int, Box]:
     """Return the boxes of the sectors, a word as tall as a lane where there is room, in the middle of the lanes."""
     numbers = lanes.targets.tolist()
     gaps = [_gap(a, b) for a, b in pairwise(numbers)]
-    unit = min(row * SECTOR / WORD, WARP * row / (len(numbers) + sum(gaps)))
+    unit = min(row * SECTOR / WORD, height / (len(numbers) + sum(gaps)))
     tall = unit * (len(numbers) + sum(gaps))
-    starts = top + (WARP * row - tall) / 2 + unit * np.cumsum([0.0, *(1 + gap for gap in gaps)])
+    starts = top + (height - tall) / 2 + unit * np.cumsum([0.0, *(1 + gap for gap in gaps)])
     return {n: Box(left, y, width, unit) for n, y in zip(numbers, starts.tolist(), strict=True)}
 
 

@@ -6,14 +6,13 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen
 
 from ....tracer.analysis.request_cost import SECTOR
-from ....tracer.model.trace import WARP
 from ...widgets.patterns import mixed
 from ...widgets.theme import STRONG, Theme, contrasting
 from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, rect
 from ..common.geometry import Box
 from ..common.wording import buffer_text
 from .lanes_text import address_text, index_text
-from .scene import MARK, WarpScene, lanes_label, spread, stripes, write
+from .scene import MARK, WarpScene, label_step, lanes_label, spread, stripes, write
 
 
 def paint_scene(painter: QPainter, scene: WarpScene) -> None:
@@ -23,7 +22,7 @@ def paint_scene(painter: QPainter, scene: WarpScene) -> None:
     if scene.layout.targets:
         draw(painter, scene)
         _draw_ways(painter, scene)
-    for lane in range(WARP):
+    for lane in range(len(scene.layout.chips)):
         _draw_lane(painter, scene, lane)
     painter.setOpacity(1)
 
@@ -38,9 +37,15 @@ def _draw_lane(painter: QPainter, scene: WarpScene, lane: int) -> None:
     crowded = scene.label_step > 1
     mark = box._replace(x=box.right - theme.px(MARK), width=theme.px(MARK)) if crowded else box
     _draw_box(painter, scene, lane, mark)
+    painter.setOpacity(1.0)
     if lane in scene.labelled:
-        ink = contrasting(scene.ink, STRONG) if active and not crowded else theme.colour("muted")
-        room = spread(box._replace(width=box.width - theme.px(MARK + 3)) if crowded else box, scene)
+        words = scene.words(lane)
+        ink = words.colour("muted")
+        if active and not crowded:
+            ink = contrasting(scene.ink, STRONG) if scene.strength(lane) == 1 else words.colour("text")
+        room = spread(
+            box._replace(width=box.width - theme.px(MARK + 3)) if crowded else box, scene.label_step
+        )
         bold = lane == scene.chosen
         write(painter, scene, room, str(lane), ink, RIGHT if crowded else CENTRE, bold=bold)
         _write_words(painter, scene, lane)
@@ -59,8 +64,8 @@ def _draw_box(painter: QPainter, scene: WarpScene, lane: int, box: Box) -> None:
 
 def _write_words(painter: QPainter, scene: WarpScene, lane: int) -> None:
     """Write which element a lane touches and its address."""
-    layout, theme, gap = scene.layout, scene.theme, scene.theme.px(6)
-    box, chosen = spread(layout.chips[lane], scene), lane == scene.chosen
+    layout, theme, gap = scene.layout, scene.words(lane), scene.theme.px(6)
+    box, chosen = spread(layout.chips[lane], scene.label_step), lane == scene.chosen
     if scene.lanes.row[lane] < 0:
         text = "idle" if scene.lanes.present[lane] else theme.say("no thread")
         room = QRectF(layout.element[0] + gap, box.y(), max(layout.element[1], theme.px(60)), box.height())
@@ -127,11 +132,12 @@ def _draw_lines(painter: QPainter, scene: WarpScene) -> None:
 def _draw_banks(painter: QPainter, scene: WarpScene) -> None:
     """Draw the banks; each word that lanes want is a cell, striped from the first that costs another pass on."""
     theme, layout, depth = scene.theme, scene.layout, dict.fromkeys(scene.layout.targets, 0)
+    step = label_step(min(layout.targets[0].height, layout.row), theme)
     for bank, box in layout.targets.items():
         painter.setOpacity(1)
         painter.fillRect(rect(box, 0.5), theme.colour("badge"))
-        if bank % scene.label_step == 0 and layout.note[1]:
-            room = QRectF(layout.note[0], spread(box, scene).y(), layout.note[1], spread(box, scene).height())
+        if bank % step == 0 and layout.note[1]:
+            room = QRectF(layout.note[0], spread(box, step).y(), layout.note[1], spread(box, step).height())
             write(painter, scene, room, str(bank), theme.colour("muted"), RIGHT)
     for piece, part in zip(scene.lanes.touched, layout.slices, strict=True):
         depth[piece.target] += 1

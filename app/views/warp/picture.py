@@ -34,6 +34,7 @@ class WarpPicture(QWidget):
         self.lanes: Lanes | None = None
         self.exchange: ExchangeData | None = None
         self.chosen, self.lane, self.target = -1, -1, -1
+        self.bright = frozenset[int]()
         self._layout: tuple[object, WarpLayout] | None = None
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -46,6 +47,12 @@ class WarpPicture(QWidget):
             self._point(-1, -1)
         self.lanes, self.chosen = lanes, chosen
         self.update()
+
+    def light(self, lanes: frozenset[int]) -> None:
+        """Let these lanes stand out while the pointer is elsewhere; without any all do."""
+        if lanes != self.bright:
+            self.bright = lanes
+            self.update()
 
     def show_exchange(self, exchange: ExchangeData | None) -> None:
         """Draw what lanes give each other in place of a request; None for the request again."""
@@ -73,8 +80,9 @@ class WarpPicture(QWidget):
         if self._layout is None or self._layout[0] != key:
             top = float(self.theme.px(CAPTION))
             tall = min(self.height() - top - self.theme.px(FOOT), WARP * self.theme.px(MOST_ROW))
-            widths = column_widths(self.lanes, tall / WARP, self.theme)
-            self._layout = key, warp_layout(self.lanes, self.width(), top, tall, widths)
+            row = min(tall / self.lanes.session.lanes, float(self.theme.px(MOST_ROW)))
+            widths = column_widths(self.lanes, row, self.theme)
+            self._layout = key, warp_layout(self.lanes, self.width(), top, tall, row, widths)
         return self._layout[1]
 
     @guarded
@@ -91,23 +99,21 @@ class WarpPicture(QWidget):
         scene = WarpScene(self.lanes, self.layout_now(), self.theme, self.chosen, *self._stressed())
         paint_scene(painter, scene)
         paint_captions(painter, scene)
-        foot = scene.layout.chips[-1].y + scene.layout.row
-        paint_legend(
-            painter, scene, QRectF(0, foot + self.theme.px(4), self.width(), self.theme.px(FOOT - 4))
-        )
+        foot = scene.layout.bottom + self.theme.px(4)
+        paint_legend(painter, scene, QRectF(0, foot, self.width(), self.theme.px(FOOT - 4)))
         if self.hasFocus():
             painter.setPen(self.theme.colour("accent"))
             painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
         painter.end()
 
     def _stressed(self) -> tuple[frozenset[int], frozenset[int]]:
-        """Return the lanes under the pointer, and these with all that meet them."""
+        """Return the lanes under the pointer, and these with all that meet them, else those that stand out."""
         lanes, none = self.lanes, frozenset[int]()
         if lanes is not None and self.target >= 0:
             there = frozenset(lane for p in lanes.touched if p.target == self.target for lane in p.lanes)
             return there, there
         if lanes is None or self.lane < 0 or lanes.row[self.lane] < 0:
-            return none, none
+            return none, self.bright
         return frozenset([self.lane]), frozenset([self.lane, *lanes.beside(self.lane)])
 
     def _point(self, lane: int, target: int) -> None:

@@ -9,8 +9,8 @@ from functools import cached_property
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
-from ....tracer.model.trace import WARP
 from ...widgets.theme import Theme
+from ..common.dimming import dimmed
 from ..common.drawing import MIDDLE
 from ..common.geometry import Box
 from .lanes import Lanes
@@ -32,7 +32,9 @@ class WarpScene:
     theme: Theme  # colours and text size
     chosen: int  # the selected lane, -1 for none
     strong: frozenset[int]  # lanes whose ways are stressed: those under the pointer
-    lit: frozenset[int]  # these and those that meet them; all others are drawn faintly
+    lit: frozenset[
+        int
+    ]  # these and those that meet them, else those in the spotlight; all others are drawn faintly
 
     @property
     def ink(self) -> QColor:
@@ -42,6 +44,10 @@ class WarpScene:
     def strength(self, *lanes: int) -> float:
         """Return how strongly what belongs to some lanes is drawn."""
         return 1.0 if not self.lit or any(lane in self.lit for lane in lanes) else FAINT
+
+    def words(self, lane: int) -> Theme:
+        """Return the theme for the words of a lane."""
+        return self.theme if self.strength(lane) == 1.0 else dimmed(self.theme)
 
     def users(self, number: int) -> frozenset[int]:
         """Return the lanes that touch a sector or bank."""
@@ -64,7 +70,8 @@ class WarpScene:
     def labelled(self) -> frozenset[int]:
         """The lanes that are labelled: the selected one, those under the pointer, and of the others what fits."""
         found: list[int] = []
-        for lane in (self.chosen, *sorted(self.strong), *range(0, WARP, self.label_step)):
+        others = range(0, len(self.layout.chips), self.label_step)
+        for lane in (self.chosen, *sorted(self.strong or self.lit), *others):
             if lane >= 0 and all(abs(lane - other) >= self.label_step for other in found):
                 found.append(lane)
         return frozenset(found)
@@ -124,14 +131,9 @@ def column_widths(lanes: Lanes, row: float, theme: Theme) -> ColumnWidths:
     )
 
 
-def spread(box: Box, scene: WarpScene) -> QRectF:
-    """Return a box as tall as the rows that its words may cover."""
-    return QRectF(
-        box.x,
-        box.middle - 0.5 * scene.layout.row * scene.label_step,
-        box.width,
-        box.height * scene.label_step,
-    )
+def spread(box: Box, step: int) -> QRectF:
+    """Return a box as tall as the rows, so many, that its words may cover."""
+    return QRectF(box.x, box.middle - 0.5 * box.height * step, box.width, box.height * step)
 
 
 def write(

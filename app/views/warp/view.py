@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
+from ...model.spotlight import Lit
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.patterns import EXCHANGE, swatch
 from ...widgets.plain_text import PlainLabel, RichLabel, markup, plain_tip
@@ -169,8 +170,23 @@ class WarpView(View):
         """Draw the panel behind everything."""
         QPainter(self).fillRect(event.rect(), self.theme.colour("panel"))
 
+    def is_part_of(self, lit: Lit) -> bool:
+        """Return whether the warp that is shown stands out, or a thread of it."""
+        return lit.has_warp_of(self.selection)
+
+    def dim(self) -> None:
+        """Show the lanes that stand out."""
+        self._light()
+
+    def _light(self) -> None:
+        """Let the lanes of threads that stand out do so, and of a warp that does all of them."""
+        lit, warp = self.lit, self.selection.thread // WARP
+        threads = lit.threads if lit is not None and self.is_part_of(lit) and warp not in lit.warps else ()
+        self.picture.light(frozenset(thread % WARP for thread in threads if thread // WARP == warp))
+
     def _show(self) -> None:
         """Show the request that is to be shown."""
+        self._light()
         lanes, state = self._find() if self.session else (None, "")
         self._shown = lanes
         worst = self._choice == "worst"
@@ -198,7 +214,7 @@ class WarpView(View):
         if self.session and state == "exchange" and self._choice == "now":
             exchanges, (warp, lane) = self.session.requests.exchanges, divmod(self.selection.thread, WARP)
             found = exchanges.of(self.selection.block, warp, int(self.moment))
-            data = exchange_data(exchanges, found, lane)
+            data = exchange_data(exchanges, found, lane, self.session.lanes)
             line = self.session.trace.sites[int(exchanges.site[found])].line
             self.title.setText(self.say(f"{data.kind.capitalize()}, line {line}"))
             block = block_text(self.session.trace, self.selection.block)

@@ -13,7 +13,7 @@ from .....tracer.model.array_types import Ints
 from ...common.geometry import Box
 from .sheet import Sheet
 
-LARGEST_CELL = 64.0
+LARGEST_CELL, LARGEST_IN_LECTURE = 64.0, 144.0
 FLAT = 3.5  # lines of text: what has few rows (or columns) gets higher ones up to this, so that they can be told apart
 
 
@@ -60,11 +60,17 @@ class Metrics:
     tiles: bool = False  # whether a product keeps a corner for tiles: it has some, or the other pane has
 
     lanes: float = 0.0  # lines below the caption, for the lanes of a warp that exchange values
+    large: bool = False  # whether cells are as large as they go: in a lecture, or of some of the buffers
 
     @property
     def gap(self) -> float:
         """The free space between two buffers."""
-        return round(0.8 * self.line)
+        return round((0.4 if self.large else 0.8) * self.line)
+
+    @property
+    def largest(self) -> float:
+        """The largest side of a cell."""
+        return LARGEST_IN_LECTURE if self.large else LARGEST_CELL
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .....tracer.model.trace import Buffer
 from ...common.geometry import Box
-from .buffer_place import FLAT, LARGEST_CELL, BufferPlace, Metrics, snapped
+from .buffer_place import FLAT, BufferPlace, Metrics, snapped
 from .sheet import Sheet, sheet_of
 
 STRETCH = 1.6  # how much higher than wide a cell may be where one dimension is wrapped into rows
@@ -32,7 +32,7 @@ def _grid(
     width = max(1.0, (room.width - gap * (columns - 1)) / columns)
     height = max(1.0, (room.height - gap * (down - 1)) / down - head)
     sheets = [_sheet(buffers[n], width, height, metrics) for n in numbers]
-    cells = [min(LARGEST_CELL, width / s.cols, height / s.rows) for s in sheets]
+    cells = [min(metrics.largest, width / s.cols, height / s.rows) for s in sheets]
     if min(cells) > 0.5 * max(cells):
         cells = [min(cells)] * len(cells)
     cells = [snapped(c) for c in cells]
@@ -56,7 +56,7 @@ def _sheet(buffer: Buffer, width: float, height: float, metrics: Metrics) -> She
     sheet = sheet_of(buffer, width / height)
     if sheet.slices == 1:
         return sheet
-    cell = min(LARGEST_CELL, width / sheet.cols, height / sheet.rows)
+    cell = min(metrics.largest, width / sheet.cols, height / sheet.rows)
     above = math.ceil(metrics.line / cell)
     return sheet_of(buffer, width / height, above if above <= sheet.height else sheet.above)
 

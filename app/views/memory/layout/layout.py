@@ -19,6 +19,7 @@ from .matrix_product import product
 from .strips import strips
 
 LOW = 0.4  # of the height, what strips below other buffers may take
+SHARES = (0.3, 0.4, 0.5, 0.6)  # of the width, what is left to shared buffers at least, tried in turn
 
 
 def roles_of(buffers: Sequence[Buffer], stored: Iterable[int], named: Mapping[str, str]) -> dict[str, int]:
@@ -51,13 +52,15 @@ def arrange(
     room: Box,
     metrics: Metrics,
     stored: Collection[int] = (),
+    shown: Collection[int] | None = None,
 ) -> MemoryLayout:
     """Return where every buffer stands in `room`; `roles` is what `roles_of` returned, `stored` are those written.
 
+    shown: the numbers of those that stand there, None for all; those with roles are among them.
     Local buffers get a strip below; global ones without a role a strip on the right of a product.
     """
     spaces = {
-        s: [n for n, b in enumerate(buffers) if b.space == s]
+        s: [n for n, b in enumerate(buffers) if b.space == s and (shown is None or n in shown)]
         for s in ("global", "constant", "shared", "local")
     }
     rest = [n for n in spaces["global"] + spaces["constant"] if n not in roles.values()]
@@ -125,7 +128,27 @@ def _sheets(
     """Place buffers of two dimensions and more: global ones on the left, shared ones on the right."""
     if not shared or not rest:
         return flow(buffers, rest or shared, free, metrics)
+    if metrics.large:
+        return _largest_sheets(buffers, rest, shared, free, metrics)
     strip = 0.4 * free.width
     found = flow(buffers, rest, free.inset(right=strip + 2 * metrics.gap), metrics)
     tiles = Box(free.right - strip, free.y, strip, free.height)
     return found | flow(buffers, shared, tiles, metrics)
+
+
+def _largest_sheets(
+    buffers: Sequence[Buffer], rest: list[int], shared: list[int], free: Box, metrics: Metrics
+) -> dict[int, BufferPlace]:
+    """Place global buffers on the left and shared ones in what these leave, or all alike: where cells are largest."""
+    tried = [flow(buffers, [*rest, *shared], free, metrics)]
+    for share in SHARES:
+        found = flow(buffers, rest, free.inset(right=share * free.width), metrics)
+        used = max(p.x + max(p.box.width, min(p.room, metrics.name)) for p in found.values())
+        tried.append(found | flow(buffers, shared, free.inset(left=used + 2 * metrics.gap - free.x), metrics))
+    return max(tried, key=_merit)
+
+
+def _merit(places: Mapping[int, BufferPlace]) -> float:
+    """Return how large the cells are, those of the buffer with the smallest counting twice."""
+    areas = [place.cell * place.row for place in places.values()]
+    return sum(map(math.log, areas)) + math.log(min(areas))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from .....tracer.model.trace import Buffer
 from ...common.geometry import Box
-from .buffer_place import FLAT, LARGEST_CELL, BufferPlace, MemoryLayout, Metrics, around, snapped
+from .buffer_place import FLAT, BufferPlace, MemoryLayout, Metrics, around, snapped
 from .grid import flow
 from .sheet import Sheet, sheet_of
 
@@ -97,24 +97,24 @@ def _placed(
 
 def _fitted(product: _Product, limits: tuple[float, float], metrics: Metrics) -> tuple[_Product, float]:
     """Return the product with the largest cell that fits, and with wider columns or rows where they are few."""
-    line, plain = metrics.line, _cell(product, limits)
+    line, plain = metrics.line, _cell(product, limits, metrics.largest)
     for share in SHARES:
         flat = (share * min(line, FLAT * line / n) for n in (product.cols, product.rows))
         stretched = replace(product, flat=(next(flat), next(flat)))
-        cell = _cell(stretched, limits)
+        cell = _cell(stretched, limits, metrics.largest)
         if cell >= plain / 2:
             return stretched, snapped(cell)
     return product, snapped(plain)
 
 
-def _cell(product: _Product, limits: tuple[float, float]) -> float:
-    """Return the largest cell with which a product is within these limits."""
-    return _largest(lambda cell: all(a <= b for a, b in zip(product.size(cell), limits, strict=True)))
+def _cell(product: _Product, limits: tuple[float, float], most: float) -> float:
+    """Return the largest cell, up to `most`, with which a product is within these limits."""
+    return _largest(lambda cell: all(a <= b for a, b in zip(product.size(cell), limits, strict=True)), most)
 
 
-def _largest(fits: Callable[[float], bool]) -> float:
-    """Return the largest size of a cell that fits; nothing fits better where it is larger."""
-    low, high = 0.01, LARGEST_CELL
+def _largest(fits: Callable[[float], bool], most: float) -> float:
+    """Return the largest size of a cell, up to `most`, that fits; nothing fits better where it is larger."""
+    low, high = 0.01, most
     if fits(high):
         return high
     for _ in range(40):

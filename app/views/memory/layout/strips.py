@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .....tracer.model.trace import WARP, Buffer
 from ...common.geometry import Box
-from .buffer_place import LARGEST_CELL, BufferPlace, Metrics
+from .buffer_place import BufferPlace, Metrics
 from .sheet import wrapped
 
 STRETCH = 2.0  # how much higher than wide, or wider than high, a cell may be
@@ -48,8 +48,9 @@ def strips(
     scale = max(_scales(buffers, numbers, room, metrics), key=lambda one: one.merit)
     longest = max(math.prod(buffers[n].shape) for n in numbers)
     short = [n for n in numbers if math.prod(buffers[n].shape) * FAR <= longest]
-    if scale.cell * scale.row < TINY and any(math.prod(buffers[n].shape) > 1 for n in short):
-        share = math.floor(room.height / 2)
+    share = math.floor(room.height / 2)
+    has_room = share >= _head(metrics) + metrics.gap + LEGIBLE
+    if has_room and scale.cell * scale.row < TINY and any(math.prod(buffers[n].shape) > 1 for n in short):
         above = strips(buffers, [n for n in numbers if n not in short], room.inset(bottom=share), metrics)
         return above | strips(buffers, short, room.inset(top=share + metrics.gap), metrics)
     step = (room.width + metrics.gap) / len(scale.columns)
@@ -112,10 +113,10 @@ def _scale(
     metrics: Metrics,
 ) -> _Scale:
     """Return the largest cell with which rows of `width` elements fit columns of this size."""
-    cell = min(LARGEST_CELL, max(1.0, across) / min(width, max(lengths.values())))
+    cell = min(metrics.largest, max(1.0, across) / min(width, max(lengths.values())))
     heights = [_row(lengths, width, column, across, down, metrics) for column in columns]
     row, least = (min(found) for found in zip(*heights, strict=True))
-    cell, row = min(cell, STRETCH * row), min(row, STRETCH * cell, LARGEST_CELL)
+    cell, row = min(cell, STRETCH * row), min(row, STRETCH * cell, metrics.largest)
     cell, row = (math.floor(v) if v >= 4 else v for v in (cell, row))
     torn = any(width < n < 4 * width and n % width for n in lengths.values())
     narrow = width < min(WARP, max(lengths.values()))

@@ -1,0 +1,202 @@
+"""A chart as a line of words, as bookmarks, lectures and `tilescope export timings` have it, and back.
+
+    scaling matmul-naive-row-on-x matmul-tiled
+    bars matmul-tiled matmul-tiled/numpy size=4096 time=kernel-cold
+    speedup matmul-tiled:tile=8 matmul-tiled:tile=16 against=matmul-naive-col-on-x
+    over stride copy-stride show=bandwidth
+
+The first word is the chart, after `over` comes the parameter, then what is compared, then `key=value`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...kernels.scenarios.catalogue import CatalogueError, did_you_mean, find
+from ...tracer.measure.measurement import TIMING_KINDS
+from .choice import (
+    CHARTS,
+    DEFAULT_SUBJECTS,
+    LADDER,
+    SHOWN_OF,
+    ChartSubject,
+    Choice,
+    problems,
+    shapes,
+    subject_of_key,
+)
+from .sources import Source, sources
+
+AXES = {"auto": None, "linear": False, "log": True}
+YES = {"yes": True, "no": False}
+USUAL = Choice()
+FLOAT64 = ", float64"  # how a size of another type ends
+
+
+def parse_choice(text: str, chosen: Sequence[Source] | None = None) -> Choice:
+    """Return the chart that a line of words names.
+
+    chosen: the measurements whose sizes and blocks there are, by default all that there are here. Raises
+    CatalogueError, a ValueError whose text is one sentence, for an unknown chart, kernel, parameter, key or value,
+    and for a size or blocks that nobody measured.
+    """
+    return choice_of_words(text.split(), chosen)
+
+
+def choice_of_words(words: Sequence[str], chosen: Sequence[Source] | None = None) -> Choice:
+    """Return the same for words that are apart already."""
+    if not words:
+        raise CatalogueError(f"no chart is named; there are {', '.join(CHARTS)}.")
+    chart, *rest = words
+    if chart not in CHARTS:
+        raise CatalogueError(f"no chart is called {chart!r}{did_you_mean(chart, CHARTS)}")
+    choice = replace(USUAL, chart=chart)
+    if chart == "over":
+        if not rest or "=" in rest[0]:
+            raise CatalogueError("over needs the name of a parameter, as in: over stride copy-stride.")
+        choice, rest = replace(choice, over=rest[0]), rest[1:]
+    keys = [word for word in rest if "=" in word.partition(":")[0]]
+    named = tuple(dict.fromkeys(subject_of(word) for word in rest if word not in keys))
+    usual = tuple(map(subject_of_key, LADDER if chart == "ladder" else DEFAULT_SUBJECTS))
+    choice = replace(choice, subjects=named or usual)
+    _check_over(choice)
+    for word in keys:
+        choice = _with(choice, word, chosen)
+    return choice
+
+
+def subject_of(word: str) -> ChartSubject:
+    """Return what `NAME[/BASELINE][:m=64,tile=16]` names; raises CatalogueError."""
+    names, colon, rest = word.partition(":")
+    name, slash, baseline = names.partition("/")
+    scenario = find(name)
+    known = [b.name for b in scenario.baselines]
+    if slash and baseline not in known:
+        raise CatalogueError(f"{name} has no baseline {baseline!r}; it has {', '.join(known) or 'none'}.")
+    pairs = [part.partition("=") for part in rest.split(",")] if colon else []
+    parameters = [parameter.name for parameter in scenario.parameters]
+    for key, equals, value in pairs:
+        if key not in parameters or not (equals and value):
+            there_are = ", ".join(parameters) or "none"
+            raise CatalogueError(f"{key!r} after {names}: is no parameter; there are {there_are}.")
+    return ChartSubject(name, baseline, tuple((key, value) for key, _, value in pairs))
+
+
+def _check_over(choice: Choice) -> None:
+    """Raise CatalogueError where no subject has the parameter that a chart is over."""
+    known = dict.fromkeys(p.name for s in choice.subjects for p in find(s.scenario).parameters)
+    if choice.over and choice.over not in known:
+        whose = " or ".join(dict.fromkeys(s.scenario for s in choice.subjects))
+        raise CatalogueError(f"{whose} has no parameter {choice.over!r}{did_you_mean(choice.over, known)}")
+
+
+# Keys and their values.
+
+
+def _with(choice: Choice, word: str, chosen: Sequence[Source] | None) -> Choice:
+    """Return the choice with what `key=value` says."""
+    key, _, value = word.partition("=")
+    if key not in READERS:
+        raise CatalogueError(f"{key!r} in {word} says nothing of a chart{did_you_mean(key, READERS)}")
+    return READERS[key](choice, value, chosen)
+
+
+def _with_size(choice: Choice, value: str, chosen: Sequence[Source] | None) -> Choice:
+    offered = {size_word(text): text for text in problems(_measured(chosen), replace(choice, shape=""))}
+    word = value.replace("×", "x")
+    double = f"{word},float64"  # where nobody measured that size in float32
+    word = double if double in offered and word not in offered else word
+    return replace(choice, problem=_one_of("size", word, offered, "was not measured"))
+
+
+def _with_blocks(choice: Choice, value: str, chosen: Sequence[Source] | None) -> Choice:
+    found = _measured(chosen)
+    every = [replace(choice, problem=problem, shape="") for problem in problems(found, choice)]
+    texts = dict.fromkeys(shape for one in every for shape in shapes(found, one))
+    offered = {"all": "all", **{blocks_word(text): text for text in texts}}
+    return replace(choice, shape=_one_of("blocks", value.replace("×", "x"), offered, "was not measured"))
+
+
+def _measured(chosen: Sequence[Source] | None) -> Sequence[Source]:
+    return sources()[0] if chosen is None else chosen
+
+
+def _with_against(choice: Choice, value: str, chosen: Sequence[Source] | None) -> Choice:
+    return replace(choice, against=subject_of(value).key)
+
+
+def _with_show(choice: Choice, value: str, chosen: Sequence[Source] | None) -> Choice:
+    panels = SHOWN_OF.get(choice.chart, ())
+    if not panels:
+        raise CatalogueError(f"show={value} is for {' and '.join(SHOWN_OF)}; {choice.chart} has one panel.")
+    return replace(choice, show=_one_of("show", value, {panel: panel for panel in panels}))
+
+
+def _reader(field: str, key: str, values: dict[str, Any]) -> Callable[..., Choice]:
+    """Return what takes one of some words into a field of a choice."""
+    return lambda choice, value, _: replace(choice, **{field: _one_of(key, value, values)})
+
+
+def _one_of(key: str, value: str, values: dict[str, Any], what: str = "is not known") -> Any:
+    """Return what a word stands for; raises CatalogueError with the words that there are."""
+    if value in values:
+        return values[value]
+    there_are = ", ".join(values) or "none"
+    raise CatalogueError(f"{key}={value} {what}; there are {there_are}.")
+
+
+READERS: dict[str, Callable[[Choice, str, Sequence[Source] | None], Choice]] = {
+    "size": _with_size,
+    "time": _reader("kind", "time", {kind: kind for kind in TIMING_KINDS}),
+    "blocks": _with_blocks,
+    "against": _with_against,
+    "axis": _reader("log", "axis", AXES),
+    "show": _with_show,
+    "published": _reader("published", "published", YES),
+}
+
+
+# From a choice to its words.
+
+
+def choice_text(choice: Choice) -> str:
+    """Return the line of words that names a choice; what it leaves to us is left out."""
+    words = [choice.chart, choice.over, *map(_subject_word, choice.subjects)]
+    keys = {
+        "size": size_word(choice.problem),
+        "time": choice.kind if choice.kind != USUAL.kind else "",
+        "blocks": blocks_word(choice.shape),
+        "against": choice.against,
+        "axis": next(word for word, log in AXES.items() if log is choice.log)
+        if choice.log is not None
+        else "",
+        "show": choice.show,
+        "published": "" if choice.published else "no",
+    }
+    return " ".join(filter(None, (*words, *(f"{key}={value}" for key, value in keys.items() if value))))
+
+
+def _subject_word(subject: ChartSubject) -> str:
+    values = ",".join(f"{name}={value}" for name, value in subject.values if value != "")
+    return f"{subject.key}:{values}" if values else subject.key
+
+
+def size_word(problem: str) -> str:
+    """Return a size of `problem_of` as one word: 4096, 256x512x256, 512,float64; "" for none."""
+    sides = "x".join(_numbers(problem.removesuffix(FLOAT64)))
+    return f"{sides},float64" if problem.endswith(FLOAT64) else sides
+
+
+def blocks_word(shape: str) -> str:
+    """Return a launch shape of `shape_of` as one word: 16x16, or 64of128 for 64 blocks of 128; "" for none."""
+    if shape == "all":
+        return shape
+    count, _, threads = shape.partition(" of ")
+    return "of".join(filter(None, ("".join(_numbers(count)), "x".join(_numbers(threads)))))
+
+
+def _numbers(text: str) -> Iterable[str]:
+    return (number.replace(",", "") for number in re.findall(r"\d[\d,]*(?<!,)", text))

@@ -1,0 +1,117 @@
+"""Time and bandwidth, or rate, over a parameter: rows that differ in it alone, joined by lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...kernels.scenarios.catalogue import find
+from .bars import MEASURED, WIDE, ChartRows, datum_of
+from .choice import Choice, timing_of
+from .figure import Axis, Level, Mark, Point, PointPanel, Series
+from .scaling import RATE, Line, named_lines
+from .sources import MeasuredRow, sources_of
+from .wording import number_text, time_text, unit_of, used_bytes
+
+BANDWIDTH: tuple[tuple[Mark, str], ...] = (("measured", "time"), ("modelled", "bytes"))
+BYTES = "Bytes: each element that the kernel uses, once; what else the sectors bring along is not counted."
+FAR = 8  # times the smallest value of a parameter from which on its axis is logarithmic, powers of two from 4 times on
+AtTime = Callable[[MeasuredRow, float], float]  # a row and microseconds to what is drawn for them
+
+
+def over_parameter(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, ...], tuple[str, ...]]:
+    """Return a panel of times in microseconds and one of GFLOP/s or, where there is nothing to count, of GB/s.
+
+    choice: names the parameter. Bytes are modelled: those that the kernel uses, each element once.
+    """
+    lines, usual = named_lines(rows, choice)
+    if not lines:
+        return (), ()
+    x = _axis_of(choice.over, [_at(m, choice.over) for line in lines for m in line.found], lines[0].found[0])
+    counted = all(m.row.flop for line in lines for m in line.found)
+    shown = [choice.show] if choice.show else ["time", "rate" if counted else "bandwidth"]
+    if choice.show == "rate" and not counted:
+        return (), ("There is no arithmetic to count: choose time or bandwidth.",)
+    makers = {"time": _times, "rate": _rates, "bandwidth": _bandwidths}
+    notes = [f"{usual.capitalize()} where no others are named."] if usual else []
+    notes += [BYTES] if "bandwidth" in shown else []
+    return tuple(makers[quantity](lines, choice, x) for quantity in shown), tuple(notes)
+
+
+def _axis_of(name: str, values: Sequence[int], first: MeasuredRow) -> Axis:
+    """Return the axis of a parameter, logarithmic where its values lie far apart and none is zero."""
+    label = next((p.label for p in find(first.row.scenario).parameters if p.name == name), name)
+    doubled = all(value > 0 and value & (value - 1) == 0 for value in values)
+    far = min(values) > 0 and max(values) >= (FAR / 2 if doubled else FAR) * min(values)
+    label = label[:1].lower() + label[1:] if len(label) > 1 else label
+    return Axis(label, "", far, (), values=tuple(sorted(set(values))))
+
+
+def _at(measured: MeasuredRow, name: str) -> int:
+    return int(measured.row.parameters[name])
+
+
+def _times(lines: Sequence[Line], choice: Choice, x: Axis) -> PointPanel:
+    series = _series(lines, choice, lambda measured, time: time, time_text)
+    unit, size = unit_of(max(point.high for line in series for point in line.points))
+    return PointPanel(x, Axis("time", unit, _is_log(series), MEASURED, size), series)
+
+
+def _rates(lines: Sequence[Line], choice: Choice, x: Axis) -> PointPanel:
+    """Return modelled operations by measured time: FLOP / us / 1000 is GFLOP/s."""
+
+    def rate(measured: MeasuredRow, time: float) -> float:
+        return measured.row.flop / time / 1000
+
+    series = _series(lines, choice, rate, lambda value: f"{number_text(value)} GFLOP/s")
+    return PointPanel(x, Axis("rate", "GFLOP/s", _is_log(series), RATE), series)
+
+
+def _bandwidths(lines: Sequence[Line], choice: Choice, x: Axis) -> PointPanel:
+    """Return modelled bytes by measured time: bytes / us / 1000 is GB/s. A line is what copies reached."""
+
+    def bandwidth(measured: MeasuredRow, time: float) -> float:
+        return used_bytes(measured.row) / time / 1000
+
+    series = _series(lines, choice, bandwidth, lambda value: f"{number_text(value)} GB/s")
+    return PointPanel(x, Axis("bandwidth", "GB/s", _is_log(series), BANDWIDTH), series, levels=_copies(lines))
+
+
+def _series(
+    lines: Sequence[Line], choice: Choice, value_of: AtTime, say: Callable[[float], str]
+) -> tuple[Series, ...]:
+    return tuple(
+        Series(
+            line.found[0].row.title,
+            line.slot,
+            line.style,
+            tuple(sorted((_point(m, choice, value_of, say) for m in line.found), key=lambda point: point.x)),
+            line.part,
+        )
+        for line in lines
+    )
+
+
+def _point(measured: MeasuredRow, choice: Choice, value_of: AtTime, say: Callable[[float], str]) -> Point:
+    timing, x = timing_of(measured.row, choice.kind), _at(measured, choice.over)
+    assert timing is not None  # the rows were chosen for having it
+    ends = [value_of(measured, time) for time in timing.interval()]
+    value = value_of(measured, timing.median)
+    text = f"{measured.row.title}, {choice.over} {x:,}: {'~' * (not timing.settled)}{say(value)}"
+    label = "~" * (not timing.settled) + say(value).removesuffix(" GFLOP/s").removesuffix(" GB/s")
+    return Point(datum_of(measured, choice.kind), x, value, min(ends), max(ends), text, label)
+
+
+def _is_log(series: Sequence[Series]) -> bool:
+    """Return whether values lie so far apart that the small ones would be lost on a linear axis."""
+    values = [point.y for line in series for point in line.points]
+    return max(values) > WIDE * min(values)
+
+
+def _copies(lines: Sequence[Line]) -> tuple[Level, ...]:
+    """Return what copying within the memory of each device reached."""
+    levels = []
+    for source in sources_of(m for line in lines for m in line.found):
+        if ceilings := source.measurement.ceilings:
+            rate = ceilings.copy_gb_per_s
+            levels.append(Level(rate, f"{source.device}, copying its memory: {number_text(rate)} GB/s"))
+    return tuple(levels)

@@ -1,0 +1,104 @@
+"""What was measured of the kernels on stage: read in a thread once there is a picture, and found for the panes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
+
+from ...kernels.scenarios.catalogue import CatalogueError, settle
+from ...tracer.model.plan import kernel_source
+from ..model.bookmark import Setup
+from ..model.session import Session
+from .session_jobs import CLOSING_TIMEOUT, FunctionRunnable
+
+if TYPE_CHECKING:  # what charts need is loaded with the measurements
+    from ..charts.nearest_measured import Asked, MeasuredTime
+    from ..charts.sources import Source
+
+DELAY = 200  # milliseconds after a session was loaded, which belong to drawing it
+
+
+class MeasuredTimes(QObject):
+    """The measurements, those that came with Tilescope and those made here. found: they are there, or others are."""
+
+    found = Signal()
+    _read = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.sources: list[Source] | None = None  # None until they are read
+        self._reading = False
+        self._soon = QTimer(self, singleShot=True, interval=DELAY)
+        self._soon.timeout.connect(self._start)
+        self._pool = QThreadPool(self)
+        self._read.connect(self._take)
+
+    def want(self) -> None:
+        """Read the measurements soon, unless they are there."""
+        if self.sources is None and self.is_idle():
+            self._soon.start()
+
+    def renew(self) -> None:
+        """Read them again: one was made here."""
+        self._soon.start()
+
+    def read_now(self) -> None:
+        """Read them at once, for a picture that does not wait."""
+        self._soon.stop()
+        self._take(_all())
+
+    def is_idle(self) -> bool:
+        """Return whether nothing is being read."""
+        return not (self._reading or self._soon.isActive())
+
+    def close(self) -> None:
+        """Read nothing more."""
+        self._soon.stop()
+        self._pool.waitForDone(CLOSING_TIMEOUT)
+
+    def _start(self) -> None:
+        self._reading = True
+        self._pool.start(FunctionRunnable(lambda: self._read.emit(_all())))
+
+    def _take(self, found: list[Source]) -> None:
+        self._reading, self.sources = False, found
+        self.found.emit()
+
+    def of_panes(
+        self, setups: Sequence[Setup], sessions: Sequence[Session | None]
+    ) -> list[MeasuredTime | None]:
+        """Return what was measured nearest to what each pane shows, None where nothing was or is read yet."""
+        from ..charts.nearest_measured import measured_together
+
+        asked = [_asked(setup, session) for setup, session in zip(setups, sessions, strict=False)]
+        return measured_together(asked, self.sources or [])
+
+
+def _all() -> list[Source]:
+    """Return all measurements, those made here first."""
+    from ..charts.nearest_measured import own_first
+    from ..charts.sources import sources
+
+    return own_first(sources()[0])
+
+
+def _asked(setup: Setup, session: Session | None) -> Asked | None:
+    """Return the launch that a pane shows, None for a kernel that is none of the catalogue's, or no longer."""
+    from ..charts.nearest_measured import asked_of_launch
+
+    if session is None or session.scenario is None:
+        return None
+    try:
+        if setup.file:
+            return asked_of_launch(session.launch, {}) if _is_unchanged(session) else None
+        return asked_of_launch(session.launch, settle(session.scenario, setup.values))
+    except CatalogueError:
+        return None
+
+
+def _is_unchanged(session: Session) -> bool:
+    """Return whether a trace file's kernel is the catalogue's, as it was measured."""
+    launch, kernel = session.launch, session.scenario.kernel if session.scenario else ""
+    return launch.kernel == kernel and launch.source == kernel_source(kernel)[1]
