@@ -1,0 +1,217 @@
+"""Captions: what the audience reads under a step, with numbers that are filled in when it is shown."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from markdown_it.token import Token
+
+from ..model.visible_text import visible, visible_lines
+from .expressions import Environment, Expression, ExpressionError, parse
+from .problems import Problem
+from .quantities import MARK_TEXTS, Mark, Quantity
+
+Style = Literal["i", "b", "code"]
+STYLES: dict[str, Style] = {"em": "i", "strong": "b"}
+ALLOWED = {
+    "paragraph_open", "paragraph_close", "inline", "bullet_list_open", "bullet_list_close", "ordered_list_open",
+    "ordered_list_close", "list_item_open", "list_item_close", "heading_open", "heading_close", "fence", "code_block",
+}  # fmt: skip
+LONGEST = 10_000  # characters of a caption, or of what is said to it
+UNKNOWN = "???"  # in place of a number that can't be computed
+
+
+@dataclass(frozen=True)
+class Span:
+    """Some words of a caption, or a number to be filled in."""
+
+    text: str  # as it is read, or the expression as it was written
+    styles: frozenset[Style] = frozenset()  # how it stands out
+    expression: Expression | None = None  # of a number
+    line: int = 0  # of the file
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph, or an item of a list."""
+
+    spans: tuple[Span, ...]  # in order
+    bullet: str = ""  # what stands before an item: a dot or its number
+    is_code: bool = False  # lines of code, as they stand
+
+
+@dataclass(frozen=True)
+class Caption:
+    """A caption as it was written."""
+
+    paragraphs: tuple[Paragraph, ...] = ()  # in order
+
+    def __bool__(self) -> bool:
+        return bool(self.paragraphs)
+
+
+@dataclass(frozen=True)
+class FilledCaption:
+    """A caption with its numbers."""
+
+    html: str  # simple rich text of our own making: p, b, i, code, sup
+    text: str  # the same as plain text
+    foot: str  # where its numbers come from, "" where there are none
+    problems: tuple[Problem, ...]  # numbers that can't be computed
+
+
+def caption_of(tokens: Sequence[Token]) -> tuple[Caption, list[Problem]]:
+    """Return the caption of a Markdown parser's tokens, and what in it can't be shown."""
+    reader = _CaptionReader()
+    for token in tokens:
+        reader.take(token)
+    return Caption(tuple(reader.paragraphs)), reader.problems
+
+
+class _CaptionReader:
+    def __init__(self) -> None:
+        self.paragraphs: list[Paragraph] = []
+        self.problems: list[Problem] = []
+        self._lists: list[
+            int | None
+        ] = []  # the number of the next item of each open list, None of a bulleted one
+        self._bullet = ""
+        self._line = 1
+        self._left = LONGEST  # characters that it may have yet
+
+    def take(self, token: Token) -> None:
+        """Go on to the next token."""
+        self._line = token.map[0] + 1 if token.map else self._line
+        if not self._has_room(token):
+            return
+        if token.type not in ALLOWED:
+            if token.nesting >= 0:
+                self._tell(
+                    f"A caption has paragraphs, lists and code, no {token.type.removesuffix('_open')}."
+                )
+        elif token.type in ("fence", "code_block"):
+            text = visible_lines(token.content.rstrip("\n"))
+            self.paragraphs.append(Paragraph((Span(text, frozenset({"code"})),), is_code=True))
+        elif token.type.endswith("_list_open"):
+            first = token.attrGet("start") or 1
+            self._lists.append(int(first) if token.type.startswith("ordered") else None)
+        elif token.type.endswith("_list_close"):
+            self._lists.pop()
+        elif token.type == "list_item_open":
+            self._begin_item()
+        elif token.type == "inline":
+            self.paragraphs.append(Paragraph(tuple(self._spans(token.children or [])), self._bullet))
+            self._bullet = ""
+
+    def _has_room(self, token: Token) -> bool:
+        """Return whether the caption may have what a token holds as well; of the first that it may not, tell."""
+        had, self._left = self._left, self._left - len(token.content)
+        if had >= 0 > self._left:
+            self._tell(f"A caption has at most {LONGEST:,} characters; make more steps of this one.")
+        return self._left >= 0 or not token.content
+
+    def _begin_item(self) -> None:
+        number = self._lists[-1]
+        self._bullet = "•" if number is None else f"{number}."
+        if number is not None:
+            self._lists[-1] = number + 1
+
+    def _tell(self, sentence: str) -> None:
+        self.problems.append(Problem(self._line, sentence))
+
+    def _spans(self, children: Sequence[Token]) -> Iterator[Span]:
+        styles: list[Style] = []
+        for child in children:
+            kind = child.type.partition("_")[0]
+            if child.type in ("softbreak", "hardbreak"):
+                self._line += 1
+                yield Span(" " if child.type == "softbreak" else "\n", frozenset(styles), None, self._line)
+            elif kind in STYLES:
+                styles.append(STYLES[kind]) if child.nesting > 0 else styles.remove(STYLES[kind])
+            elif child.type == "placeholder":
+                yield from self._number(child.content, frozenset(styles))
+            elif child.type == "image":
+                self._tell("A caption has no pictures of its own; what is shown is the step's.")
+            elif child.content:
+                code: list[Style] = ["code"] if child.type == "code_inline" else []
+                yield Span(visible(child.content), frozenset([*styles, *code]), None, self._line)
+
+    def _number(self, text: str, styles: frozenset[Style]) -> Iterator[Span]:
+        try:
+            yield Span(visible(text), styles, parse(text), self._line)
+        except ExpressionError as error:
+            self._tell(str(error))
+            yield Span(UNKNOWN, styles, None, self._line)
+
+
+def expressions_of(caption: Caption) -> Iterator[tuple[int, Expression]]:
+    """Yield (line, expression) of each number in a caption."""
+    for paragraph in caption.paragraphs:
+        for span in paragraph.spans:
+            if span.expression is not None:
+                yield span.line, span.expression
+
+
+def fill(caption: Caption, names: Environment) -> FilledCaption:
+    """Return a caption with its numbers, each with its mark where they are of several kinds."""
+    numbers, problems = _computed(caption, names)
+    marks: set[tuple[Mark, str]] = {(q.mark, q.origin) for q in numbers.values() if q.mark}
+    several = len(marks) > 1
+    paragraphs = [_html_of(paragraph, numbers, several) for paragraph in caption.paragraphs]
+    texts = [_text_of(paragraph, numbers) for paragraph in caption.paragraphs]
+    return FilledCaption("".join(paragraphs), "\n".join(texts), _foot(marks), tuple(problems))
+
+
+def _computed(caption: Caption, names: Environment) -> tuple[dict[int, Quantity], list[Problem]]:
+    """Return the value of each span that is a number, by its id, and what can't be computed."""
+    values: dict[int, Quantity] = {}
+    problems = []
+    for paragraph in caption.paragraphs:
+        for span in paragraph.spans:
+            if span.expression is None:
+                continue
+            try:
+                found = span.expression.evaluate(names)
+                span.expression.words(found)
+                values[id(span)] = found
+            except ExpressionError as error:
+                problems.append(Problem(span.line, str(error)))
+    return values, problems
+
+
+def _words(span: Span, numbers: dict[int, Quantity]) -> tuple[str, Mark]:
+    """Return what a span says, and the mark of a number."""
+    if span.expression is None:
+        return span.text, ""
+    found = numbers.get(id(span))
+    return (UNKNOWN, "") if found is None else (span.expression.words(found), found.mark)
+
+
+def _html_of(paragraph: Paragraph, numbers: dict[int, Quantity], several: bool) -> str:
+    if paragraph.is_code:
+        return f"<pre>{html.escape(paragraph.spans[0].text)}</pre>"
+    parts = [f"{paragraph.bullet}&nbsp;"] if paragraph.bullet else []
+    for span in paragraph.spans:
+        text, mark = _words(span, numbers)
+        body = html.escape(text).replace("\n", "<br>")
+        if span.expression is not None:
+            body = f"<b>{body.replace(' ', '&nbsp;')}</b>"
+            body += f"<sup>&nbsp;{mark}</sup>" if several and mark else ""
+        for style in sorted(span.styles):
+            body = f"<{style}>{body}</{style}>"
+        parts.append(body)
+    return f"<p>{''.join(parts)}</p>"
+
+
+def _text_of(paragraph: Paragraph, numbers: dict[int, Quantity]) -> str:
+    words = "".join(_words(span, numbers)[0] for span in paragraph.spans)
+    return f"{paragraph.bullet} {words}".strip() if paragraph.bullet else words
+
+
+def _foot(marks: set[tuple[Mark, str]]) -> str:
+    """Return where numbers come from: "Exact from the trace. Measured on NVIDIA H200."."""
+    texts = [f"{MARK_TEXTS[mark]} {origin}".strip() for mark, origin in sorted(marks)]
+    return " ".join(f"{text[:1].upper()}{text[1:]}." for text in dict.fromkeys(texts))

@@ -1,0 +1,119 @@
+"""Everything that is wrong with a lecture: what can't be read, shown or computed, once its launches are traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ...kernels.scenarios.catalogue import CatalogueError
+from ...tracer.model.plan import PlanError
+from ...tracer.run.worker_client import WorkerError
+from ...tracer.storage.trace_file import TraceFileError
+from ..model.bookmark import Setup
+from ..model.pane_moments import pane_moments
+from ..model.session import Session, buffer_text
+from ..model.setup_launch import values_of
+from ..model.spotlight import hidden_names, unknown_names
+from .captions import fill
+from .changes import ProgramLaunch
+from .document import Lecture, Step
+from .expressions import Environment, ExpressionError
+from .places import PlaceError
+from .problems import Problem
+from .questions import answer_of
+from .scenes import Moment, Scene, moment_of, scenes_of, unplaced
+from .values import NO_REQUEST, environment
+
+SessionOf = Callable[[Setup], Session]
+
+
+def environment_of(scene: Scene, sessions: Sequence[Session], moment: Moment) -> Environment:
+    """Return what names mean where a step stands."""
+    ends = [session.end for session in sessions]
+    moments = pane_moments(moment.stand, ends, scene.look.link)
+    values = [values_of(pane) if isinstance(pane, Setup) else {} for pane in scene.panes]
+    return environment(sessions, moments, moment.selections, values, scene.look.focus)
+
+
+def runs_program(scene: Scene) -> bool:
+    """Return whether a step shows a launch of a program, which nobody runs for a check."""
+    return any(isinstance(pane, ProgramLaunch) for pane in scene.panes)
+
+
+def check_lecture(
+    lecture: Lecture,
+    session_of: SessionOf,
+    progress: Callable[[int], None] = lambda _: None,
+) -> tuple[Problem, ...]:
+    """Return every problem of a lecture, by line; each of its launches is traced for that.
+
+    progress: called with the number of each step before it is looked at.
+    """
+    found = list(lecture.problems)
+    scenes = scenes_of(lecture)
+    for number, step in enumerate(lecture.steps):
+        progress(number)
+        found += _step_problems(lecture, scenes, number, step, session_of)
+    return tuple(sorted(set(found)))
+
+
+def _step_problems(
+    lecture: Lecture,
+    scenes: Sequence[Scene],
+    number: int,
+    step: Step,
+    session_of: SessionOf,
+) -> Iterator[Problem]:
+    scene = scenes[number]
+    if not scene.panes and not scene.look.chart:
+        if not lecture.problems:
+            yield Problem(step.line, "Nothing is shown yet; say what with show: SCENARIO.")
+        return
+    if runs_program(scene):
+        return
+    try:
+        sessions = [session_of(pane) for pane in scene.panes if isinstance(pane, Setup)]
+    except (WorkerError, TraceFileError, CatalogueError, PlanError) as error:
+        yield Problem(step.line_of("show"), str(error))
+        return
+    try:
+        moment = moment_of(lecture, scenes, number, sessions)
+        placed = True
+    except PlaceError as error:
+        moment, placed = unplaced(sessions), False
+        if error.step == number:  # else it is told of that step
+            yield Problem(_line_of_place(step), str(error))
+    unknown = unknown_names(scene.look.spotlight, sessions)
+    for sentence in (unknown | hidden_names(scene.look, sessions)).values():
+        yield Problem(step.line_of("spotlight"), sentence)
+    yield from _zoom_problems(step, scene, sessions)
+    names = environment_of(scene, sessions, moment)
+    for problem in _number_problems(step, names):
+        if placed or NO_REQUEST not in problem.sentence:  # there may be one where the step should stand
+            yield problem
+
+
+def _number_problems(step: Step, names: Environment) -> Iterator[Problem]:
+    yield from fill(step.caption, names).problems
+    yield from fill(step.spoken, names).problems
+    if step.change.question is not None:
+        try:
+            answer_of(step.change.question, names)
+        except ExpressionError as error:
+            yield Problem(step.line_of("answer"), str(error))
+
+
+def _zoom_problems(step: Step, scene: Scene, sessions: Sequence[Session]) -> Iterator[Problem]:
+    buffers = [buffer for session in sessions for buffer in session.trace.buffers]
+    known = list(dict.fromkeys(map(buffer_text, buffers)))
+    for name in step.change.zoom or ():
+        if name not in {*known, *(buffer.name for buffer in buffers)}:
+            sentence = f"There is no buffer {name} to zoom to; there are {', '.join(known)}."
+            yield Problem(step.line_of("zoom"), sentence)
+
+
+def _line_of_place(step: Step) -> int:
+    """Return the line of a step that says where it stands."""
+    known = dict(step.lines)
+    return next(
+        (known[key] for key in ("at", "element", "thread", "block", "play") if key in known), step.change_line
+    )

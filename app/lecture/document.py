@@ -1,0 +1,239 @@
+"""A lecture's Markdown: read into title, steps, captions and notes. Nothing in it is run, opened or fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+from ..model.named_file import bytes_of
+from ..model.visible_text import visible, visible_lines
+from .captions import LONGEST, Caption, caption_of
+from .changes import StepChange, is_change, parse_change
+from .problems import LectureError, Problem
+
+LARGEST = 200_000  # bytes of a file
+MOST_STEPS = 400
+LONGEST_TITLE = 300  # characters
+FENCE = "tilescope"  # what the block of a step is marked with
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step: a heading and what stands under it."""
+
+    title: str  # its heading
+    line: int  # of the heading, from 1
+    end: int  # the line after the step: of the next heading, or after the last line
+    caption: Caption  # what the audience reads
+    notes: str  # what the speaker reads, as it was written
+    spoken: Caption  # the same with its numbers to be filled in
+    change: StepChange  # against the step before
+    change_line: int  # where the change begins, that of the heading where there is none
+    lines: tuple[tuple[str, int], ...]  # of the change: ("at", 12)...
+
+    def line_of(self, key: str) -> int:
+        """Return the line that says something of a step, that of its heading where none does."""
+        return dict(self.lines).get(key, self.change_line)
+
+
+@dataclass(frozen=True)
+class Lecture:
+    """A lecture as its file has it."""
+
+    title: str  # the first heading
+    introduction: Caption  # what stands before the first step
+    steps: tuple[Step, ...]  # in order
+    problems: tuple[Problem, ...]  # what can't be read, by line
+    text: str  # of the whole file
+    path: Path  # of the file
+
+    @property
+    def folder(self) -> Path:
+        """Where files that it names lie."""
+        return self.path.parent
+
+
+def read_lecture(path: Path) -> Lecture:
+    """Return the lecture of a file; raises LectureError where it is no text that can be read."""
+    try:
+        raw = bytes_of(path, LARGEST)
+    except OSError as error:
+        raise LectureError(f"{visible(path)} can't be read: {error.strerror}.") from None
+    if len(raw) > LARGEST:
+        raise LectureError(f"{visible(path)} has more than {LARGEST:,} bytes, which no lecture needs.")
+    try:
+        return parse_lecture(raw.decode("utf-8-sig"), path)
+    except UnicodeDecodeError as error:
+        raise LectureError(f"{visible(path)} is no text in UTF-8 (byte {error.start:,}).") from None
+
+
+def parse_lecture(text: str, path: Path) -> Lecture:
+    """Return the lecture of a text; what can't be read is in its `problems`, and all else is there.
+
+    path: of its file, beside which the files lie that it names.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+    try:
+        tokens = _parser().parse(text)
+    except (RecursionError, IndexError, ValueError) as error:  # of the parser, on what nobody wrote by hand
+        raise LectureError(f"{visible(path)} can't be read as Markdown ({type(error).__name__}).") from None
+    return _Reader(tokens, text, path).lecture()
+
+
+@cache
+def _parser() -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
+    made.inline.ruler.before("escape", "placeholder", _placeholder)
+    made.core.ruler.before("inline", "cut", _cut)
+    return made
+
+
+def _cut(state: StateCore) -> None:
+    """Cut paragraphs that are longer than a caption, of which the reader tells: a rule of the Markdown parser.
+
+    What stands in brackets, and the like, would take time by the square of its length.
+    """
+    for token in state.tokens:
+        if token.type == "inline":
+            token.content = token.content[: LONGEST + 1]
+
+
+def _placeholder(state: StateInline, silent: bool) -> bool:
+    """Take {expression}, and {{ and }} as braces: a rule of the Markdown parser."""
+    source, pos = state.src, state.pos
+    if source[pos] not in "{}":
+        return False
+    if source[pos : pos + 2] in ("{{", "}}"):
+        if not silent:
+            state.push("text", "", 0).content = source[pos]
+        state.pos += 2
+        return True
+    end = source.find("}", pos)
+    if source[pos] == "}" or end < 0:
+        return False
+    if not silent:
+        state.push("placeholder", "", 0).content = " ".join(source[pos + 1 : end].split("\n"))  # a folded one
+    state.pos = end + 1
+    return True
+
+
+class _Reader:
+    """Walks over the parser's tokens, from one heading to the next."""
+
+    def __init__(self, tokens: Sequence[Token], text: str, path: Path) -> None:
+        self.tokens, self.text, self.path = tokens, text, path
+        self.source = text.split("\n")
+        self.problems: list[Problem] = []
+
+    def lecture(self) -> Lecture:
+        blocks = _top_blocks(self.tokens)
+        titles = [i for i, block in enumerate(blocks) if block[0].tag == "h1"]
+        heads = [i for i, block in enumerate(blocks) if block[0].tag == "h2"]
+        if not titles or titles[0] != 0:
+            self._tell(1, "A lecture begins with its title: # Title.")
+        for i in titles[1:]:
+            self._tell(_line(blocks[i]), "A lecture has one title; begin a step with ## instead.")
+        if not heads:
+            self._tell(len(self.source), "There is no step; begin one with ## and a title.")
+        if len(heads) > MOST_STEPS:
+            self._tell(_line(blocks[heads[MOST_STEPS]]), f"A lecture has at most {MOST_STEPS} steps.")
+        heads, after = heads[:MOST_STEPS], heads[MOST_STEPS:]
+        first = blocks[len(titles[:1]) : heads[0] if heads else None]
+        ends = [*heads[1:], *after[:1], len(blocks)][: len(heads)]
+        lines = [_line(blocks[i]) for i in [*heads[1:], *after[:1]]] + [len(self.source) + 1]
+        steps = [
+            self._step(blocks[a:b], end) for a, b, end in zip(heads, ends, lines[: len(heads)], strict=True)
+        ]
+        title = self._title(blocks[titles[0]]) if titles else visible(self.path.stem)
+        introduction = self._caption([b for b in first if b[0].tag != "h1"])
+        problems = tuple(sorted(set(self.problems)))
+        return Lecture(title, introduction, tuple(steps), problems, self.text, self.path)
+
+    def _step(self, blocks: Sequence[Sequence[Token]], end: int) -> Step:
+        head, *body = blocks
+        line = _line(head)
+        changing: list[Sequence[Token]] = []
+        notes: list[Sequence[Token]] = []
+        shown: list[Sequence[Token]] = []
+        for block in body:
+            quoted = block[0].type == "blockquote_open"
+            (changing if self._changes(block) else notes if quoted else shown).append(block)
+        if not _heading(head):
+            self._tell(line, "A step needs a title after its ##.")
+        if len(changing) > 1:
+            self._tell(_line(changing[1]), "A step has one block of changes; join this one to it.")
+        lines = self._change_lines(changing[0]) if changing else {}
+        change, problems = parse_change(lines, self.path.parent)
+        for number, sentence in problems:
+            self._tell(number or line, sentence)
+        where = tuple((text.partition(":")[0].strip(), number) for number, text in lines.items())
+        begin = _line(changing[0]) if changing else line
+        notes_text = "\n\n".join(self._quoted(block) for block in notes)
+        speech = self._caption([block[1:-1] for block in notes])
+        caption = self._caption(shown)
+        return Step(self._title(head), line, end, caption, notes_text, speech, change, begin, where)
+
+    def _title(self, block: Sequence[Token]) -> str:
+        """Return the text of a heading, the beginning of one that nobody can read at a glance."""
+        text = _heading(block)
+        if len(text) > LONGEST_TITLE:
+            self._tell(_line(block), f"A title has at most {LONGEST_TITLE} characters, not {len(text):,}.")
+        return text[:LONGEST_TITLE]
+
+    def _changes(self, block: Sequence[Token]) -> bool:
+        if block[0].type == "fence":
+            return block[0].info.split()[:1] == [FENCE]
+        code = _only_code(block)
+        return code is not None and is_change(code, self.path.parent)
+
+    def _change_lines(self, block: Sequence[Token]) -> dict[int, str]:
+        code = _only_code(block)
+        if code is not None:
+            return {_line(block): code}
+        return dict(enumerate(block[0].content.splitlines(), _line(block) + 1))
+
+    def _quoted(self, block: Sequence[Token]) -> str:
+        first, last = block[0].map or (0, 0)
+        lines = [line.strip().removeprefix(">").strip() for line in self.source[first:last]]
+        return visible_lines("\n".join(lines).strip())
+
+    def _caption(self, blocks: Sequence[Sequence[Token]]) -> Caption:
+        caption, problems = caption_of([token for block in blocks for token in block])
+        self.problems += problems
+        return caption
+
+    def _tell(self, line: int, sentence: str) -> None:
+        self.problems.append(Problem(line, sentence))
+
+
+def _top_blocks(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Return the tokens of each paragraph, heading, list and so on that stands for itself."""
+    blocks: list[list[Token]] = []
+    depth = 0
+    for token in tokens:
+        if depth == 0:
+            blocks.append([])
+        blocks[-1].append(token)
+        depth += token.nesting
+    return blocks
+
+
+def _line(block: Sequence[Token]) -> int:
+    return (block[0].map or (0, 0))[0] + 1
+
+
+def _heading(block: Sequence[Token]) -> str:
+    return visible(" ".join(token.content for token in block if token.type == "inline").strip())
+
+
+def _only_code(block: Sequence[Token]) -> str | None:
+    """Return the text of a paragraph that is one line in backticks and nothing else."""
+    children = block[1].children if len(block) == 3 and block[0].type == "paragraph_open" else None
+    return children[0].content if children and [c.type for c in children] == ["code_inline"] else None

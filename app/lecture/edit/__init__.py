@@ -1,0 +1,1 @@
+"""Writing lectures: edits of a lecture's text that leave every other line as its author wrote it."""

@@ -1,0 +1,51 @@
+"""Undo and redo: the texts that a lecture has had."""
+
+from __future__ import annotations
+
+MOST = 200  # texts to go back to
+LARGEST = 20_000_000  # characters of all of them
+
+
+class TextHistory:
+    """A text, those before it and those that were undone."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._back: list[str] = []
+        self._forward: list[str] = []
+
+    def take(self, text: str) -> bool:
+        """Go on with another text; return whether it is another. What was undone is forgotten then."""
+        if text == self.text:
+            return False
+        self._back.append(self.text)
+        self._forward.clear()
+        self.text = text
+        while len(self._back) > MOST or (sum(map(len, self._back)) > LARGEST and len(self._back) > 1):
+            del self._back[0]
+        return True
+
+    def undo(self) -> bool:
+        """Go back by a text; return whether there is one."""
+        return self._move(self._back, self._forward)
+
+    def redo(self) -> bool:
+        """Go forward by a text that was undone; return whether there is one."""
+        return self._move(self._forward, self._back)
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a text to go back to."""
+        return bool(self._back)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a text that was undone."""
+        return bool(self._forward)
+
+    def _move(self, source: list[str], target: list[str]) -> bool:
+        if not source:
+            return False
+        target.append(self.text)
+        self.text = source.pop()
+        return True

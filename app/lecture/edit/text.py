@@ -1,0 +1,201 @@
+"""Edits of a lecture's text that leave what its steps show as it is, or change that of one: title, caption, notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..changes import QUESTION_KEYS
+from ..document import Lecture, Step
+from .change_block import change_block, changed_lines, with_change_lines, with_keys
+from .source import (
+    LINE,
+    MARK,
+    Block,
+    EditError,
+    Kind,
+    blocks_of,
+    body_of,
+    caption_problem,
+    key_of,
+    lecture_of,
+    lines_of_kind,
+    source_of,
+    title_span,
+    with_lines,
+)
+
+Edited = Callable[[list[Block]], Sequence[Block]]
+
+
+@dataclass(frozen=True)
+class StepWords:
+    """What somebody may write of a step, as it stands in the text."""
+
+    title: str  # its heading
+    caption: str  # Markdown
+    notes: str  # for the speaker
+    change: str  # lines, without the question's
+    ask: str  # the question, "" without one
+    choices: str  # its choices, with | between them
+    answer: str  # the expression of its answer
+
+
+def step_words(text: str, number: int, path: Path) -> StepWords:
+    """Return what is written of a step, counted from 0."""
+    lecture = lecture_of(text, path)
+    step = lecture.steps[number]
+    blocks = blocks_of(source_of(text, lecture).bodies[number], step)
+    lines = changed_lines(blocks)
+    asked = {key_of(line): line.partition(":")[2].strip() for line in lines if key_of(line) in QUESTION_KEYS}
+    return StepWords(
+        title=step.title,
+        caption="\n".join(lines_of_kind(blocks, "caption")),
+        notes=_unquoted(lines_of_kind(blocks, "notes")),
+        change="\n".join(line for line in lines if key_of(line) not in QUESTION_KEYS),
+        **{key: asked.get(key, "") for key in QUESTION_KEYS},
+    )
+
+
+def new_lecture(title: str) -> str:
+    """Return the text of a lecture without steps."""
+    return f"# {_one_line(title)}\n"
+
+
+def with_title(text: str, title: str, path: Path) -> str:
+    """Return the text with another title; raises EditError for an empty one."""
+    if not _one_line(title):
+        raise EditError("A lecture needs a title.")
+    mark = MARK if text.startswith(MARK) else ""
+    lines: list[str] = LINE.findall(text.removeprefix(mark))
+    first, last = title_span("".join(lines))
+    newline = source_of(text, lecture_of(text, path)).newline
+    old = lines[last - 1] if last > first else newline * 2
+    end = old[len(old.rstrip("\r\n")) :]
+    return "".join([mark, *lines[:first], f"# {_one_line(title)}{end}", *lines[last:]])
+
+
+def with_step_title(text: str, number: int, title: str, path: Path) -> str:
+    """Return the text with another heading for a step, counted from 0; raises EditError for an empty one."""
+    if not _one_line(title):
+        raise EditError("A step needs a title.")
+    return _edited(
+        text,
+        number,
+        path,
+        "heading",
+        lambda blocks: with_lines(blocks, "heading", [f"## {_one_line(title)}"]),
+    )
+
+
+def with_caption(text: str, number: int, markdown: str, path: Path) -> str:
+    """Return the text with another caption for a step; raises EditError where it would be more than a caption."""
+    lines = _lines(markdown)
+    problem = caption_problem("\n".join(lines), path.parent)
+    if problem:
+        raise EditError(problem)
+    return _edited(text, number, path, "caption", lambda blocks: _unless_same(blocks, "caption", lines))
+
+
+def with_notes(text: str, number: int, notes: str, path: Path) -> str:
+    """Return the text with other notes for a step."""
+    lines = [f"> {line}".rstrip() for line in _lines(notes)]
+    return _edited(text, number, path, "notes", lambda blocks: _unless_same(blocks, "notes", lines))
+
+
+def with_change(text: str, number: int, lines: Sequence[str], path: Path) -> str:
+    """Return the text with other lines for what a step changes, its question aside; what follows inherits them."""
+    if any(line.lstrip().startswith(("```", "~~~")) for line in lines):
+        raise EditError("The lines of a change have no fences of their own; leave them out.")
+
+    def edited(blocks: list[Block]) -> Sequence[Block]:
+        asked = [line for line in changed_lines(blocks) if key_of(line) in QUESTION_KEYS]
+        return with_change_lines(blocks, [*_lines("\n".join(lines)), *asked], path.parent)
+
+    return _edited(text, number, path, "change", edited)
+
+
+def with_values(text: str, number: int, said: Mapping[str, str | None], path: Path) -> str:
+    """Return the text in which a step's change says these values, by their keys, and nothing where None."""
+    plain = {key: (value and _one_line(value)) or None for key, value in said.items()}
+
+    def edited(blocks: list[Block]) -> Sequence[Block]:
+        return with_change_lines(blocks, with_keys(changed_lines(blocks), plain), path.parent)
+
+    return _edited(text, number, path, "change", edited)
+
+
+def step_text(title: str, lines: Sequence[str], folder: Path, caption: str = "", notes: str = "") -> str:
+    """Return the text of a new step with these lines of change."""
+    quoted = [f"> {line}".rstrip() for line in _lines(notes)]
+    parts = [[f"## {_one_line(title)}"], change_block(lines, folder), _lines(caption), quoted]
+    return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _edited(text: str, number: int, path: Path, kind: Kind, edit: Edited) -> str:
+    """Return the text with one step edited; raises EditError where that would change more than blocks of this kind."""
+    lecture = lecture_of(text, path)
+    source = source_of(text, lecture)
+    blocks = blocks_of(source.bodies[number], lecture.steps[number])
+    edited = list(edit(blocks))
+    if edited == blocks:
+        return text
+    made = source.with_body(number, body_of(edited, source.newline)).text
+    after, count = lecture_of(made, path), len(lecture.steps)
+    check_others(lecture, after, count, {i: i for i in range(count) if i != number})
+    was, now = _parts(lecture.steps[number]), _parts(after.steps[number])
+    changed = [what for what in was if what != kind and was[what] != now[what]]
+    if changed:
+        raise EditError(f"That would change the {changed[0]} of the step too; write it in another way.")
+    return made
+
+
+def check_others(before: Lecture, after: Lecture, count: int, kept: Mapping[int, int]) -> None:
+    """Raise EditError where steps of `after` do not read as those of `before` that they were made from.
+
+    count: how many steps there should be now. kept: of each that may only have moved, by its new number, the old one.
+    """
+    for new, old in kept.items():
+        if (
+            len(after.steps) != count
+            or new >= len(after.steps)
+            or _words(after.steps[new]) != _words(before.steps[old])
+        ):
+            raise EditError(
+                f"That would change how {before.steps[old].title!r} is read: something above it has no end, "
+                "such as a block of code without its last ```."
+            )
+
+
+def _parts(step: Step) -> dict[Kind, object]:
+    """Return what is read of a step, by the kind of block that says it."""
+    spans = [[(s.text, s.styles) for s in p.spans] for p in step.caption.paragraphs]
+    return {"heading": step.title, "caption": spans, "notes": step.notes, "change": step.change}
+
+
+def _words(step: Step) -> dict[Kind, object]:
+    return {kind: part for kind, part in _parts(step).items() if kind != "change"}
+
+
+def _unless_same(blocks: list[Block], kind: Kind, lines: list[str]) -> Sequence[Block]:
+    return blocks if lines_of_kind(blocks, kind) == lines else with_lines(blocks, kind, lines)
+
+
+def _unquoted(lines: Sequence[str]) -> str:
+    return "\n".join(re.sub(r"^ {0,3}> ?", "", line) for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text somebody typed, without empty ones before and after it."""
+    lines = [line if line.strip() else "" for line in re.split(r"\r\n|\r|\n|\u2028|\u2029", text)]
+    while lines and not lines[0]:
+        del lines[0]
+    while lines and not lines[-1]:
+        del lines[-1]
+    return lines
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

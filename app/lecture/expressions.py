@@ -1,0 +1,303 @@
+"""Arithmetic in captions, choices and answers: parsed by an allow-list of Python's syntax, computed by us."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .quantities import Quantity, Unit, is_format, quantity_text, weakest
+
+LONGEST = 400  # characters of an expression
+DEEPEST = 30  # nested parts of one
+
+
+class ExpressionError(Exception):
+    """An expression that can't be read or computed; the text is one sentence."""
+
+
+class Names:
+    """What has names under it: a pane, a buffer, a request, a measured row. Both methods raise ExpressionError."""
+
+    @property
+    def what(self) -> str:
+        """What it is, in an error: "the left pane"."""
+        raise NotImplementedError
+
+    def get(self, name: str) -> Quantity | Names:
+        """Return what a name means."""
+        raise NotImplementedError
+
+    def part(self, name: str) -> Quantity | Names:
+        """Return what a name means where something of it is asked for, such as an element."""
+        return self.get(name)
+
+    def at(self, index: tuple[int, ...]) -> Quantity:
+        """Return an element, where there are some."""
+        raise ExpressionError(f"{self.what} has no elements; say of which buffer, as in left.C[2, 3].")
+
+
+Function = Callable[[tuple[Quantity, ...], Mapping[str, Quantity]], "Quantity | Names"]
+Environment = Mapping[str, "Names | Function"]
+
+ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[[float, float], float]]] = {
+    ast.Add: ("+", operator.add),
+    ast.Sub: ("-", operator.sub),
+    ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv),
+    ast.FloorDiv: ("//", operator.floordiv),
+    ast.Mod: ("%", operator.mod),
+}
+COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {  # of two numbers, or of two words
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+MOST_DIGITS = 15  # to which a number is rounded, after its point or before it
+
+
+def _rounded(number: float, digits: float | None = None) -> float:
+    """Return a number rounded as Python does; raises ValueError for digits that would take for ever."""
+    if digits is None:
+        return round(number)
+    if not isinstance(digits, int) or abs(digits) > MOST_DIGITS:
+        raise ValueError
+    return round(number, digits)
+
+
+FUNCTIONS: dict[str, Callable[..., float]] = {"min": min, "max": max, "round": _rounded, "abs": abs}
+ALLOWED = (
+    ast.Expression, ast.BinOp, ast.UnaryOp, ast.USub, ast.Compare, ast.IfExp, ast.BoolOp, ast.And, ast.Or, ast.Not,
+    ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple, ast.Name, ast.Load, ast.Constant,
+    *ARITHMETIC, *COMPARISONS,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression that was read, with the format of its text."""
+
+    text: str  # as it was written
+    tree: ast.expr = field(compare=False)  # of Python's syntax
+    spec: str = ""  # after the colon
+
+    def evaluate(self, names: Environment) -> Quantity:
+        """Return its value; raises ExpressionError."""
+        found = _value(self.tree, names)
+        if not isinstance(found, Quantity):
+            name = ast.unparse(self.tree)
+            raise ExpressionError(f"{name} is {found.what}, not a number; say what of it, as in {name}.NAME.")
+        return found
+
+    def words(self, found: Quantity) -> str:
+        """Return what it came to as it is written; raises ExpressionError where that is no text in its format."""
+        try:
+            return quantity_text(found, self.spec)
+        except (ValueError, OverflowError):
+            how = f"can't be written as {self.spec!r}" if self.spec else "is too large to be written"
+            raise ExpressionError(f"{self.text} {how}.") from None
+
+
+def parse(text: str) -> Expression:
+    """Return the expression of a text such as "left.global_sectors / 2:.1f"; raises ExpressionError."""
+    body, spec = _split(text)
+    if not body.strip():
+        raise ExpressionError("There is nothing between the braces.")
+    if len(body) > LONGEST:
+        raise ExpressionError(f"An expression may have {LONGEST} characters, not {len(body):,}.")
+    if not is_format(spec):
+        raise ExpressionError(f"The format {spec!r} is not known; write for example .1f, .0f, d or .0%.")
+    try:
+        with warnings.catch_warnings(action="error"):  # Python's parser would print them
+            tree = ast.parse(body.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ExpressionError(f"{body.strip()} can't be read as arithmetic.") from None
+    _check(tree, 0)
+    return Expression(text, tree, spec)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Return expression and format: what stands before and after the first colon outside quotes."""
+    quote = ""
+    for i, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char == ":":
+            return text[:i], text[i + 1 :].strip()
+    return text, ""
+
+
+def _check(node: ast.AST, depth: int) -> None:
+    if depth > DEEPEST:
+        raise ExpressionError("The expression is nested too deeply.")
+    if not isinstance(node, ALLOWED):
+        raise ExpressionError(
+            f"{_shown(node)} is not allowed here; there are numbers, names, + - * / // % and comparisons."
+        )
+    if isinstance(node, ast.Constant) and not isinstance(node.value, int | float | str):
+        raise ExpressionError(f"{_shown(node)} is not allowed here; write a number or a word in quotes.")
+    for child in ast.iter_child_nodes(node):
+        _check(child, depth + 1)
+
+
+def _shown(node: ast.AST) -> str:
+    return ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
+
+
+def _value(node: ast.expr, names: Environment) -> Quantity | Names:
+    match node:
+        case ast.Constant():
+            return Quantity(_constant(node))
+        case ast.Name():
+            return _named(node.id, names)
+        case ast.Attribute():
+            return _part(node, names)
+        case ast.Subscript():
+            return _element(node, names)
+        case ast.Call():
+            return _call(node, names)
+        case ast.BinOp():
+            return _arithmetic(node, names)
+        case ast.UnaryOp():
+            return _signed(node, names)
+        case ast.Compare():
+            return _compared(node, names)
+        case ast.BoolOp():
+            return _joined(node, names)
+        case ast.IfExp():
+            return _chosen(node, names)
+    raise ExpressionError(f"{_shown(node)} is not allowed here.")
+
+
+def _chosen(node: ast.IfExp, names: Environment) -> Quantity:
+    """Return one of two values: what decides between them has a say in the mark."""
+    test = _quantity(node.test, names)
+    found = _quantity(node.body if test.value else node.orelse, names)
+    return replace(found, mark=weakest((found.mark, test.mark)), origin=_origin(found, test))
+
+
+def _constant(node: ast.Constant) -> float | int | str | bool:
+    if isinstance(node.value, int | float | str):
+        return node.value
+    raise ExpressionError(f"{_shown(node)} is not allowed here.")
+
+
+def _named(name: str, names: Environment) -> Names:
+    found = names.get(name)
+    if found is None or callable(found):
+        known = ", ".join(key for key, value in names.items() if not callable(value))
+        raise ExpressionError(f"{name} is not known; there are {known}.")
+    return found
+
+
+def _part(node: ast.Attribute, names: Environment) -> Quantity | Names:
+    whole = _whole(node.value, names)
+    if isinstance(whole, Quantity):
+        raise ExpressionError(f"{_shown(node.value)} is a number and has no {node.attr}.")
+    return whole.get(node.attr)
+
+
+def _whole(node: ast.expr, names: Environment) -> Quantity | Names:
+    """Return what something is asked of: of a buffer and a parameter of one name, the buffer."""
+    if not isinstance(node, ast.Attribute):
+        return _value(node, names)
+    outer = _whole(node.value, names)
+    return _part(node, names) if isinstance(outer, Quantity) else outer.part(node.attr)
+
+
+def _element(node: ast.Subscript, names: Environment) -> Quantity:
+    whole = _whole(node.value, names)
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    index = tuple(_quantity(part, names).value for part in parts)
+    if isinstance(whole, Quantity) or not all(type(number) is int for number in index):
+        raise ExpressionError(f"{_shown(node)} is no element of a buffer.")
+    return whole.at(tuple(int(number) for number in index))
+
+
+def _call(node: ast.Call, names: Environment) -> Quantity | Names:
+    name = _shown(node.func)
+    arguments = tuple(_quantity(part, names) for part in node.args)
+    keywords = {part.arg: _quantity(part.value, names) for part in node.keywords if part.arg}
+    function = names.get(name)
+    if function is not None and callable(function):
+        return function(arguments, keywords)
+    if name not in FUNCTIONS or keywords or not arguments:
+        raise ExpressionError(f"{name}(...) is not known; there are {', '.join(FUNCTIONS)} and measured.")
+    mark = weakest(a.mark for a in arguments)
+    value = _computed(node, lambda: FUNCTIONS[name](*(_number(node, a) for a in arguments)))
+    return Quantity(value, mark, arguments[0].unit, _origin(*arguments))
+
+
+def _quantity(node: ast.expr, names: Environment) -> Quantity:
+    found = _value(node, names)
+    if not isinstance(found, Quantity):
+        raise ExpressionError(f"{_shown(node)} is {found.what}, not a number.")
+    return found
+
+
+def _number(node: ast.AST, quantity: Quantity) -> float:
+    if isinstance(quantity.value, str):
+        raise ExpressionError(f"{_shown(node)} needs numbers, not {quantity.value!r}.")
+    return quantity.value
+
+
+def _computed(node: ast.expr, compute: Callable[[], float]) -> float:
+    try:
+        return compute()
+    except ZeroDivisionError:
+        raise ExpressionError(f"{_shown(node)} divides by zero.") from None
+    except (OverflowError, TypeError, ValueError):
+        raise ExpressionError(f"{_shown(node)} can't be computed.") from None
+
+
+def _arithmetic(node: ast.BinOp, names: Environment) -> Quantity:
+    left, right = _quantity(node.left, names), _quantity(node.right, names)
+    symbol, compute = ARITHMETIC[type(node.op)]
+    a, b = _number(node, left), _number(node, right)
+    value = _computed(node, lambda: compute(a, b))
+    return Quantity(
+        value, weakest((left.mark, right.mark)), _unit(symbol, left.unit, right.unit), _origin(left, right)
+    )
+
+
+def _unit(symbol: str, left: Unit, right: Unit) -> Unit:
+    """Return the unit of a sum of the same units, or of a multiple; else none."""
+    if symbol in "+-":
+        return left if left == right else ""
+    return left if not right and symbol != "%" else ""
+
+
+def _origin(*quantities: Quantity) -> str:
+    return next((q.origin for q in quantities if q.origin), "")
+
+
+def _signed(node: ast.UnaryOp, names: Environment) -> Quantity:
+    inner = _quantity(node.operand, names)
+    if isinstance(node.op, ast.Not):
+        return Quantity(not inner.value, inner.mark)
+    return Quantity(-_number(node, inner), inner.mark, inner.unit, inner.origin)
+
+
+def _compared(node: ast.Compare, names: Environment) -> Quantity:
+    parts = [_quantity(part, names) for part in (node.left, *node.comparators)]
+    truth = True
+    for test, left, right in zip(node.ops, parts, parts[1:], strict=False):
+        if isinstance(left.value, str) != isinstance(right.value, str):
+            raise ExpressionError(f"{_shown(node)} compares a number with a word.")
+        truth = truth and COMPARISONS[type(test)](left.value, right.value)
+    return Quantity(truth, weakest(part.mark for part in parts))
+
+
+def _joined(node: ast.BoolOp, names: Environment) -> Quantity:
+    parts = [_quantity(part, names) for part in node.values]
+    every = isinstance(node.op, ast.And)
+    truth = all(bool(p.value) for p in parts) if every else any(bool(p.value) for p in parts)
+    return Quantity(truth, weakest(part.mark for part in parts))

@@ -1,0 +1,90 @@
+"""What was measured of a kernel, for the numbers of a lecture: what was measured here first, then what is shipped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...kernels.scenarios.catalogue import CatalogueError
+from ...tracer.measure.measurement import TimingKind
+from ..charts.choice import subject_of_key, timing_of
+from ..charts.nearest_measured import asked_of_launch, measured_together
+from ..charts.sources import MeasuredRow, Source, rows_of, sources
+from ..charts.wording import problem_of, used_bytes
+from ..model.session import Session
+from .expressions import ExpressionError, Names
+from .quantities import Mark, Quantity, Unit
+
+KINDS: dict[str, TimingKind] = {  # what may be asked of a row, beside `time`: each a median
+    "first_call": "first-call",
+    "call": "call",
+    "cold": "kernel-cold",
+    "with_copies": "with-copies",
+    "launch": "launch",
+}
+Parameters = Mapping[str, int | str]
+
+
+class MeasuredNames(Names):
+    """A measured row: its times, and rates by the formulas of the catalogue."""
+
+    what = "a measured row"
+
+    def __init__(self, measured: MeasuredRow) -> None:
+        self.row, self.ran_on = measured.row, measured.ran_on
+        self.when = measured.source.when
+
+    def get(self, name: str) -> Quantity:
+        """Return one of its numbers; raises ExpressionError."""
+        if name in KINDS or name == "time":
+            return self._number(self._time(KINDS.get(name, "kernel-warm")), "measured", "us")
+        if name == "bandwidth":
+            return self._number(used_bytes(self.row) / self._time() / 1000, "modelled", "GB/s")
+        if name == "rate" and self.row.flop:
+            return self._number(self.row.flop / self._time() / 1000, "modelled", "GFLOP/s")
+        words = {"size": problem_of(self.row), "device": self.ran_on}
+        if name not in words:
+            known = ", ".join(["time", *KINDS, "bandwidth", *["rate"] * bool(self.row.flop), *words])
+            raise ExpressionError(f"{self.what} of {self.row.scenario} has no {name}; there are {known}.")
+        return self._number(words[name], "measured")
+
+    def _time(self, kind: TimingKind = "kernel-warm") -> float:
+        timing = timing_of(self.row, kind)
+        if timing is None:
+            raise ExpressionError(f"Of {self.row.scenario} no such time was measured ({kind}).")
+        return timing.median
+
+    def _number(self, value: float | str, mark: Mark, unit: Unit = "") -> Quantity:
+        how = "by formula from times measured" if mark == "modelled" else ""
+        return Quantity(value, mark, unit, f"{how} on {self.ran_on}, {self.when}".strip())
+
+
+def of_panes(sessions: Sequence[Session], values: Sequence[Parameters]) -> list[MeasuredNames | None]:
+    """Return the rows nearest to what panes show, of one size where they can be compared; None where there is none."""
+    asked = [
+        asked_of_launch(session.launch, given) if session.scenario else None
+        for session, given in zip(sessions, values, strict=True)
+    ]
+    found = measured_together(asked, sources()[0])
+    return [MeasuredNames(time.measured) if time else None for time in found]
+
+
+def of_row(key: str, values: Parameters) -> MeasuredNames:
+    """Return the first measured row of a scenario with these parameters; raises ExpressionError where there is none.
+
+    key: the scenario's name, and after a slash that of one of its programs for the CPU: matmul-tiled/numpy.
+    """
+    try:
+        subject = subject_of_key(key)
+        rows = [m for m in rows_of(_own_first()) if subject.names(m.row) and m.row.timings]
+    except CatalogueError as error:
+        raise ExpressionError(str(error)) from None
+    fitting = [m for m in rows if all(m.row.parameters.get(name) == value for name, value in values.items())]
+    if not fitting:
+        given = ", ".join(f"{name}={value}" for name, value in values.items())
+        why = f"with {given}" if rows and given else "at all"
+        raise ExpressionError(f"Nothing was measured of {key} {why}.")
+    return MeasuredNames(fitting[0])
+
+
+def _own_first() -> list[Source]:
+    return sorted(sources()[0], key=lambda source: source.recorded)
