@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .arguments import Parser, UsageError
+from .common.arguments import Parser, UsageError
 
 
 def _parse(parser: Parser, words: Sequence[str]) -> Namespace:
@@ -57,13 +57,13 @@ def _open() -> Implementation:
 
 
 def _run() -> Implementation:
-    from . import run_check
+    from .programs import run_check
 
     return Implementation(run_check.add_run_arguments, run_check.execute_run, run_check.parse)
 
 
 def _check() -> Implementation:
-    from . import run_check
+    from .programs import run_check
 
     return Implementation(run_check.add_check_arguments, run_check.execute_check, run_check.parse)
 
@@ -78,6 +78,12 @@ def _measure() -> Implementation:
     from . import measure
 
     return Implementation(measure.add_arguments, measure.execute)
+
+
+def _lecture() -> Implementation:
+    from . import lecture
+
+    return Implementation(lecture.add_arguments, lecture.execute)
 
 
 def _export() -> Implementation:
@@ -108,6 +114,7 @@ SUBCOMMANDS = (
     Subcommand("counters", "what they ask of memory, as a table", _counters),
     Subcommand("snapshot", "the window as a picture, without a screen", _snapshot),
     Subcommand("open", "the launches of a program of yours, in the window", _open),
+    Subcommand("lecture", "a lecture, step by step, in the window", _lecture),
     Subcommand("run", "a program of yours, every launch recorded", _run),
     Subcommand("check", "what its kernels do wrong; for a course's CI", _check),
     Subcommand("frames", "telling moments as pictures, and the counters", _frames),

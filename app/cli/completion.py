@@ -9,7 +9,7 @@ from argparse import Action
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .arguments import Parser
+from .common.arguments import Parser
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -36,8 +36,8 @@ from ..views.common.wording import (
     part_text,
     times_text,
 )
-from .arguments import Parser, UsageError, add_scenarios, check_scenarios
-from .text_output import aligned, say, show_progress
+from .common.arguments import Parser, UsageError, add_scenarios, check_scenarios
+from .common.text_output import aligned, say, show_progress
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
 GROUPINGS = ("line", "buffer", "block")

@@ -6,17 +6,17 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.measure.measurement import TIMING_KINDS, load
 from ..charts.build import build
-from ..charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, ChartSubject, Choice
+from ..charts.choice import CHARTS
+from ..charts.choice_text import choice_of_words
 from ..charts.sources import Source, sources
 from ..charts.vocabulary import in_words, words_of
 from ..model.vocabulary import WORD_CHOICES
 from ..timings.export import SUFFIXES, Page, write_figure
 from ..widgets.widget_picture import draw_without_screen
-from .arguments import Parser, UsageError, number_between, picture_size
-from .text_output import say
+from .common.arguments import Parser, UsageError, number_between, picture_size
+from .common.text_output import say
 
 
 def add_arguments(parser: Parser) -> None:
@@ -29,7 +29,8 @@ def add_arguments(parser: Parser) -> None:
         nargs="*",
         help="NAME, NAME/BASELINE as vector-increment/numpy, or with parameters as matmul-tiled:m=1024,tile=32; "
         "without parameters the largest size that all were measured at; without names naive "
-        "beside tiled, for a ladder plain Python, NumPy and kernels",
+        "beside tiled, for a ladder plain Python, NumPy and kernels. Or a whole chart in the words of a "
+        "lecture, as: over stride copy-stride show=bandwidth; scaling matmul-tiled; bars matmul-tiled size=4096",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help=", ".join(SUFFIXES))
     parser.add_argument("--chart", choices=CHARTS, default="bars")
@@ -67,8 +68,9 @@ def execute(chosen: Namespace) -> int:
     path = Path(chosen.output)
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{path.name} must end with {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.")
-    choice = _choice_of(chosen)
-    figure = build(_sources(chosen.source), choice)
+    found = _sources(chosen.source)
+    choice = choice_of_words(_words_of(chosen), found)
+    figure = build(found, choice)
     figure = in_words(figure, words_of(chosen.words, choice.subjects))
     if path.suffix.lower() not in (".csv", ".json"):
         _start_qt()
@@ -77,35 +79,21 @@ def execute(chosen: Namespace) -> int:
     return 0
 
 
-def _choice_of(chosen: Namespace) -> Choice:
-    usual = LADDER if chosen.chart == "ladder" else DEFAULT_SUBJECTS
-    return Choice(
-        chart=chosen.chart,
-        subjects=tuple(dict.fromkeys(subject_of(spec) for spec in chosen.scenario or usual)),
-        kind=chosen.kind,
-        shape="all" if chosen.all_blocks else "",
-        against=chosen.over or "",
-        log=None if chosen.axis == "auto" else chosen.axis == "log",
-        published=not chosen.no_published,
+def _words_of(chosen: Namespace) -> list[str]:
+    """Return the chart as one line of words, in which a lecture would have it."""
+    named = (
+        chosen.scenario
+        if chosen.scenario[:1] in [[chart] for chart in CHARTS]
+        else [chosen.chart, *chosen.scenario]
     )
-
-
-def subject_of(spec: str) -> ChartSubject:
-    """Return what `NAME[/BASELINE][:m=64,tile=16]` names; raises CatalogueError or UsageError."""
-    names, colon, rest = spec.partition(":")
-    name, slash, baseline = names.partition("/")
-    scenario = find(name)
-    known = [b.name for b in scenario.baselines]
-    if slash and baseline not in known:
-        raise CatalogueError(f"{name} has no baseline {baseline!r}; it has {', '.join(known) or 'none'}.")
-    pairs = [part.partition("=") for part in rest.split(",")] if colon else []
-    parameters = [parameter.name for parameter in scenario.parameters]
-    for key, equals, value in pairs:
-        if key not in parameters or not (equals and value):
-            raise UsageError(
-                f"{key!r} after {names}: is no parameter; there are {', '.join(parameters) or 'none'}."
-            )
-    return ChartSubject(name, baseline, tuple((key, value) for key, _, value in pairs))
+    options = {
+        "time": "" if chosen.kind == "kernel-warm" else chosen.kind,
+        "blocks": "all" if chosen.all_blocks else "",
+        "against": chosen.over,
+        "axis": "" if chosen.axis == "auto" else chosen.axis,
+        "published": "no" if chosen.no_published else "",
+    }
+    return [*named, *(f"{key}={value}" for key, value in options.items() if value)]
 
 
 def _sources(files: Sequence[str]) -> list[Source]:

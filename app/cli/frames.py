@@ -11,10 +11,10 @@ from ..model.first_bookmark import DEFAULT_PAIR
 from ..model.phase_steps import block_span, phase_span
 from ..model.session import Session
 from ..views.common.wording import phase_text
-from .arguments import Parser, UsageError, add_look, add_scenarios, check_scenarios
+from .common.arguments import Parser, UsageError, add_look, add_scenarios, check_scenarios
+from .common.text_output import say
 from .counters import counters_table, sessions
 from .snapshot import snapshot
-from .text_output import say
 
 PHASES = 4  # of the first block that are shown one by one; the later ones repeat them
 

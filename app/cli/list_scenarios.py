@@ -1,23 +1,25 @@
-"""`tilescope list`: the scenarios of the catalogue."""
+"""`tilescope list`: the scenarios of the catalogue, and the lectures."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 
 from ...kernels.scenarios.catalogue import scenarios
-from .arguments import Parser
-from .text_output import aligned, say
+from ..lecture.library import name_of, shipped, title_of
+from .common.arguments import Parser
+from .common.text_output import aligned, say
 
 
 def add_arguments(parser: Parser) -> None:
-    parser.description = "Print one scenario per line, its name first."
+    parser.description = "Print one scenario per line, its name first, then the lectures."
 
 
 def execute(_: Namespace) -> int:
-    """Print the scenarios, each with its title and the names of its parameters."""
+    """Print the scenarios, each with its title and the names of its parameters, and the lectures with theirs."""
     rows = [
         [scenario.name, f"{scenario.title} ({','.join(p.name for p in scenario.parameters)})"]
         for scenario in scenarios()
     ]
-    say("\n".join(aligned(rows, "<", widths=(24,), gap=" ")))
+    lectures = [[f"lecture {name_of(path)}", title_of(path)] for path in shipped()]
+    say("\n".join(aligned([*rows, *lectures], "<", widths=(24,), gap=" ")))
     return 0

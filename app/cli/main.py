@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 
-from .arguments import UsageError
 from .commands import parser_of, subcommand_of
-from .text_output import complain
+from .common.arguments import UsageError
+from .common.text_output import complain
 
 OF_PROGRAMS = ("run", "check")  # whose standard output is their program's, as under python
 LEGIBLE = "tilescope-legible"
@@ -64,7 +64,7 @@ def _user_errors() -> tuple[type[Exception], ...]:
     from ...tracer.run.worker_client import WorkerError
     from ...tracer.storage.trace_file import TraceFileError
     from ..widgets.widget_picture import PictureError
-    from .run_as_main import ProgramError
+    from .programs.run_as_main import ProgramError
 
     return (
         MeasurementError,

@@ -12,8 +12,8 @@ from ...tracer.measure.client import MeasureClient
 from ...tracer.measure.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
 from ...tracer.storage.folders import data_folder
 from ..model.visible_text import visible
-from .arguments import Parser, UsageError
-from .text_output import aligned, say, show_progress
+from .common.arguments import Parser, UsageError
+from .common.text_output import aligned, say, show_progress
 
 SHOWN: tuple[TimingKind, ...] = (
     "kernel-warm",

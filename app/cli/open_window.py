@@ -6,10 +6,11 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 
 from ... import __version__
 from ..model.named_file import is_file
-from .arguments import Parser, UsageError, check_scenarios
+from .common.arguments import Parser, UsageError, check_scenarios
 
 
 def add_window_arguments(parser: Parser) -> None:
@@ -40,13 +41,19 @@ def execute(chosen: Namespace) -> int:
     return _show([], chosen.file) if chosen.file.endswith(".py") else _show([chosen.file])
 
 
-def _show(specs: Sequence[str], program: str = "") -> int:
+def show_lecture(path: Path) -> int:
+    """Show the window on a lecture; raises UsageError where there is no display."""
+    return _show([], lecture=path)
+
+
+def _show(specs: Sequence[str], program: str = "", lecture: Path | None = None) -> int:
     check_scenarios(specs)
     if not _has_display():
-        raise UsageError("there is no display; tilescope frames -o FOLDER draws pictures without one.")
+        instead = "lecture NAME -o FOLDER/" if lecture else "frames -o FOLDER"
+        raise UsageError(f"there is no display; tilescope {instead} draws pictures without one.")
     from ..window.start import run_window
 
-    return run_window(specs, program)
+    return run_window(specs, program, lecture)
 
 
 def _has_display() -> bool:

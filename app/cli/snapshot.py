@@ -13,8 +13,8 @@ import msgspec
 from ...tracer.run.worker_client import Worker
 from ..model.bookmark import Bookmark
 from ..widgets.widget_picture import PictureError, draw_without_screen, picture_of, write_png
-from .arguments import Parser, add_look, add_scenarios, check_scenarios, whole_number
-from .text_output import say
+from .common.arguments import Parser, add_look, add_scenarios, check_scenarios, whole_number
+from .common.text_output import say
 
 if TYPE_CHECKING:
     from ..control.start_moment import StartMoment
@@ -63,7 +63,7 @@ def snapshot(
     """
     worker = Worker()
     worker.start()
-    _prepare(scale)
+    prepare_qt(scale)
     from ..control.start_moment import at_first_load, at_moment, at_phase
     from ..model.first_bookmark import first_bookmark
 
@@ -77,7 +77,7 @@ def snapshot(
         worker.close()
 
 
-def _prepare(scale: float) -> None:
+def prepare_qt(scale: float) -> None:
     """Before Qt starts, choose the density of its pixels, and where there is no screen a platform without one."""
     from PySide6.QtCore import QCoreApplication
 
@@ -114,6 +114,7 @@ def _window(worker: Worker, mark: Bookmark, start: StartMoment, size: Size) -> M
     window.central.spreads.ended.connect(loop.quit)
     while not window.central.spreads.is_idle():
         loop.exec()
+    window.central.measured.read_now()
     if problems:
         window.close()
         raise PictureError(problems[0])

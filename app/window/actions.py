@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
@@ -14,6 +13,7 @@ from ..control.stage import Stage
 from ..model.playhead import Playhead
 from ..model.visible_text import visible
 from ..widgets.appearance import Look
+from ..widgets.command import LINE, Command, Commands
 from ..widgets.plain_text import PlainLabel
 from ..widgets.spoken_words import Say, speak_actions
 from .central_widget import CentralWidget
@@ -23,19 +23,6 @@ from .open_save import FileOperations
 # The names of the vocabularies themselves, which are the same in all words.
 CUDA, WORK_ITEM = "Thread, block, warp", "Work-item, work-group, wavefront"
 DARK, SYSTEM, OWN = "Dark colours", "Light and dark as the system", "Words as the scenario has them"
-
-
-class Command(NamedTuple):
-    """What a key or a line of the menu does; without a text, a line between two groups."""
-
-    text: str = ""  # in the menu; also its name
-    keys: str = ""  # shortcuts separated by ", "
-    callback: Callable[[], object] = lambda: None  # what it does
-    is_on: Callable[[], bool] | None = None  # of what is turned on and off: then the menu has a check mark
-
-
-LINE = Command()
-Commands = Mapping[str, Sequence[Command]]  # by the title of their menu
 
 
 def file_commands(files: FileOperations, leave: Callable[[], object]) -> list[Command]:
@@ -92,15 +79,26 @@ def go_commands(
         Command("Explain", "Ctrl+5", partial(central.show_tab, "explain")),
         Command("Timings", "Ctrl+6", show_timings),
         LINE,
-        Command("Cancel tracing, close message, leave full screen", "Escape", escape),
+        Command(
+            "Cancel tracing, close message, end spotlight, leave full screen, leave the lecture",
+            "Escape",
+            escape,
+        ),
     ]
 
 
-def view_commands(window: QWidget, central: CentralWidget, look: Look, colouring: Colouring) -> list[Command]:
+def view_commands(
+    window: QWidget,
+    central: CentralWidget,
+    look: Look,
+    colouring: Colouring,
+    toggle_layout: Callable[[], object],
+) -> list[Command]:
     """Return what changes how things are shown; `window` is what fills the screen."""
     bar = central.toolbar
     return [
         Command("Full screen", "F11", partial(_toggle_full_screen, window), window.isFullScreen),
+        Command("Lecture layout", "F5", toggle_layout, lambda: central.layout_choice == "lecture"),
         Command("Right column", "Ctrl+R", central.toggle_side, lambda: not central.side.isHidden()),
         Command("Bar at the top", "Ctrl+B", central.toggle_bar, lambda: not bar.isHidden()),
         Command("Menu", "F10", bar.menu.showMenu),

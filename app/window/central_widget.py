@@ -2,55 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QSplitter, QVBoxLayout, QWidget
 
 from ...kernels.scenarios.catalogue import groups
 from ...tracer.measure.recorded_outcomes import Spread
+from ..control.measured_job import MeasuredTimes
 from ..control.seed_jobs import SeedJobs, key_of
 from ..control.stage import Stage
 from ..control.type_inference_job import TypeInferenceJob
-from ..model.bookmark import PictureChoice, SideChoice
+from ..model.bookmark import LayoutChoice, PictureChoice, SideChoice
 from ..model.playhead import Playhead
 from ..model.session import Session, launch_name
 from ..model.setup_edits import differences
+from ..model.spotlight import Lit, lit_of
 from ..views.memory.view_data import COLOUR_BY
 from ..views.timeline.view import TimelineView
-from ..widgets.controls import Themed
+from ..widgets.controls import UNBOUND, Themed
 from ..widgets.notice import News, Notice
 from ..widgets.theme import Theme
-from .pane_alignment import align_colour_scales, align_counters, align_headings, align_matrices
+from .pane_alignment import align_colour_scales, align_counters, align_headings, align_matrices, align_times
+from .panels.caption import CaptionBar
 from .panels.pane import Pane
 from .panels.side import SidePanel
 from .panels.transport import Transport
 from .toolbar.toolbar import PANE_NAMES, Toolbar
 
+if TYPE_CHECKING:
+    from ..charts.nearest_measured import MeasuredTime
+    from .panels.chart_panel import ChartPanel
+
 # Pixels at the normal text size below which there is too little room for everything.
-LOW, LOWER, LOWEST, NARROW = 860, 660, 390, 1000
+LOW, LOWER, CRAMPED, LOWEST, NARROW = 860, 660, 440, 390, 1000
+SIDE = 0.8  # of the text size of the pictures in a lecture, that of the right column
+LECTURE_HEIGHT = 720  # pixels of a window at whose size a lecture's pictures have letters of the normal size
 
 
 class CentralWidget(QWidget):
     """Everything that the window holds. It shows what it is given and asks the stage for what the user wants.
 
-    cancelled: the tracing shall end.
+    cancelled: the tracing shall end. timings_asked: (Choice, path of a measurement) of what shall be seen there.
     """
 
     cancelled = Signal()
+    timings_asked = Signal(object, str)
 
     def __init__(self, playhead: Playhead, stage: Stage, theme: Theme) -> None:
         super().__init__()
         self.stage, self.theme, self.colour = stage, theme, "auto"
         self.side_wanted: SideChoice = "auto"
         self.picture: PictureChoice = "auto"
+        self.layout_choice: LayoutChoice = "ordinary"
+        self.zoom: tuple[str, ...] = ()
+        self._keeps_verdicts = False  # says in no pane how its launch ended, while a lecture asks
+        self._side_theme: Theme | None = None
+        self.chart = ""  # what is drawn in place of the panes, in the words of `parse_choice`
+        self.chart_panel: ChartPanel | None = None  # made when it is first wanted
+        self._ordinary: tuple[bytes, ...] = (
+            b"",
+            b"",
+        )  # how the user has shared the room, while the layout is a lecture's
+        self._bar_wanted = {
+            "ordinary": True,
+            "lecture": False,
+        }  # by layout, whether the bar at the top is there
+        self.spotlight: tuple[str, ...] = ()
+        self._lit: tuple[object, tuple[Lit | None, ...]] = ((), ())
+        self._later: set[str] | None = None  # what is done at the end of `at_once`, None outside
+        self._in_bar: object = None  # what the bar at the top shows
+        self._times_of: object = None  # what the times in the heads of the panes are of
         self.panes: list[Pane] = []
         self.timelines: list[TimelineView] = []
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
         self.side, self.transport = SidePanel(theme), Transport(playhead, theme)
+        self.caption = CaptionBar(theme)
         self.spreads, self.types = SeedJobs(stage.jobs, self), TypeInferenceJob(self)
+        self.measured = MeasuredTimes(self)
+        self.measured.found.connect(self._show_times)
         self.spreads.progressed.connect(self._show_spread)
         self.types.found.connect(self.side.show_findings)
         stage.jobs.examined.connect(self._show_findings)
@@ -66,10 +101,13 @@ class CentralWidget(QWidget):
         self.down.addWidget(self._build_foot())
         self.down.setStretchFactor(0, 1)
         self.foot_moved = False  # whether the user has chosen another height than the foot's own
+        self.width_moved = False  # and other widths than the usual ones
         self.down.splitterMoved.connect(self._keep_height)
+        self.across.splitterMoved.connect(self._keep_width)
         for splitter in (self.across, self.down):
             splitter.setChildrenCollapsible(False)
         self.body = QVBoxLayout()
+        self.body.addWidget(self.caption)
         self.body.addWidget(self.notice)
         self.body.addWidget(self.down, 1)
         column = QVBoxLayout(self)
@@ -80,36 +118,37 @@ class CentralWidget(QWidget):
         self.notice.news = News(self.theme, self, self.foot)
 
     def splitter_states(self) -> tuple[bytes, ...]:
-        """Return how the user has shared the room, in Qt's own bytes."""
-        return tuple(bytes(splitter.saveState().data()) for splitter in (self.across, self.down))
+        """Return how the user has shared the room of the ordinary layout, in Qt's own bytes; b"" where Qt has."""
+        across, down = (bytes(splitter.saveState().data()) for splitter in (self.across, self.down))
+        lecture = self.layout_choice == "lecture"
+        return self._ordinary if lecture else (across * self.width_moved, down * self.foot_moved)
 
     def restore_splitters(self, states: Sequence[bytes]) -> None:
         """Share the room as `splitter_states` says."""
         for splitter, state in zip((self.across, self.down), states, strict=False):
             splitter.restoreState(QByteArray(state))
-            self.foot_moved = True
+        self.width_moved, self.foot_moved = (*map(bool, states), False, False)[:2]
 
     def _keep_height(self) -> None:
         self.foot_moved = True
+
+    def _keep_width(self) -> None:
+        self.width_moved = True
 
     def _build_foot(self) -> QFrame:
         self.foot = QFrame()
         self.foot.setObjectName("panel")
         self.foot_column = QVBoxLayout(self.foot)
+        self.rows = QBoxLayout(QBoxLayout.Direction.TopToBottom)  # the timelines
+        self.foot_column.addLayout(self.rows, 1)
         self.foot_column.addWidget(self.transport)
         return self.foot
 
     def set_theme(self, theme: Theme) -> None:
         """Hand colours and text size to every part."""
         self.theme = theme
-        gap = theme.px(10)
-        self.body.setContentsMargins(gap, gap, gap, gap)
-        self.body.setSpacing(gap)
-        self.foot_column.setContentsMargins(1, theme.px(6), 1, 1)
-        self.foot_column.setSpacing(theme.px(4))
-        for splitter in (self.across, self.down):
-            splitter.setHandleWidth(gap)
-        parts: list[Themed] = [self.toolbar, self.notice, self.side, self.transport]
+        parts: list[Themed] = [self.toolbar, self.caption, self.notice, self.transport]
+        parts += [self.chart_panel] if self.chart_panel else []
         for part in (*parts, *self.panes, *self.timelines):
             part.set_theme(theme)
         self.toolbar.speak(self.theme)
@@ -125,45 +164,176 @@ class CentralWidget(QWidget):
         hint = super().minimumSizeHint()
         return QSize(hint.width(), min(hint.height(), self.theme.px(390)))
 
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Show all that changes inside at the end, once."""
+        outer, self._later = self._later, set()
+        try:
+            yield
+        finally:
+            later, self._later = self._later, outer
+            if "setups" in later:
+                self.show_setups()
+            elif "arrange" in later:
+                self.arrange()
+            if "draw" in later:
+                self.draw()
+
+    def _is_later(self, what: str) -> bool:
+        """Return whether something is to be done at the end of `at_once`, and take note of it."""
+        if self._later is not None:
+            self._later.add(what)
+        return self._later is not None
+
     def arrange(self) -> None:
         """Leave out what can be missed most where the window is low or narrow, and put it back where it is not.
 
-        Low: the room that timelines ask for. Lower: the timeline of the pane that is not in focus; lowest: that
-        one too. Narrow: the right column, unless the user wants it.
+        Low: the room that timelines ask for. Lower: the timeline of the pane that is not in focus; cramped: the space
+        between the parts; lowest: that timeline too. Narrow: the right column, unless the user wants it.
         """
+        if self._is_later("arrange"):
+            return
         height, width = self.height() / self.theme.scale, self.width() / self.theme.scale
+        self._set_gaps()
         for i, timeline in enumerate(self.timelines):
-            timeline.setVisible(height >= LOWER or (height >= LOWEST and i == self.stage.focus))
-        self.toolbar.fit(self.width())
-        wanted = self.side_wanted == "auto" and width >= NARROW
+            enough = height >= (LOWER if self.layout_choice == "ordinary" else LOWEST)
+            timeline.setVisible(enough or (height >= LOWEST and i == self.stage.focus))
+        self.toolbar.setVisible(self._bar_wanted[self.layout_choice])
+        if not self.toolbar.isHidden():
+            self.toolbar.fit(self.width())
+        self.caption.fit(self.size())
+        if self.chart_panel:
+            self.chart_panel.show_layout(self.layout_choice, self.height())
+        for pane in self.panes:
+            pane.show_layout(self.layout_choice, self._picture_scale())
+        side = replace(self.theme, scale=max(self.theme.scale, SIDE * self._picture_scale()))
+        if side != self._side_theme:
+            self._side_theme = side
+            self.side.set_theme(side)
+        wanted = self.side_wanted == "auto" and width >= NARROW and self.layout_choice == "ordinary"
         self.side.setVisible(wanted or self.side_wanted == "shown")
-        self._share_height(height < LOW)
-
-    def _share_height(self, low: bool) -> None:
-        """Give the foot the height that its rows take at this width, which a splitter does not ask for."""
+        if not self.width_moved:
+            self.share_width()
         shown = [timeline for timeline in self.timelines if not timeline.isHidden()]
-        margins, gap = self.foot_column.contentsMargins(), self.foot_column.spacing()
-        inside = self.width() - 2 * self.theme.px(10) - margins.left() - margins.right()
-        fixed = (
-            self.transport.heightForWidth(inside) + gap * len(shown) + margins.top() + margins.bottom() + 2
-        )
+        if self.layout_choice == "lecture":
+            self._share_lecture_height(shown)
+        else:
+            self._share_height(shown, height < LOW)
+
+    def _picture_scale(self) -> float:
+        """Return the least text size of the pictures: in a lecture it follows the size of the window."""
+        size = min(self.height(), self.width() * 9 / 16) / LECTURE_HEIGHT
+        return round(size, 1) if self.layout_choice == "lecture" else 0.0
+
+    def _set_gaps(self) -> None:
+        """Leave the usual space between the parts, or little for a lecture and where the window is lowest."""
+        lecture = self.layout_choice == "lecture"
+        tight = lecture or self.height() < self.theme.px(CRAMPED)
+        gap = self.theme.px(4 if tight else 10)
+        self.body.setContentsMargins(gap, gap, gap, gap)
+        self.body.setSpacing(gap)
+        self.foot_column.setContentsMargins(1, self.theme.px(2 if tight else 6), 1, 1)
+        self.foot_column.setSpacing(self.theme.px(0 if tight else 4))
+        self.rows.setSpacing(self.foot_column.spacing())
+        for splitter in (self.across, self.down):
+            splitter.setHandleWidth(gap)
+        for timeline in self.timelines:
+            timeline.set_slim(tight)
+        self.transport.set_slim(lecture)
+
+    def _share_height(self, shown: Sequence[TimelineView], low: bool) -> None:
+        """Give the foot the height that its rows take at this width, which a splitter does not ask for.
+
+        What the timelines do not need is the pictures'; the user may give them more, up to what they can use.
+        """
+        fixed = self._beside_timelines() + self.rows.spacing() * max(0, len(shown) - 1)
         minimum = fixed + sum(timeline.minimumSizeHint().height() for timeline in shown)
         usual = fixed + sum(timeline.sizeHint().height() for timeline in shown)
         for timeline in shown:  # of what there is, each gets its share of what all ask for
-            self.foot_column.setStretchFactor(timeline, timeline.sizeHint().height())
+            self.rows.setStretchFactor(timeline, timeline.sizeHint().height())
+        self.foot.setMaximumHeight(UNBOUND)
         self.foot.setMinimumHeight(minimum)
+        self.foot.setMaximumHeight(max(usual, fixed + sum(timeline.largest_height() for timeline in shown)))
         if not self.foot_moved:
             foot = (minimum + usual) // 2 if low else usual
             self.down.setSizes([max(self.down.height() - foot, 1), foot])
 
+    def _share_lecture_height(self, shown: Sequence[TimelineView]) -> None:
+        """Give the foot no more than its rows need, the timelines beside each other."""
+        foot = self._beside_timelines() + max((t.sizeHint().height() for t in shown), default=0)
+        for timeline in shown:
+            self.rows.setStretchFactor(timeline, 1)
+        self.foot.setFixedHeight(foot)
+        self.down.setSizes([max(self.down.height() - foot, 1), foot])
+
+    def _beside_timelines(self) -> int:
+        """Return the height of all in the foot but the timelines."""
+        margins, gap = self.foot_column.contentsMargins(), self.foot_column.spacing()
+        inside = self.width() - 2 * self.body.spacing() - margins.left() - margins.right()
+        return self.transport.heightForWidth(inside) + gap + margins.top() + margins.bottom() + 2
+
+    def show_chart(self, text: str) -> None:
+        """Draw a chart of measured times in place of panes and timelines, "" for these; say why where it can't be.
+
+        text: in the words of `parse_choice`.
+        """
+        if text == self.chart:
+            return
+        if self.chart_panel is None and text:
+            from .panels.chart_panel import ChartPanel  # what it needs is not loaded before
+
+            self.chart_panel = ChartPanel(self.theme)
+            self.chart_panel.closed.connect(lambda: self.show_chart(""))
+            self.body.addWidget(self.chart_panel, 1)
+        self.chart = ""
+        if self.chart_panel and text:
+            try:
+                self.chart_panel.show_text(text)
+                self.chart = text
+            except ValueError as error:
+                self.notice.error(str(error))
+        self.down.setVisible(not self.chart)
+        if self.chart_panel:
+            self.chart_panel.setVisible(bool(self.chart))
+        self.arrange()
+
     def toggle_bar(self) -> None:
-        """Hide the bar at the top, for a lecture, or show it."""
-        self.toolbar.setVisible(self.toolbar.isHidden())
+        """Hide the bar at the top, or show it, in the layout that is shown."""
+        self._bar_wanted[self.layout_choice] = self.toolbar.isHidden()
+        self.arrange()
 
     def toggle_side(self) -> None:
         """Show the right column, or hide it."""
-        self.side_wanted = "shown" if self.side.isHidden() else "hidden"
+        hidden: SideChoice = "hidden" if self.layout_choice == "ordinary" else "auto"
+        self.side_wanted = "shown" if self.side.isHidden() else hidden
         self.arrange()
+
+    def show_layout(self, choice: LayoutChoice) -> None:
+        """Share the room as usual, or for a lecture: then the pictures of memory take what there is."""
+        if choice == self.layout_choice:
+            return
+        if choice == "lecture":
+            self._ordinary = self.splitter_states()
+            self.width_moved = False
+        self.layout_choice = choice
+        lecture = choice == "lecture"
+        down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self.rows.setDirection(right if lecture else down)
+        self.arrange()
+        if not lecture:
+            self.restore_splitters(self._ordinary)
+        self.draw()
+
+    def toggle_layout(self) -> None:
+        """Turn to the layout of a lecture, or back."""
+        self.show_layout("lecture" if self.layout_choice == "ordinary" else "ordinary")
+
+    def show_zoom(self, names: tuple[str, ...]) -> None:
+        """Show the buffers of these names alone in the pictures of memory, as far as a pane has them; all for ()."""
+        self.zoom = names
+        for pane in self.panes:
+            pane.memory.only = names
+        self.draw()
 
     def show_tab(self, name: str) -> None:
         """Show a tab of the right column, and the column."""
@@ -180,6 +350,12 @@ class CentralWidget(QWidget):
         while len(self.panes) < count:
             self._add_pane(len(self.panes))
 
+    def keep_verdicts(self, keep: bool) -> None:
+        """Say in no pane how its launch ended, while a lecture asks, or say it again."""
+        self._keeps_verdicts = keep
+        for pane in self.panes:
+            pane.heading.keep_verdict(keep)
+
     def _add_pane(self, i: int) -> None:
         pane, timeline, stage = Pane(PANE_NAMES[i], self.theme), TimelineView(self.theme), self.stage
         for view in (*pane.views, timeline):
@@ -189,16 +365,17 @@ class CentralWidget(QWidget):
         timeline.x_range_changed.connect(lambda first, last: self._link_ranges(i, first, last))
         pane.cancelled.connect(self.cancelled)
         pane.heading.fitted.connect(lambda: align_headings(self.panes))
+        pane.heading.chart_asked.connect(lambda: self._ask_timings(i))
         pane.picture_asked.connect(self.show_picture)
         pane.show_picture(self.picture)
         pane.set_theme(self.theme)
-        pane.memory.colour_by = self.colour
+        pane.heading.keep_verdict(self._keeps_verdicts)
+        pane.memory.colour_by, pane.memory.only = self.colour, self.zoom
         self.panes.append(pane)
         self.timelines.append(timeline)
         align_headings(self.panes)
         self.across.insertWidget(i, pane)
-        self.foot_column.insertWidget(i, timeline, 1)  # what is left over is theirs
-        self.share_width()
+        self.rows.insertWidget(i, timeline, 1)  # what is left over is theirs
         self.arrange()
 
     def _link_ranges(self, i: int, first: float, last: float) -> None:
@@ -217,10 +394,14 @@ class CentralWidget(QWidget):
 
     def share_width(self) -> None:
         """Give the panes three parts of the width each and the right column two."""
-        for i in range(self.across.count()):
-            self.across.setStretchFactor(i, 3 if i < len(self.panes) else 2)
+        parts = [self.across.widget(i) for i in range(self.across.count())]
+        shares = [
+            3 if part in self.panes else 2 if part is self.side else 0 for part in parts
+        ]  # 0: it goes soon
+        for i, share in enumerate(shares):
+            self.across.setStretchFactor(i, share)
         width = max(self.across.width(), 1000)
-        self.across.setSizes([3 * width] * len(self.panes) + [2 * width])
+        self.across.setSizes([share * width for share in shares])
 
     def load(self, i: int, session: Session | None) -> None:
         """Show a pane's session, or again the one before where there is no new one; `show_setups` comes next."""
@@ -235,6 +416,25 @@ class CentralWidget(QWidget):
         self.side.compare(known)
         self.transport.serve(known)
         self._want_spreads()
+        self.measured.want()
+
+    def _show_times(self) -> None:
+        """Say in each pane what its kernel was measured to take, now or once that is read, unless it is said."""
+        said = self.stage.setups, *((pane, pane.session) for pane in self.panes), self.measured.sources
+        if said != self._times_of:
+            self._times_of = said
+            align_times(self.panes, self._times() if self.measured.sources is not None else None)
+
+    def _times(self) -> list[MeasuredTime | None]:
+        return self.measured.of_panes(self.stage.setups, [pane.session for pane in self.panes])
+
+    def _ask_timings(self, i: int) -> None:
+        """Ask for the chart of what a pane was measured to take."""
+        from ..charts.nearest_measured import chart_of  # the window starts without it
+
+        times = self._times()
+        if (time := times[i]) is not None:
+            self.timings_asked.emit(chart_of(times, time), str(time.measured.source.path))
 
     def _show_findings(self, session: Session) -> None:
         """Show the findings of a session, now that they are known, and ask for those that come later."""
@@ -292,13 +492,23 @@ class CentralWidget(QWidget):
 
     def show_setups(self) -> None:
         """Show in bar and transport what the panes run and how they are linked."""
+        if self._is_later("setups"):
+            return
         stage = self.stage
         if stage.setups:
-            self.toolbar.show_setups(stage.setups, stage.focus, self.toolbar.shared, self._file_names())
-            self.toolbar.speak(self.theme)
+            self._show_in_bar()
             self._show_differences()
         self.transport.show_link(stage.link_mode, len(self.panes) > 1)
+        self._show_times()
         self.arrange()
+
+    def _show_in_bar(self) -> None:
+        """Show in the bar at the top what the panes run, unless it does already."""
+        shown = self.stage.setups, self.stage.focus, self.toolbar.shared, self._file_names()
+        if shown != self._in_bar:
+            self._in_bar = shown
+            self.toolbar.show_setups(*shown)
+            self.toolbar.speak(self.theme)
 
     def toggle_link(self) -> None:
         """Link the panes the other way."""
@@ -319,9 +529,28 @@ class CentralWidget(QWidget):
             pane.heading.set_apart(text)
             timeline.set_apart(self.theme.say(text))
 
+    def show_spotlight(self, names: tuple[str, ...]) -> None:
+        """Let what has these names stand out while the rest dims; () dims nothing. What they mean is said by `draw`."""
+        self.spotlight = names
+
+    def _spread_spotlight(self) -> None:
+        """Tell every view what stands out of the sessions that are shown."""
+        shown = [pane.session for pane in self.panes]
+        key = self.spotlight, tuple(shown)
+        if self._lit[0] != key:
+            self._lit = key, lit_of(self.spotlight, shown)
+        for pane, timeline, lit in zip(self.panes, self.timelines, self._lit[1], strict=True):
+            pane.set_spotlight(lit)
+            timeline.set_spotlight(lit)
+        if self.stage.focus < len(self.panes):
+            self.side.set_spotlight(self._lit[1][self.stage.focus])
+
     def draw(self) -> None:
         """Draw the moment in every view that can be seen."""
+        if self._is_later("draw"):
+            return
         stage = self.stage
+        self._spread_spotlight()
         align_colour_scales(self.panes, stage.selections)
         align_matrices(self.panes)
         align_counters(self.panes)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QWidget
 
 from ... import __version__
 from ..widgets.plain_text import RichLabel, markup
+from ..widgets.reading_dialog import show_to_read
 from ..widgets.theme import Theme
 
 ABOUT = """<h2>Tilescope {version}</h2>
@@ -39,23 +40,4 @@ def show_about(parent: QWidget, theme: Theme) -> None:
 
 
 def _show(parent: QWidget, theme: Theme, title: str, html: str) -> None:
-    for shown in parent.findChildren(QDialog, title, Qt.FindChildOption.FindDirectChildrenOnly):
-        shown.close()  # which ends it too
-    dialog = QDialog(parent)
-    dialog.setObjectName(title)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setWindowTitle(title)
-    text = RichLabel(html)
-    text.setWordWrap(True)
-    text.setMargin(theme.px(12))
-    area = QScrollArea()
-    area.setWidget(text)
-    area.setWidgetResizable(True)
-    area.setFrameShape(QScrollArea.Shape.NoFrame)
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-    buttons.rejected.connect(dialog.close)
-    column = QVBoxLayout(dialog)
-    column.addWidget(area)
-    column.addWidget(buttons)
-    dialog.resize(theme.px(560), min(theme.px(680), parent.height()))
-    dialog.show()
+    show_to_read(parent, theme, title, RichLabel(html), QSize(560, 680))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
@@ -20,10 +21,9 @@ from ..model.session import Session
 from ..model.settings import Settings, StoredSettings
 from ..model.visible_text import visible
 from ..widgets.appearance import Look
+from ..widgets.command import LINE, Command, Commands
 from ..widgets.theme import Theme
 from .actions import (
-    Command,
-    Commands,
     Menu,
     file_commands,
     go_commands,
@@ -37,9 +37,17 @@ from .central_widget import CentralWidget
 from .colouring import Colouring
 from .dialogs import show_about, show_keys
 from .launch_questions import LaunchQuestions
-from .open_save import FileOperations, usable_paths
+from .lecture.commands import allow, lecture_commands, offer_lectures
+from .lecture.lectures import Lectures, Places
+from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
 from .toolbar.toolbar import PANE_NAMES
+from .writing.desk import WritingDesk
 
+if TYPE_CHECKING:
+    from ..charts.choice import Choice
+    from .presenter.presenting import Presenting
+
+PRESENTER = "Presenter's window"
 FRAME_INTERVAL = 16  # milliseconds between two frames
 DEFAULT_SIZE = QSize(1600, 900)
 
@@ -63,7 +71,20 @@ class MainWindow(QMainWindow):
         self.questions = LaunchQuestions(
             self.stage, self.notice, self.change_setups, lambda: self.central.show_tab("source")
         )
+        self._timings: QWidget | None = None  # their window, once it was asked for
         self.colouring = Colouring(self.stage, self.central, self.draw)
+        central = self.central
+        self.lectures = Lectures(
+            Places(self, central, central.foot, central.caption, self.notice, central.show_layout),
+            self.stage,
+            self.look,
+            self.stored_settings,
+            self.bookmark,
+            self.show_bookmark,
+        )
+        self.lectures.asking.connect(central.keep_verdicts)
+        self.presenting: Presenting | None = None  # made when it is first asked for
+        self.desk = WritingDesk(self, self.lectures, self.stage, self._screen, self.files.launch_of)
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)
         self.setCentralWidget(self.central)
@@ -80,10 +101,15 @@ class MainWindow(QMainWindow):
     def all_commands(self) -> Commands:
         """Return every command of the window."""
         return {
-            "File": file_commands(self.files, self.close),
+            "File": file_commands(self.files, self.leave),
             "Play": play_commands(self.playhead, self.stage, self.central),
             "Go": go_commands(self.travel, self.stage, self.central, self._show_timings, self.escape),
-            "View": view_commands(self, self.central, self.look, self.colouring),
+            "Lectures": [
+                *lecture_commands(self.lectures),
+                *self._presenter_commands(),
+                *self.desk.commands(),
+            ],
+            "View": view_commands(self, self.central, self.look, self.colouring, self._toggle_layout),
             "Help": [
                 Command("Keys", "F1", lambda: show_keys(self, self.theme, keys(self.all_commands()))),
                 Command("About Tilescope", "", lambda: show_about(self, self.theme)),
@@ -94,13 +120,54 @@ class MainWindow(QMainWindow):
         self.menu = Menu(self, self.all_commands())
         self.commands = self.menu.entries
         offer_recent(self.menu.parts["File"], self.files)
+        offer_lectures(self.menu.parts["Lectures"], self.lectures)
+        allow(self.menu.entries, self.lectures)
+        self.desk.allow(self.menu.entries)
         offer_text_size(self.menu.parts["View"], self.look)
         self.toolbar.menu.setMenu(self.menu)
 
-    def _show_timings(self) -> None:
+    def _toggle_layout(self) -> None:
+        """Show a lecture on the whole screen, or no longer so; without one, turn to its layout, or back."""
+        if not self.lectures.show_full():
+            self.central.toggle_layout()
+
+    def _show_timings(self, choice: Choice | None = None, measurement: str = "") -> None:
+        """Show the timings, with this chart of a measurement where one is named."""
         from ..timings.window import show_timings  # what it needs is not loaded before
 
-        show_timings(self, self.look)
+        timings = show_timings(self, self.look)
+        if timings is not self._timings:
+            self._timings = timings
+            timings.job.saved.connect(self.central.measured.renew)
+        if choice is not None:
+            timings.show_measured(choice, measurement)
+
+    def _presenter_commands(self) -> list[Command]:
+        return [LINE, Command(PRESENTER, "F7", self.toggle_presenter)]
+
+    def toggle_presenter(self) -> None:
+        """Go to the presenter's window, or from there to this one."""
+        if self.presenting is None:
+            from .lecture.step_picture import StepPictures  # what they need is not loaded before
+            from .presenter.presenting import Presenting
+
+            self.presenting = Presenting(
+                self, self.lectures.player, self.look, lambda: StepPictures(self.stage.jobs, self._made_for_pictures),
+                self.all_commands, self.bookmark, self.leave,
+            )  # fmt: skip
+        self.presenting.toggle()
+
+    def _made_for_pictures(self, jobs: SessionJobs) -> MainWindow:
+        """Return another window, which knows what this one has read."""
+        made = MainWindow(jobs)
+        made.central.measured.sources = self.central.measured.sources
+        return made
+
+    def leave(self) -> None:
+        """Close this window and the presenter's."""
+        if self.presenting is not None:
+            self.presenting.end()
+        self.close()
 
     def _connect(self) -> None:
         stage, toolbar, transport = self.stage, self.toolbar, self.central.transport
@@ -111,6 +178,7 @@ class MainWindow(QMainWindow):
         stage.problem.connect(self.notice.error)
         stage.focus_changed.connect(self.central.show_setups)
         self.central.cancelled.connect(self.escape)
+        self.central.timings_asked.connect(self._show_timings)
         self.playhead.changed.connect(self._tick)
         self.look.changed.connect(self._set_theme)
         application = QApplication.instance()
@@ -142,12 +210,14 @@ class MainWindow(QMainWindow):
     def _set_theme(self, theme: Theme) -> None:
         self.setFont(theme.font())
         self.central.set_theme(theme)
+        self.desk.set_theme(theme)
         self.menu.speak(theme.say)
         self._refresh()
 
     def _load(self, i: int) -> None:
         session = self.stage.sessions[i]
-        if session is not None and session is not self.central.panes[i].session:
+        is_new = session is not None and session is not self.central.panes[i].session
+        if is_new and session is not None and self.lectures.player.lecture is None:
             self.questions.offer_all(i, session.trace)
             self.files.note_opened(self.stage.setups[i].file)
         self.central.load(i, session)
@@ -183,22 +253,32 @@ class MainWindow(QMainWindow):
             side=self.central.side_wanted,
             colour_by=self.central.colour,
             picture=self.central.picture,
+            layout=self.central.layout_choice,
+            zoom=self.central.zoom,
+            chart=self.central.chart,
+            spotlight=self.central.spotlight,
             **self.look.bookmark_fields(),
         )
+
+    def _screen(self) -> Bookmark:
+        """Return the bookmark, with the right column as it is to be seen."""
+        return msgspec.structs.replace(self.bookmark(), side="hidden" if self.side.isHidden() else "shown")
 
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
         """Look as the bookmark says; return False, with the reason shown, where a setup in it cannot be run."""
         stage, moment, setups = self.stage, mark.moment, mark.panes[: len(PANE_NAMES)]
         if not setups:
             return False
-        self._take_over(mark)
-        self.colouring.keep()
-        self.central.make_panes(len(setups))
         first = start or (at_first_load if moment is None else lambda _: moment)
-        shown = stage.show(setups, mark.selections, first)
-        self.central.make_panes(len(stage.setups))
-        stage.set_focus(min(mark.focus, len(stage.setups) - 1))
-        self.central.show_setups()
+        with self.central.at_once():
+            self._take_over(mark)
+            self.colouring.keep()
+            self.central.make_panes(len(setups))
+            shown = stage.show(setups, mark.selections, first)
+            self.central.make_panes(len(stage.setups))
+            stage.set_focus(min(mark.focus, len(stage.setups) - 1))
+            self.central.show_setups()
+            self.draw()
         return shown
 
     def _take_over(self, mark: Bookmark) -> None:
@@ -211,7 +291,11 @@ class MainWindow(QMainWindow):
         self.side.show_tab(mark.tab)
         self.central.side_wanted = mark.side
         self.central.colour_by(mark.colour_by)
+        self.central.show_spotlight(mark.spotlight)
         self.central.show_picture(mark.picture)
+        self.central.show_layout(mark.layout)
+        self.central.show_zoom(mark.zoom)
+        self.central.show_chart(mark.chart)
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
         """Run other setups in place of these; Back returns here."""
@@ -225,6 +309,7 @@ class MainWindow(QMainWindow):
         if not stage.show(setups, here.selections, as_before(stage)):
             self.central.make_panes(before)
             return
+        self.central.show_chart("")
         if here.panes:
             self.history.leave(here)
         self.central.show_setups()
@@ -235,10 +320,13 @@ class MainWindow(QMainWindow):
         mark = self.history.back(here) if direction < 0 else self.history.forward(here)
         if mark is not None:
             self.questions.forget()
-            self.show_bookmark(msgspec.structs.replace(mark, **self.look.bookmark_fields()))
+            look = self.look.bookmark_fields() | {"layout": here.layout}
+            self.show_bookmark(msgspec.structs.replace(mark, **look))
 
     def escape(self) -> None:
-        """Cancel the tracing, else close the message, else leave the full screen."""
+        """Cancel the tracing, else close the message, else end the spotlight, else leave the full screen."""
+        if self.lectures.escape_first():
+            return
         if self.files.end_program():
             self.notice.inform("The program was ended.")
         elif self.stage.cancel():
@@ -247,6 +335,13 @@ class MainWindow(QMainWindow):
         elif self.notice.is_shown():
             self.toolbar.restore()
             self.notice.clear()
+        elif self.lectures.escape_last():
+            return
+        elif self.central.spotlight:
+            self.central.show_spotlight(())
+            self.draw()
+        elif self.central.chart:
+            self.central.show_chart("")
         elif self.isFullScreen():
             self.showNormal()
 
@@ -269,18 +364,30 @@ class MainWindow(QMainWindow):
         """Open what was dropped."""
         for path in usable_paths(event.mimeData())[:1]:
             event.acceptProposedAction()
-            self.files.take_dropped(path)
+            if path.lower().endswith(LECTURE_SUFFIX):
+                self.lectures.open(Path(path))
+            else:
+                self.files.take_dropped(path)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Remember how the window looks, and end what runs."""
+        """Remember how the window looks, and end what runs; a lecture in no file is asked about.
+
+        While the speaker goes on presenting it is only hidden.
+        """
+        hidden = self.presenting is not None and self.presenting.keeps_lecture()
+        if hidden or not self.desk.may_close():
+            event.ignore()
+            return
         self._frames.stop()
         self.playhead.pause()
         self.stage.cancel()
         self.files.close()
         self._remember()
         self.stage.jobs.close()
+        self.lectures.close()
         self.central.spreads.close()
         self.central.types.close()
+        self.central.measured.close()
         event.accept()
 
     def restore(self) -> None:
@@ -305,8 +412,13 @@ class MainWindow(QMainWindow):
 
     def _lasting(self) -> Bookmark:
         """Return the bookmark, without panes where they show traces that cannot be opened again."""
-        mark, sessions = self.bookmark(), self.stage.sessions
-        files = [(setup.file, s) for setup, s in zip(mark.panes, sessions, strict=True) if setup.file]
-        if any(session is None or self.files.is_temporary(file) for file, session in files):
+        before, mark, shown = self.lectures.player.before, self.bookmark(), self.stage.sessions
+        if before is not None:  # a lecture is presented, which is opened anew by hand
+            mark = msgspec.structs.replace(before, **self.look.bookmark_fields())
+            shown = []
+        missing = any(
+            setup.file and session is None for setup, session in zip(mark.panes, shown, strict=False)
+        )
+        if missing or any(self.files.is_temporary(setup.file) for setup in mark.panes if setup.file):
             return msgspec.structs.replace(mark, panes=(), selections=(), moment=None, focus=0)
         return mark

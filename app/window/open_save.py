@@ -10,9 +10,11 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from ...tracer.storage.folders import home_folder
 from ...tracer.storage.trace_file import TraceFileError, save
 from ..control.program_job import UserProgram
 from ..control.stage import Stage
+from ..lecture.changes import ProgramLaunch
 from ..model.bookmark import Setup
 from ..model.session import launch_name
 from ..model.settings import StoredSettings
@@ -22,7 +24,8 @@ from .toolbar.toolbar import Toolbar
 
 TRACES = "Traces (*.npz)"
 MAX_ANSWERS = 6  # launches that a question offers
-DROP_SUFFIXES = (".npz", ".npy", ".py")
+LECTURE_SUFFIX = ".md"
+DROP_SUFFIXES = (".npz", ".npy", ".py", LECTURE_SUFFIX)
 
 
 class FileOperations:
@@ -71,6 +74,13 @@ class FileOperations:
     def is_temporary(self, path: str) -> bool:
         """Return whether a trace is one that is removed when the window closes."""
         return self.program is not None and self.program.owns(path)
+
+    def launch_of(self, path: str) -> ProgramLaunch | None:
+        """Return the launch of the user's program that a trace is of, its file absolute; None for another trace."""
+        number = Path(path).name.partition("-")[0]
+        if self.program is None or not path or not self.program.owns(path) or not number.isdigit():
+            return None
+        return ProgramLaunch(str(self.program.path), int(number) + 1)
 
     def save_trace(self) -> None:
         """Ask for a name and save the trace of the pane in focus."""
@@ -193,10 +203,10 @@ class FileOperations:
     def _folder(self) -> str:
         """Return the folder in which dialogs begin."""
         recent = self.recent()
-        return str(Path(recent[0]).parent) if recent else str(Path.home())
+        return str(Path(recent[0]).parent) if recent else str(home_folder())
 
 
 def usable_paths(data: QMimeData) -> list[str]:
-    """Return the paths of dropped files that can be used here: traces, NumPy arrays, programs."""
+    """Return the paths of dropped files that can be used here: traces, NumPy arrays, programs, lectures."""
     paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
     return [path for path in paths if path.lower().endswith(DROP_SUFFIXES)]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..model.session import Selection
 from ..views.memory.picture import Needs
 from .panels.pane import Pane
+
+if TYPE_CHECKING:
+    from ..charts.nearest_measured import MeasuredTime
 
 
 def align_colour_scales(panes: Sequence[Pane], selections: Sequence[Selection]) -> None:
@@ -43,6 +47,18 @@ def align_headings(panes: Sequence[Pane]) -> None:
     brevity = max((pane.heading.needed for pane in panes), default=0)
     for pane in panes:
         pane.heading.set_brevity(brevity)
+
+
+def align_times(panes: Sequence[Pane], times: Sequence[MeasuredTime | None] | None) -> None:
+    """Let every pane say what was measured beside the other one's time, None where nobody knows yet.
+
+    Where one has something to say both keep the room for it.
+    """
+    catalogued = any(pane.session is not None and pane.session.scenario is not None for pane in panes)
+    for i, pane in enumerate(panes):
+        if times is not None:
+            pane.heading.show_times(times[i], next((t for j, t in enumerate(times) if j != i), None))
+        pane.heading.keep_time_room(catalogued)
 
 
 def _together(needs: Sequence[Needs]) -> Needs:

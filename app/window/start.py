@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...tracer.run.worker_client import Worker
@@ -13,13 +14,17 @@ from ...tracer.run.worker_client import Worker
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
+    from ..control.session_jobs import SessionJobs
+    from .main_window import MainWindow
+
 HEARTBEAT = 250  # milliseconds after which Python looks for Ctrl+C in the terminal
 
 
-def run_window(specs: Sequence[str], program: str = "") -> int:
+def run_window(specs: Sequence[str], program: str = "", lecture: Path | None = None) -> int:
     """Open the window on scenarios, on a trace file, or on what it showed last; return when it is closed.
 
-    program: the path of a Python file whose launches are shown, now and whenever it is saved.
+    program: the path of a Python file whose launches are shown, now and whenever it is saved. lecture: a file that is
+    presented.
 
     Raises CatalogueError for a scenario that does not exist or a parameter that it cannot take.
     """
@@ -28,7 +33,7 @@ def run_window(specs: Sequence[str], program: str = "") -> int:
     signal.signal(signal.SIGINT, lambda number, _: interrupted.append(number))
     worker = Worker()
     worker.start()
-    return _run_event_loop(worker, specs, program, interrupted)
+    return _run_event_loop(worker, specs, program, lecture, interrupted)
 
 
 def application() -> QApplication:
@@ -45,7 +50,19 @@ def application() -> QApplication:
     return made
 
 
-def _run_event_loop(worker: Worker, specs: Sequence[str], program: str, interrupted: Sequence[int]) -> int:
+def window_for_pictures(jobs: SessionJobs) -> MainWindow:
+    """Return a window that nobody uses, for `StepPictures`."""
+    from .main_window import MainWindow
+
+    window = MainWindow(jobs)
+    window.central.transport.position.hint = ""
+    window.central.measured.read_now()  # no picture waits for it
+    return window
+
+
+def _run_event_loop(
+    worker: Worker, specs: Sequence[str], program: str, lecture: Path | None, interrupted: Sequence[int]
+) -> int:
     """Show the window until it is closed, with the launches of a program of the user's; return the exit status.
 
     interrupted: not empty any more once the user pressed Ctrl+C in the terminal.
@@ -62,13 +79,15 @@ def _run_event_loop(worker: Worker, specs: Sequence[str], program: str, interrup
     jobs = SessionJobs(worker, TraceCache(folders.cache_folder()))
     window = MainWindow(jobs, folders.config_folder() / "window.json")
     window.restore()
-    if not window.show_bookmark(first_bookmark(specs, window.settings.bookmark)):
+    first = first_bookmark(specs, window.settings.bookmark)
+    presents = lecture is not None and window.lectures.open(lecture, before=first)
+    if not presents and not window.show_bookmark(first):
         window.show_bookmark(first_bookmark((), None))
     window.show()
     if program:
         window.files.run_program(program)
     heartbeat = QTimer(interval=HEARTBEAT)
-    heartbeat.timeout.connect(lambda: window.close() if interrupted else None)
+    heartbeat.timeout.connect(lambda: window.leave() if interrupted else None)
     heartbeat.start()
     status = made.exec()
     if not jobs.close():

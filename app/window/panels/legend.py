@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from ...views.common.drawing import ON_PAPER, is_vector
 from ...widgets.patterns import swatch
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
@@ -33,11 +34,14 @@ class Legend(QWidget):
         self.theme = theme
         self.kinds: tuple[str, ...] = ()
         self.labels: LabelLength = "all"
+        self._widths: dict[LabelLength, int] = {}  # of all of it, by the words that are used
 
     def show_kinds(self, kinds: Sequence[str]) -> None:
         """Say what these kinds look like."""
-        self.kinds = tuple(kinds)
-        self._changed()
+        if tuple(kinds) != self.kinds:
+            self.kinds = tuple(kinds)
+            self._widths.clear()
+            self._changed()
 
     def set_labels(self, labels: LabelLength) -> None:
         """Use so many words."""
@@ -48,6 +52,7 @@ class Legend(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Take colours, text size and words."""
         self.theme = theme
+        self._widths.clear()
         self._changed()
 
     def _changed(self) -> None:
@@ -57,7 +62,9 @@ class Legend(QWidget):
 
     def width_with(self, labels: LabelLength) -> int:
         """Return the width with so many words."""
-        return round(self.items(labels)[1])
+        if labels not in self._widths:
+            self._widths[labels] = round(self.items(labels)[1])
+        return self._widths[labels]
 
     def items(self, labels: LabelLength) -> tuple[list[LegendItem], float]:
         """Return what is drawn with so many words, from left to right, and the width of it all."""
@@ -86,7 +93,8 @@ class Legend(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw squares and words, as sharp as what is drawn on."""
         painter = QPainter(self)
-        side, ratio = self.theme.px(14), painter.deviceTransform().m11()
+        side = self.theme.px(14)
+        ratio = ON_PAPER if is_vector(painter) else painter.deviceTransform().m11()
         painter.setFont(self.theme.font(TEXT))
         for x, kind, text in self.items(self.labels)[0]:
             painter.setPen(self.theme.colour("text" if kind else "muted"))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
-from ...model.bookmark import PictureChoice
+from ...model.bookmark import LayoutChoice, PictureChoice
 from ...model.session import Selection, Session
+from ...model.spotlight import Lit
+from ...views.common.dimming import Veil
 from ...views.common.view import View
 from ...views.counters.numbers import has_conflicts
 from ...views.counters.view import CountersView, TileForm
@@ -19,6 +22,8 @@ from ...widgets.theme import Theme
 from .pane_heading import PaneHeading
 from .progress_overlay import ProgressOverlay
 
+COUNTERS = 0.8  # of the text size of the pictures in a lecture, that of the counters below
+TIMED = 360  # pixels at the normal text size, from which on a pane has room for a measured time
 WIDE = 900  # pixels at the normal text size, from which on a lesson is one line
 
 
@@ -28,6 +33,9 @@ class PaneDetail(NamedTuple):
     lesson: int  # lines
     legend: int  # rows of the legend of cells
     counters: TileForm  # how the counters stand
+
+
+LECTURE = PaneDetail(0, 0, "line")  # the caption says the rest
 
 
 def detail_of(width: float, height: float) -> PaneDetail:
@@ -57,8 +65,12 @@ class Pane(QFrame):
         self.session: Session | None = None
         self.selection = Selection()
         self.picture: PictureChoice = "auto"
+        self.layout_choice: LayoutChoice = "ordinary"
+        self.enlarged = 1.0
         self.conflicts = False  # of the session's requests in banks of shared memory
         self.heading = PaneHeading(theme)
+        self.veil = Veil(self.heading, lambda: self.theme)
+        self.veil.hide()
         self.switch = self.heading.switch
         self.switch.chosen.connect(self.picture_asked)
         self.memory, self.counters = MemoryView(theme), CountersView(theme)
@@ -110,14 +122,29 @@ class Pane(QFrame):
         for view in (self.histogram if self.shows_histogram() else self.memory, self.counters):
             view.render_moment(moment, selection)
 
+    def set_spotlight(self, lit: Lit | None) -> None:
+        """Let this stand out while the rest dims; None dims nothing."""
+        for view in self.views:
+            view.set_spotlight(lit)
+        self.veil.setVisible(lit is not None and lit.dark)
+
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
         self.theme = theme
         self.heading.set_theme(theme)
         self.overlay.set_theme(theme)
-        for view in self.views:
-            view.set_theme(theme)
+        for view, times in ((self.memory, 1.0), (self.histogram, 1.0), (self.counters, COUNTERS)):
+            view.set_theme(replace(theme, scale=max(theme.scale, times * self.enlarged)))
         self.focus_border.update()
+        self._leave_out()
+
+    def show_layout(self, choice: LayoutChoice, scale: float) -> None:
+        """Show as much beside the pictures as this layout has, and write into them at least at this text size."""
+        self.layout_choice = choice
+        self.memory.large = choice == "lecture"
+        if scale != self.enlarged:
+            self.enlarged = scale
+            self.set_theme(self.theme)
         self._leave_out()
 
     def set_focused(self, focused: bool) -> None:
@@ -126,8 +153,9 @@ class Pane(QFrame):
 
     def _leave_out(self) -> None:
         """Leave out what there is no room for."""
-        detail = detail_of(self.width() / self.theme.scale, self.height() / self.theme.scale)
-        self.heading.set_lines(detail.lesson)
+        width, height = self.width() / self.theme.scale, self.height() / self.theme.scale
+        detail = LECTURE if self.layout_choice == "lecture" else detail_of(width, height)
+        self.heading.set_lines(detail.lesson, time=detail is LECTURE or height >= TIMED)
         self.memory.legend = detail.legend
         self.counters.stand(detail.counters)
 

@@ -1,6 +1,8 @@
-"""The head of a pane: title, what tells it from the other pane, how the launch ended, and its lesson."""
+"""The head of a pane: title, what tells it from the other pane, how the launch ended, what it took, its lesson."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
@@ -14,16 +16,24 @@ from ...widgets.icons import icon
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.switch import Switch
 from ...widgets.theme import Theme
+from .measured_line import MeasuredLine
+
+if TYPE_CHECKING:
+    from ...charts.nearest_measured import MeasuredTime
+
+BESIDE = 800  # pixels at the normal text size, from which on the measured time stands beside the title
 
 
 class PaneHeading(QWidget):
-    """One line, and the lesson below. What does not fit the line is said in fewer words, with all of it as a tip.
+    """One line, what was measured, and the lesson below. What does not fit is said in fewer words, with all as a tip.
 
-    Its height follows from the text size and the lines of the lesson alone, so that panes side by side agree.
-    `fitted` tells that it has to be briefer than before, `needed`, or need not be.
+    Its height follows from the text size, the width, the lines of the lesson and whether there is room for a
+    measured time, so that panes side by side agree. `fitted` tells that it has to be briefer than before, `needed`,
+    or need not be. chart_asked: the measured time shall be seen in its chart.
     """
 
     fitted = Signal()
+    chart_asked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,6 +53,12 @@ class PaneHeading(QWidget):
         self._apart = ""
         self.sign, self.verdict, self.part = PlainLabel(), PlainLabel(), PlainLabel()
         self.pitfall = PlainLabel("pitfall")
+        self.measured = MeasuredLine(theme)
+        self.measured.hide()
+        self.measured.clicked.connect(self.chart_asked)
+        self._keeps_room = self._has_room = False
+        self._keeps_verdict = False  # it would tell the answer to what is asked
+        self._time: tuple[MeasuredTime | None, MeasuredTime | None] | None = None
         self.part.setObjectName("badge")
         self.pitfall.setObjectName("pitfall")
         self.switch = Switch({"memory": "Memory", "histogram": "Histogram"}, "What the pane shows (H)")
@@ -54,6 +70,7 @@ class PaneHeading(QWidget):
             self.line.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
         self.column = QVBoxLayout(self)
         self.column.addLayout(self.line)
+        self.column.addWidget(self.measured)
         self.column.addWidget(self.lesson)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
@@ -65,8 +82,9 @@ class PaneHeading(QWidget):
 
     def set_apart(self, text: str) -> None:
         """Say beside the title what tells this pane from the other one."""
-        self._apart = text
-        self._fit()
+        if text != self._apart:
+            self._apart = text
+            self._fit()
 
     def set_brevity(self, brevity: int) -> None:
         """Say verdict and part in no more words than the other pane has room for: 0 are all, 2 the fewest."""
@@ -74,14 +92,34 @@ class PaneHeading(QWidget):
             self.brevity = brevity
             self._fit()
 
-    def set_lines(self, lines: int) -> None:
-        """Give the lesson so many lines, none to show it as the tip of the title only."""
-        self.lines = lines
-        self._show_texts()
+    def keep_time_room(self, keep: bool) -> None:
+        """Keep room for what was measured, also before it is known, or none: both panes or neither."""
+        if keep != self._keeps_room:
+            self._keeps_room = keep
+            self._show_texts()
+
+    def show_times(self, mine: MeasuredTime | None, other: MeasuredTime | None) -> None:
+        """Say what this kernel took, beside the time of the other pane; None where nobody measured it."""
+        if (mine, other) != self._time:
+            self._time = mine, other
+            self._show_texts()
+
+    def keep_verdict(self, keep: bool) -> None:
+        """Say nothing of how the launch ended, nor of what is wrong with it, or say it again."""
+        if keep != self._keeps_verdict:
+            self._keeps_verdict = keep
+            self._show_texts()
+
+    def set_lines(self, lines: int, *, time: bool = True) -> None:
+        """Give the lesson so many lines, none to show it as the tip of the title only. time: has room, too."""
+        if (lines, time) != (self.lines, self._has_room):
+            self.lines, self._has_room = lines, time
+            self._show_texts()
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours, text size and words."""
         self.theme = theme
+        self.measured.set_theme(theme)
         self.column.setContentsMargins(theme.px(14), theme.px(8), theme.px(14), theme.px(4))
         self.column.setSpacing(theme.px(2))
         self.line.setSpacing(theme.px(8))
@@ -98,10 +136,38 @@ class PaneHeading(QWidget):
 
     def _show_texts(self) -> None:
         self.title.setFixedHeight(self.theme.px(26))
+        self._show_time()
         self._show_lesson()
         self._show_pitfall()
         self._show_verdict()
         self._fit()
+
+    def _show_time(self) -> None:
+        """Put the measured time beside the title where there is room, else on a line of its own."""
+        beside = self.width() >= self.theme.px(BESIDE)
+        if beside != self._is_time_beside():
+            (self.column if beside else self.line).removeWidget(self.measured)
+            line = self.line.indexOf(self.apart) + 1
+            self.line.insertWidget(line, self.measured) if beside else self.column.insertWidget(
+                1, self.measured
+            )
+        if self._time and self.session and self.session.scenario:
+            self.measured.show_time(*self._time, self._say)
+        else:
+            self.measured.show_nothing()
+        self.measured.setVisible(self._keeps_room and self._has_room)
+        if not beside:
+            self.measured.fit(self.width() - 2 * self.theme.px(14))
+
+    def _is_time_beside(self) -> bool:
+        return self.line.indexOf(self.measured) >= 0
+
+    def _time_width(self, room: int | None = None) -> int:
+        """Return the width of the measured time beside the title, in as many words as fit there, else in all."""
+        if not self._is_time_beside() or self.measured.isHidden():
+            return 0
+        width = self.measured.width_of(self.measured.texts[0]) if room is None else self.measured.fit(room)
+        return width + self.line.spacing()
 
     def _show_lesson(self) -> None:
         lesson = self.session.scenario.lesson if self.session and self.session.scenario else ""
@@ -116,7 +182,7 @@ class PaneHeading(QWidget):
 
     def _show_pitfall(self) -> None:
         scenario = self.session.scenario if self.session else None
-        pitfall = pitfall_text(scenario)
+        pitfall = "" if self._keeps_verdict else pitfall_text(scenario)
         pitfall = pitfall if scenario and scenario.words else self._say(pitfall)
         self.pitfall.setVisible(bool(pitfall))
         self.pitfall.setToolTip(plain_tip(pitfall))
@@ -138,12 +204,15 @@ class PaneHeading(QWidget):
     def _fit(self) -> None:
         """Say verdict and part in as many words as leave the title whole; cut it only beside the fewest."""
         trace, name = self.session.trace if self.session else None, _title(self.session)
-        self.sign.setVisible(bool(_verdicts(trace)[0]))
+        verdicts = ("", "", "") if self._keeps_verdict else _verdicts(trace)
+        self.sign.setVisible(bool(verdicts[0]))
         metrics = QFontMetrics(self.theme.font(18, bold=True))
-        words = list(zip(_verdicts(trace), _parts(trace), strict=True))
+        words = list(zip(verdicts, _parts(trace), strict=True))
         minimum = metrics.horizontalAdvance(name) + self._apart_width()
-        needed = next((n for n, said in enumerate(words) if minimum <= self._room(*said)), len(words) - 1)
+        wanted = minimum + self._time_width()
+        needed = next((n for n, said in enumerate(words) if wanted <= self._room(*said)), len(words) - 1)
         room = self._room(*words[max(needed, self.brevity)])
+        room -= self._time_width(room - minimum - self.line.spacing())
         lesson = f"{self.lesson_text}\n" if not self.lines and self.lesson_text else ""
         tip = f"{lesson}{name}" if metrics.horizontalAdvance(name) > room else lesson.strip()
         self.title.setToolTip(plain_tip(tip))

@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from ...model.session import Selection, Session
+from ...model.spotlight import Lit
 from ...views.common.heat import HEATS
 from ...views.common.view import View
 from ...views.common.wording import plural
@@ -74,6 +75,11 @@ class SidePanel(QFrame):
             self._show_count(session)
         self.session, self.moment, self.selection = session, moment, selection
         self._draw()
+
+    def set_spotlight(self, lit: Lit | None) -> None:
+        """Let this stand out while the rest dims; None dims nothing."""
+        for view in self.views:
+            view.set_spotlight(lit)
 
     def compare(self, sessions: Sequence[Session]) -> None:
         """Tint the lines of the source by one scale for these sessions."""

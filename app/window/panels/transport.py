@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QStyle, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ...model.bookmark import Link
 from ...model.playhead import SPEEDS, USUAL, Playhead
 from ...model.session import Session
 from ...views.common.wording import coordinates_text
-from ...widgets.controls import Chip, Combo, Themed, button, paint_icon
+from ...widgets.controls import UNBOUND, Chip, Combo, Themed, button, mark, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.patterns import EXCHANGE, WAITING
 from ...widgets.plain_text import plain_tip
@@ -34,6 +34,9 @@ STEPS = (
 )
 
 
+SLIM = 22  # pixels: the height of what stands in the row in a lecture
+
+
 class TransportDetail(NamedTuple):
     """How much the row shows where it is so wide."""
 
@@ -43,6 +46,7 @@ class TransportDetail(NamedTuple):
     link: bool = True  # how the panes are linked
     legend: bool = True  # of the colours
     ends: bool = True  # the buttons for start, end and loop; their keys always are there
+    speed: bool = True  # moments a second
 
 
 DETAILS = (  # from a wide row to a narrow one
@@ -98,7 +102,7 @@ class Transport(QFrame):
         self.loop.setCheckable(True)
         self.loop.clicked.connect(self.playhead.set_loop)
         self.link_chip = Chip("Link", [self.link])
-        self.linked = True
+        self.linked, self.slim = True, False
         self._shown: tuple[TransportDetail, bool] | None = None
         self.speed_chip = Chip("Speed", [self.speed])
         for widget in (self.speed_chip, self.loop, self.link_chip):
@@ -146,6 +150,18 @@ class Transport(QFrame):
         where = f"work-group {last} · phase {phases}"  # the longer of two words
         self.position.keep_room_for(f"moment {end:,} of {end:,}", where)
 
+    def set_slim(self, slim: bool) -> None:
+        """Keep the row low for a lecture, without what its keys change: speed and link; or show all as usual."""
+        side = self.style().pixelMetric(QStyle.PixelMetric.PM_LayoutLeftMargin)
+        edge = self.theme.px(1) if slim else side
+        self.flow.setContentsMargins(side, edge, side, edge)
+        for widget in (*self.steps, self.loop, self.position, self.legend):
+            widget.setMaximumHeight(self.theme.px(SLIM) if slim else UNBOUND)
+            mark(widget, "slim", slim)
+        if slim != self.slim:
+            self.slim = slim
+            self._fit(self.width())
+
     def show_link(self, mode: Link, linked: bool) -> None:
         """Show how the panes are linked; `linked` is whether there are two."""
         self.link.choose(mode)
@@ -164,14 +180,15 @@ class Transport(QFrame):
 
     def _fit(self, width: int) -> None:
         """Leave out as little as brings everything into one row."""
-        detail = next((detail for detail in DETAILS if self._needed(detail) <= width), DETAILS[-1])
+        details = [d._replace(speed=False, link=False) for d in DETAILS] if self.slim else DETAILS
+        detail = next((detail for detail in details if self._needed(detail) <= width), details[-1])
         if (detail, self.linked) != self._shown:
             self._shown = detail, self.linked
             self._show_detail(detail)
 
     def _needed(self, detail: TransportDetail) -> int:
         """Return the width of everything in one row."""
-        chips = [self.speed_chip, self.link_chip] if self.linked and detail.link else [self.speed_chip]
+        chips = [self.speed_chip] * detail.speed + [self.link_chip] * (self.linked and detail.link)
         buttons = (*self.steps, self.loop) if detail.ends else self.steps[1:-1]
         widths = [widget.sizeHint().width() for widget in buttons]
         widths += [chip.width_with(detail.captions) for chip in chips]
@@ -187,6 +204,7 @@ class Transport(QFrame):
         for end in (self.steps[0], self.steps[-1], self.loop):
             end.setVisible(detail.ends)
         self.position.show_quiet(detail.where)
+        self.speed_chip.setVisible(detail.speed)
         self.link_chip.setVisible(self.linked and detail.link)
 
     def set_theme(self, theme: Theme) -> None:

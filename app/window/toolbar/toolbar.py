@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter, Scenario
 from ...model.bookmark import Setup
-from ...model.setup_edits import parameters_of, text_problem, values_of, with_scenario, with_texts
+from ...model.setup_edits import named, parameters_of, text_problem, values_of, with_scenario, with_texts
 from ...model.setup_text import option_texts, options_summary
 from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
@@ -205,10 +205,10 @@ class Toolbar(QFrame):
         self._drop_fields()
         self._parameters, self._owners = parameters, owners
         self.fields = {p.name: field_for(p, partial(self._touch, p.name), self._finish) for p in parameters}
-        self._chips = parameter_chips([p for p in parameters if not p.file], self.fields, owners)
+        self._chips = parameter_chips([p for p in parameters if not p.aside], self.fields, owners)
         for i, chip in enumerate(self._chips):
             self.flow.insert(3 + i, chip)
-        for row, p in enumerate(p for p in parameters if p.file):
+        for row, p in enumerate(p for p in parameters if p.aside):
             self.form.insertRow(row, p.label, self.fields[p.name])
         self._order_tabs()
 
@@ -217,7 +217,7 @@ class Toolbar(QFrame):
             self.flow.removeWidget(chip)
             chip.deleteLater()
         for p in self._parameters:
-            if p.file:
+            if p.aside:
                 self.form.removeRow(self.fields[p.name])
         self._forget()
 
@@ -231,7 +231,9 @@ class Toolbar(QFrame):
                 self._field(name).put(text)
                 self._field(name).mark("")
                 self._filled[name] = text
-        self.more.setText(" | ".join(dict.fromkeys(map(options_summary, self.setups))))
+        summaries = " | ".join(dict.fromkeys(map(options_summary, self.setups)))
+        chosen = [p for p in self._parameters if p.seldom and texts.get(p.name, p.default) != p.default]
+        self.more.setText(" · ".join([summaries, *(named(p, texts[p.name]) for p in chosen)]))
         self._note_differences()
 
     def _note_differences(self) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType, TracebackType
 
-LONGEST_NAME = 255  # bytes that a file's name may have
+LONGEST_NAME, LONGEST_PATH = 255, 4095  # bytes that a file's name may have, and a path
 LARGEST_PROGRAM = 64_000_000  # bytes that are read of a script
 _LEADING = (__file__, runpy.__file__, "<frozen runpy>")  # files whose frames lead to the program
 _TRACER = f"{Path(__file__).parents[2] / 'tracer'}{os.sep}"
@@ -52,10 +52,10 @@ class ProgramToRun:
 
     def find(self) -> None:
         """Raise ProgramError where there is no such script or module."""
-        from ...tracer.model.launch import is_utf8
+        from ....tracer.model.launch import is_utf8
 
         path = Path(self.name)
-        if not self.is_module and len(os.fsencode(path.name)) > LONGEST_NAME:
+        if not self.is_module and not _can_name_a_file(path):
             raise ProgramError(f"there is no script {self.name}.")
         if self.is_module:
             _look_first_in(str(Path.cwd()))
@@ -89,6 +89,12 @@ def _flushed(status: int) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 120
     return status
+
+
+def _can_name_a_file(path: Path) -> bool:
+    """Return whether a path, and each of its parts, is short enough to be looked for."""
+    parts = [len(os.fsencode(part)) for part in path.parts]
+    return max(parts, default=0) <= LONGEST_NAME and sum(parts) + len(parts) <= LONGEST_PATH
 
 
 def _module_exists(name: str) -> bool:

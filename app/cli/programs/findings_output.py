@@ -7,17 +7,17 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..model.visible_text import visible
-from .text_output import complain, say
+from ...model.visible_text import visible
+from ..common.text_output import complain, is_read_by_someone, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...tracer.analysis.requests import Requests
-    from ...tracer.model.finding import Finding
-    from ...tracer.model.trace import Trace
-    from ...tracer.type_inference.client import Operation, Refusal, TypeInference
-    from ...tracer.type_inference.live_kernel import LaunchedKernels
+    from ....tracer.analysis.requests import Requests
+    from ....tracer.model.finding import Finding
+    from ....tracer.model.trace import Trace
+    from ....tracer.type_inference.client import Operation, Refusal, TypeInference
+    from ....tracer.type_inference.live_kernel import LaunchedKernels
 
 PATIENCE = 3.0  # seconds of waiting for Numba's compiler before a terminal is told
 FindingData = dict[str, Any]  # a finding as plain data
@@ -35,9 +35,9 @@ def summary(
 
     also: blocks beside those of the trace that were examined.
     """
-    from ...tracer.analysis.counters import counters_of
-    from ...tracer.findings.all_findings import findings_of
-    from ...tracer.findings.partial_launch import of_part, part_findings
+    from ....tracer.analysis.counters import counters_of
+    from ....tracer.findings.all_findings import findings_of
+    from ....tracer.findings.partial_launch import of_part, part_findings
 
     found = [*(of_part(f, trace) for f in findings_of(trace, requests)), *part_findings(trace, also)]
     library, caller = _is_librarys(trace), _caller(trace)
@@ -57,8 +57,8 @@ def engine_of(trace: Trace) -> str:
 
 
 def _is_librarys(trace: Trace) -> bool:
-    from ...tracer.analysis.kernel_structure import kernel_file
-    from ...tracer.model.user_code import user_code_for
+    from ....tracer.analysis.kernel_structure import kernel_file
+    from ....tracer.model.user_code import user_code_for
 
     file = kernel_file(trace)
     return not user_code_for(file).owns(file)
@@ -66,8 +66,8 @@ def _is_librarys(trace: Trace) -> bool:
 
 def _caller(trace: Trace) -> tuple[str, int] | None:
     """Return the (file, line) of the program under way that leads to a library's kernel; None for one of its own."""
-    from ...tracer.analysis.kernel_structure import kernel_file
-    from ...tracer.model.user_code import user_code_for
+    from ....tracer.analysis.kernel_structure import kernel_file
+    from ....tracer.model.user_code import user_code_for
 
     file = kernel_file(trace)
     mine = user_code_for(file)
@@ -76,7 +76,7 @@ def _caller(trace: Trace) -> tuple[str, int] | None:
 
 def finding_data(finding: Finding, trace: Trace, caller: tuple[str, int] | None = None) -> FindingData:
     """Return a finding as plain data; it is reported at the line of the caller, where a library's kernel has one."""
-    from ...tracer.model.finding import Place, message_of, source_location
+    from ....tracer.model.finding import Place, message_of, source_location
 
     file, line = source_location(finding, trace)
     statement, also = finding.statement, finding.also
@@ -94,7 +94,7 @@ def finding_data(finding: Finding, trace: Trace, caller: tuple[str, int] | None 
 
 def in_order(findings: list[FindingData]) -> list[FindingData]:
     """Return findings as `findings_of` orders them: errors first, then by kind and moment."""
-    from ...tracer.model.finding import sort_key
+    from ....tracer.model.finding import sort_key
 
     return sorted(findings, key=lambda f: sort_key(f["severity"], f["kind"], f["moment"]))
 
@@ -110,10 +110,10 @@ class CompilerFindings:
 
     def ask(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
         """Ask about a launch that begins; one of a library's kernel is not asked about."""
-        from ...tracer.model.user_code import user_code_for
-        from ...tracer.storage.folders import cache_folder
-        from ...tracer.type_inference.client import TypeInference
-        from ...tracer.type_inference.live_kernel import LaunchedKernels
+        from ....tracer.model.user_code import user_code_for
+        from ....tracer.storage.folders import cache_folder
+        from ....tracer.type_inference.client import TypeInference
+        from ....tracer.type_inference.live_kernel import LaunchedKernels
 
         file = getattr(getattr(kernel.fn, "__code__", None), "co_filename", "")
         if not file or not user_code_for(file).owns(file):
@@ -144,12 +144,12 @@ class CompilerFindings:
 
 
 def _say_what_is_waited_for() -> None:
-    if sys.stderr.isatty():
+    if is_read_by_someone():
         complain("Numba's compiler is still looking at the kernels.")
 
 
 def _refusal_data(refusal: Refusal | None, kernel: str) -> list[FindingData]:
-    from ...tracer.findings.not_compiled import KIND, SEVERITY, refusal_message
+    from ....tracer.findings.not_compiled import KIND, SEVERITY, refusal_message
 
     if refusal is None:
         return []
@@ -175,13 +175,16 @@ def _moments(trace: Trace, requests: Requests) -> Moments:
 
 
 def _float64_data(operations: tuple[Operation, ...], moments: Moments) -> list[FindingData]:
-    from ...tracer.findings.float64 import KIND, float64_lines
+    from ....tracer.findings.float64 import KIND, float64_lines
+    from ....tracer.model.finding import message_of
 
     return [
         {
             "kind": KIND, "severity": found.severity, "file": found.file, "line": found.line, "count": found.number,
-            "message": found.message, "remedy": found.remedy, "moment": moments.get((found.file, found.line), 0),
-            "threads": [], "name": "", "places": [], "statement": found.message, "cause": "",
+            "message": message_of(found.message, found.also), "remedy": found.remedy,
+            "moment": moments.get((found.file, found.line), 0), "threads": [], "name": "",
+            "places": [{"file": found.file, "line": place.line, "name": ""} for place in found.also],
+            "statement": found.message, "cause": "",
         }
         for found in float64_lines(operations)
     ]  # fmt: skip
@@ -200,7 +203,7 @@ class EnginesUsed:
 
     def report(self) -> None:
         """Say it on standard error, in a line for each kernel and reason."""
-        from ...tracer.model.finding import counted
+        from ....tracer.model.finding import counted
 
         for (kernel, how), number in self._ran.items():
             complain(f"{counted(number, 'launch')} of {kernel} {how}.")
@@ -218,8 +221,8 @@ class FindingCollector:
         self.compiler = CompilerFindings()
 
     def take(self, trace: Trace, seconds: float) -> None:
-        from ...tracer.analysis.kernel_structure import kernel_file
-        from ...tracer.analysis.requests import requests_of
+        from ....tracer.analysis.kernel_structure import kernel_file
+        from ....tracer.analysis.requests import requests_of
 
         requests, number = requests_of(trace), len(self._kernels)
         self.compiler.note(number, trace, requests)
@@ -233,7 +236,7 @@ class FindingCollector:
 
     def take_last(self, trace: Trace) -> None:
         """Take in the last block of a launch that is too large to be kept; the launch itself is taken in next."""
-        from ...tracer.analysis.requests import requests_of
+        from ....tracer.analysis.requests import requests_of
 
         self._also = trace.recorded.tolist()
         found = summary(0, trace, 0.0, requests_of(trace))["findings"]
@@ -286,7 +289,7 @@ class _Cause:
 
     def add(self, finding: FindingData, launch: int) -> None:
         """Take in a finding of a launch; of one launch all come before those of the next."""
-        from ...tracer.model.finding import SEVERITIES
+        from ....tracer.model.finding import SEVERITIES
 
         if SEVERITIES.index(finding["severity"]) < SEVERITIES.index(self._worst["severity"]):
             self._worst = finding
@@ -297,7 +300,7 @@ class _Cause:
 
     def told(self) -> FindingData:
         """Return them as one finding."""
-        from ...tracer.model.finding import Place, message_of
+        from ....tracer.model.finding import Place, message_of
 
         worst, others = self._worst, sorted(self._places - {_place(self._worst)})
         also = [Place("" if file == worst["file"] else file, line, name) for file, line, name in others]

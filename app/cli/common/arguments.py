@@ -6,8 +6,8 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Sequence
 from typing import Literal, NoReturn
 
-from ...tracer.model.whole_numbers import whole_number_of
-from ..model.named_file import is_file
+from ....tracer.model.whole_numbers import whole_number_of
+from ...model.named_file import is_file
 
 
 class UsageError(Exception):
@@ -88,7 +88,7 @@ def check_scenarios(specs: Sequence[str]) -> None:
     """Raise UsageError, CatalogueError or PlanError for what can't be shown: a file, or one or two scenarios."""
     if _is_file(specs):
         return
-    from ...tracer.model.plan import launch_of, parse_spec
+    from ....tracer.model.plan import launch_of, parse_spec
 
     if len(specs) > 2:
         raise UsageError(f"two scenarios are compared, not {len(specs)}.")

@@ -8,8 +8,10 @@ from contextlib import suppress
 from itertools import chain, repeat
 from typing import TextIO
 
-from ..model.visible_text import visible, visible_lines
+from ...model.visible_text import visible, visible_lines
 
+# Nobody reads it any more, or a program has closed it, or put something else in its place.
+_GONE = (OSError, ValueError, AttributeError)
 _JUSTIFY = {"<": str.ljust, ">": str.rjust}
 
 
@@ -22,8 +24,15 @@ def complain(sentence: object, file: TextIO | None = None) -> None:
     """Print one line on standard error, or what was that once, after the program's name, unless it is closed."""
     target = file or sys.stderr
     if target is not None:
-        with suppress(OSError, ValueError):  # nobody reads it any more, or a program has closed it
+        with suppress(*_GONE):
             print(f"tilescope: {visible(sentence)}", file=target, flush=True)
+
+
+def is_read_by_someone() -> bool:
+    """Return whether standard error is a terminal, and not what a program has made of it."""
+    with suppress(*_GONE):
+        return sys.stderr.isatty()
+    return False
 
 
 def show_progress(text: str) -> None:

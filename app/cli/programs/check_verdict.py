@@ -11,14 +11,14 @@ from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from ...tracer.processes.supervised import SharedNote
+from ....tracer.processes.supervised import SharedNote
+from ..common.text_output import complain
 from .findings_output import EnginesUsed, FindingCollector, FindingData, in_order, print_findings
-from .text_output import complain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...tracer.model.launch import Launch
+    from ....tracer.model.launch import Launch
 
 UNRECORDED = "kernels were launched in child processes too; those launches are not recorded."
 
@@ -128,7 +128,7 @@ class KnownSoFar:
 
         None where the signal came outside a kernel: then `check` ends as the program did.
         """
-        from ...tracer.processes.json_process import cause_of_death
+        from ....tracer.processes.json_process import cause_of_death
 
         if status >= 0:
             return status

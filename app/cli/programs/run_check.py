@@ -12,19 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ...tracer.processes.supervised import go_on_in_child
-from ...tracer.run.own_builtins import own_builtins
-from .arguments import Parser, UsageError, blocks_or_all, positive_number
+from ....tracer.processes.supervised import go_on_in_child
+from ....tracer.run.own_builtins import own_builtins
+from ..common.arguments import Parser, UsageError, blocks_or_all, positive_number
+from ..common.text_output import complain
 from .check_verdict import ForkedLaunches, KnownSoFar, Verdict, reporting_at_os_exit
 from .findings_output import CompilerFindings, EnginesUsed, FindingCollector, in_order, public, summary
 from .run_as_main import ProgramToRun
-from .text_output import complain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...tracer.model.trace import Trace
-    from ...tracer.run.program_hook import RecordingOptions
+    from ....tracer.model.trace import Trace
+    from ....tracer.run.program_hook import RecordingOptions
 
 OPTIONS_WITH_VALUE = (
     "--engine",
@@ -87,8 +87,8 @@ def _add_arguments(parser: Parser, description: str) -> None:
 
 
 def _options(chosen: Namespace) -> RecordingOptions:
-    from ...tracer.model.launch import Schedule
-    from ...tracer.run.program_hook import RecordingOptions
+    from ....tracer.model.launch import Schedule
+    from ....tracer.run.program_hook import RecordingOptions
 
     schedule = Schedule(chosen.schedule, chosen.seed)
     every = chosen.blocks == "all"
@@ -125,7 +125,8 @@ def execute_run(chosen: Namespace) -> int:
     forked = _record(options_of_run, saver.save_launch)
     own = os.getpid()
     try:
-        return program.run()
+        status = program.run()
+        return status or (2 if saver.lost else 0)
     finally:
         if os.getpid() == own:  # else a child that the program forked
             with own_builtins():
@@ -136,7 +137,7 @@ def execute_run(chosen: Namespace) -> int:
 
 
 def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None]) -> ForkedLaunches:
-    from ...tracer.run.program_hook import record_launches
+    from ....tracer.run.program_hook import record_launches
 
     own, forked = os.getpid(), ForkedLaunches()
 
@@ -170,6 +171,7 @@ class LaunchSaver:
         self.folder = folder
         self.saved: list[Path] = []
         self.count = 0
+        self.lost = 0  # traces and lines that could not be written
         self.compiler = CompilerFindings()
         self._engines = EnginesUsed()
         try:
@@ -185,18 +187,33 @@ class LaunchSaver:
 
     def save_launch(self, trace: Trace, seconds: float) -> None:
         if self.folder is not None:
-            from ...tracer.storage.trace_file import save
-
-            path = self.folder / f"{self.count:03}-{trace.kernel}.npz"
-            save(trace, path, durable=False)  # of hundreds of launches; it can be recorded again
-            self.saved.append(path)
+            self._save(trace, self.folder / f"{self.count:03}-{trace.kernel}.npz")
         if self.lines is not None:
-            self._add_line(self.lines, trace, seconds)
+            try:
+                self._add_line(self.lines, trace, seconds)
+            except OSError as error:
+                self._lose(f"Can't write {self.lines}: {error.strerror}.")
         self._engines.note(trace)
         self.count += 1
 
+    def _save(self, trace: Trace, path: Path) -> None:
+        from ....tracer.storage.trace_file import TraceFileError, save
+
+        try:
+            save(trace, path, durable=False)  # of hundreds of launches; it can be recorded again
+        except TraceFileError as error:
+            self._lose(str(error))
+        else:
+            self.saved.append(path)
+
+    def _lose(self, sentence: str) -> None:
+        """Say why something can't be written, the first time: the program goes on all the same."""
+        if not self.lost:
+            complain(sentence)
+        self.lost += 1
+
     def _add_line(self, lines: Path, trace: Trace, seconds: float) -> None:
-        from ...tracer.analysis.requests import requests_of
+        from ....tracer.analysis.requests import requests_of
 
         requests = requests_of(trace)
         self.compiler.note(self.count, trace, requests)
@@ -207,7 +224,7 @@ class LaunchSaver:
 
     def _complete_lines(self, lines: Path) -> None:
         """Add to the lines what is asked for once the program has ended."""
-        from ...tracer.storage.atomic_write import write_atomically
+        from ....tracer.storage.atomic_write import write_atomically
 
         late = self.compiler.findings()
         if late:
@@ -220,11 +237,15 @@ class LaunchSaver:
 
     def close(self) -> None:
         """Complete the lines, and say what was saved."""
-        if self.lines is not None:
-            self._complete_lines(self.lines)
+        if self.lines is not None and not self.lost:
+            try:
+                self._complete_lines(self.lines)
+            except OSError as error:
+                self._lose(f"Can't write {self.lines}: {error.strerror}.")
         if self.folder is not None:
             launches = "1 launch" if self.count == 1 else f"{self.count} launches"
-            complain(f"{launches} recorded in {self.folder}")
+            some = "" if len(self.saved) == self.count else f"{len(self.saved)} of "
+            complain(f"{some}{launches} recorded in {self.folder}")
             self._engines.report()
 
 

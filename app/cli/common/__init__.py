@@ -1,0 +1,1 @@
+"""What all commands share: the words they take and what they print."""

@@ -1,0 +1,120 @@
+"""`tilescope lecture`: the shipped lectures, a lecture in the window, its mistakes, its handout."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...tracer.model.finding import counted
+from ...tracer.run.worker_client import Worker
+from ...tracer.storage.folders import cache_folder
+from ...tracer.storage.trace_cache import TraceCache
+from ..lecture.check import check_lecture, runs_program
+from ..lecture.document import Lecture, read_lecture
+from ..lecture.library import lecture_file, name_of, shipped, title_of
+from ..lecture.problems import LectureError
+from ..lecture.scenes import scenes_of
+from ..lecture.sessions import Sessions
+from .common.arguments import Parser, UsageError
+from .common.text_output import aligned, say, show_progress
+from .handout import add_output, is_handout, write_output
+
+
+def add_arguments(parser: Parser) -> None:
+    parser.description = (
+        "Present a lecture: a Markdown file, as LECTURES.md describes it. With none, name the shipped ones."
+    )
+    parser.add_argument("lecture", nargs="?", metavar="NAME | FILE.md", help="a shipped lecture, or a file")
+    parser.add_argument("--check", action="store_true", help="print every mistake in it, a sentence each")
+    add_output(parser)
+
+
+def execute(chosen: Namespace) -> int:
+    """List, check or present; raises UsageError for a lecture that is not there."""
+    if chosen.lecture is None:
+        if chosen.check or chosen.output:
+            raise UsageError(
+                f"say which lecture{' to check: tilescope lecture --check FILE' * chosen.check}."
+            )
+        say("\n".join(lecture_rows()))
+        return 0
+    try:
+        path = lecture_file(chosen.lecture)
+        return write(path, chosen) if chosen.output else check(path) if chosen.check else present(path)
+    except LectureError as error:
+        raise UsageError(str(error)) from None
+
+
+def lecture_rows() -> list[str]:
+    """Return a line for each shipped lecture: its name and title."""
+    return aligned([[name_of(path), title_of(path)] for path in shipped()], "<", widths=(24,), gap=" ")
+
+
+def present(path: Path) -> int:
+    """Show a lecture in the window; raises LectureError where it can't be read at all."""
+    from .open_window import show_lecture
+
+    read_lecture(path)
+    return show_lecture(path)
+
+
+def check(path: Path) -> int:
+    """Print the problems of a lecture, and return 1 where it has some."""
+    lecture = read_lecture(path)
+    with _sessions() as sessions:
+        found = _has_problems(lecture, path, sessions)
+    unseen = sum(runs_program(scene) for scene in scenes_of(lecture))
+    if unseen:
+        say(
+            f"{path}: {counted(unseen, 'step')} of a program that --check does not run; present the lecture for them"
+        )
+    if not found:
+        say(f"{path}: {len(lecture.steps)} steps, no mistakes")
+    return 1 if found else 0
+
+
+def write(path: Path, chosen: Namespace) -> int:
+    """Write a lecture's handout or pictures and print their names; of one with problems print these and return 1."""
+    is_handout(chosen.output)  # or say at once what is wrong with it
+    lecture = read_lecture(path)
+    with _sessions() as sessions:
+        if _has_problems(lecture, path, sessions):
+            return 1
+        for written in write_output(
+            lecture, chosen, sessions, lambda step: _show(progress_text(lecture, step))
+        ):
+            _show("")
+            say(written)
+    return 0
+
+
+@contextmanager
+def _sessions() -> Iterator[Sessions]:
+    worker = Worker()
+    try:
+        yield Sessions(worker, TraceCache(cache_folder()))
+    finally:
+        _show("")
+        worker.close()
+
+
+def _has_problems(lecture: Lecture, path: Path, sessions: Sessions) -> bool:
+    """Print the problems of a lecture, and return whether it has some."""
+    found = check_lecture(lecture, sessions.of, lambda step: _show(progress_text(lecture, step)))
+    _show("")
+    for problem in found:
+        say(f"{path}:{problem.line}: {problem.sentence}")
+    return bool(found)
+
+
+def _show(progress: str) -> None:
+    if sys.stderr.isatty():
+        show_progress(progress)
+
+
+def progress_text(lecture: Lecture, step: int) -> str:
+    """Return which step is looked at: "step 3 of 12: The first tile"."""
+    return f"step {step + 1} of {len(lecture.steps)}: {lecture.steps[step].title}"

@@ -1,0 +1,247 @@
+"""The card of a question: what is asked, the choices to press or a field for a number, and which was right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRegularExpression, QSize, Qt, Signal
+from PySide6.QtGui import QKeySequence, QRegularExpressionValidator, QShortcut
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ...lecture.quantities import MARK_TEXTS, Quantity
+from ...model.visible_text import visible
+from ...widgets.icons import icon
+from ...widgets.plain_text import PlainLabel
+from ...widgets.theme import Theme
+from ..panels.caption import CaptionCard, sized
+
+LETTERS = "ABCDEF"
+SHORT, MIDDLE = (
+    16,
+    40,
+)  # letters of the longest choice up to which all stand in a row, or two beside each other
+NUMBER = QRegularExpression(r"[-+]?[\d ,]*\.?\d*(e[-+]?\d*)?")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as the audience sees it: before the answer is revealed nothing in it says what is right."""
+
+    ask: str  # the question
+    choices: tuple[str, ...]  # in words, none where a number is asked for
+    chosen: int | None  # of the choices
+    right: int | None  # of the choices, None before it is revealed
+    answer: str  # in words, "" before it is revealed
+    origin: str  # where the answer comes from: "exact from the trace"; "" before it is revealed
+    is_revealed: bool  # whether the answer is shown
+
+
+class ChoiceButton(QPushButton):
+    """A choice: its letter, its words in as many lines as they need, and a sign once the answer is shown."""
+
+    def __init__(self, letter: str, text: str) -> None:
+        super().__init__()
+        self.letter, self.words, self.sign = PlainLabel(letter), PlainLabel(visible(text)), PlainLabel()
+        self.words.setWordWrap(True)
+        row = QHBoxLayout(self)
+        for label, share in ((self.letter, 0), (self.words, 1), (self.sign, 0)):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            row.addWidget(label, share)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def hasHeightForWidth(self) -> bool:
+        """Return that the height follows from the width."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of the words in a width."""
+        return max(self.row.totalHeightForWidth(width), self.row.totalMinimumSize().height())
+
+    def sizeHint(self) -> QSize:
+        """Return the room that the words ask for."""
+        return self.row.totalSizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least room for the words."""
+        return self.row.totalMinimumSize()
+
+    @property
+    def row(self) -> QHBoxLayout:
+        """Letter, words and sign."""
+        found = self.layout()
+        assert isinstance(found, QHBoxLayout)
+        return found
+
+    def show_state(self, state: str, theme: Theme, letters: int) -> None:
+        """Look as it stands: "" before the answer, chosen, right, wrong (chosen, and not right) or other."""
+        ground, ink, edge = {
+            "": ("panel", "text", "control"),
+            "chosen": ("badge", "text", "accent"),
+            "right": ("good", "panel", "good"),
+            "wrong": ("panel", "bad", "bad"),
+            "other": ("panel", "muted", "border"),
+        }[state]
+        palette = theme.palette
+        width, pad = (max(2, letters // 10), letters // 3)
+        self.setStyleSheet(
+            f"QPushButton {{ background: {getattr(palette, ground)}; border: {width}px solid "
+            f"{getattr(palette, edge)}; border-radius: {letters // 3}px; padding: 0px; min-height: 0px; }}"
+            f"QPushButton:focus {{ border: {width}px solid {palette.text}; }}"
+            f"QLabel {{ color: {getattr(palette, ink)}; }}"
+        )
+        self.row.setContentsMargins(pad + width, pad // 2 + width, pad + width, pad // 2 + width)
+        self.row.setSpacing(pad)
+        self.letter.setFont(sized(theme, letters, bold=True))
+        self.words.setFont(sized(theme, letters, bold=state == "right"))
+        picture = {"right": "check", "wrong": "close"}.get(state, "")
+        side = round(0.9 * letters)
+        self.sign.setFixedWidth(side)  # also where there is none: nothing moves when the answer comes
+        self.sign.clear()
+        if picture:
+            self.sign.setPixmap(icon(picture, theme.colour(ink)).pixmap(side, side))
+        said = {"chosen": "chosen", "right": "the right answer", "wrong": "chosen, not right"}.get(state, "")
+        self.setAccessibleName(", ".join(filter(None, (f"{self.letter.text()}: {self.words.text()}", said))))
+
+
+class QuestionCard(CaptionCard):
+    """Asks in large letters. chosen: a choice was, by its button or its key; revealed: the answer shall be shown."""
+
+    chosen = Signal(int)
+    revealed = Signal()
+
+    def __init__(self, theme: Theme, asked: Asked, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme, self.asked, self.size_of_letters = theme, asked, theme.px(24)
+        self.question = PlainLabel(visible(asked.ask))
+        self.question.setWordWrap(True)
+        self.answer = PlainLabel()
+        self.answer.setWordWrap(True)
+        self.buttons = [ChoiceButton(LETTERS[i], text) for i, text in enumerate(asked.choices)]
+        self.field = QLineEdit()
+        self.column = QVBoxLayout(self)
+        self.column.addWidget(self.question)
+        self._build_choices() if self.buttons else self._build_field()
+        self._show()
+
+    def _build_choices(self) -> None:
+        self.grid = QGridLayout()
+        longest = max(len(text) for text in self.asked.choices)
+        columns = len(self.buttons) if longest <= SHORT else 2 if longest <= MIDDLE else 1
+        for i, made in enumerate(self.buttons):
+            self.grid.addWidget(made, i // columns, i % columns)
+            made.clicked.connect(lambda _checked, i=i: self.chosen.emit(i))
+            key = QShortcut(QKeySequence(str(i + 1)), self)
+            key.setContext(Qt.ShortcutContext.WindowShortcut)
+            key.activated.connect(lambda i=i: self.chosen.emit(i))
+        for column in range(columns):
+            self.grid.setColumnStretch(column, 1)
+        self.column.addLayout(self.grid)
+        self.field.hide()
+
+    def _build_field(self) -> None:
+        self.field.setValidator(QRegularExpressionValidator(NUMBER, self.field))
+        self.field.setAccessibleName("Your answer")
+        self.field.setPlaceholderText("a number")
+        self.field.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.field.returnPressed.connect(self.revealed)
+        self.row = QHBoxLayout()
+        self.row.addWidget(self.field)
+        self.row.addWidget(self.answer, 1)
+        self.column.addLayout(self.row)
+
+    def show_asked(self, asked: Asked) -> None:
+        """Show what has changed of the same question: what was chosen, and the answer."""
+        self.asked = asked
+        self._show()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.theme = theme
+        self._show()
+
+    def set_letters(self, pixels: int) -> None:
+        """Write in letters of so many pixels."""
+        if pixels != self.size_of_letters:
+            self.size_of_letters = pixels
+            self._show()
+
+    def _show(self) -> None:
+        letters, theme, asked = self.size_of_letters, self.theme, self.asked
+        self.column.setContentsMargins(0, letters // 3, 0, 0)
+        self.column.setSpacing(letters // 3)
+        self.question.setFont(sized(theme, letters, bold=True))
+        for i, made in enumerate(self.buttons):
+            made.show_state(_state(asked, i), theme, letters)
+            # What is disabled would show its sign in grey.
+            made.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, asked.is_revealed)
+            made.setFocusPolicy(Qt.FocusPolicy.NoFocus if asked.is_revealed else Qt.FocusPolicy.TabFocus)
+        if self.buttons:
+            self.grid.setSpacing(letters // 3)
+        else:
+            self._show_number(letters)
+        (
+            self.grid if self.buttons else self.row
+        ).invalidate()  # a layout in another one keeps its old height else
+        self.column.invalidate()
+
+    def _show_number(self, letters: int) -> None:
+        theme, asked = self.theme, self.asked
+        self.field.setFont(sized(theme, letters, bold=True))
+        self.field.setFixedWidth(9 * letters)
+        self.answer.setFont(sized(theme, letters, bold=True))
+        self.field.setReadOnly(asked.is_revealed)
+        if not asked.is_revealed:
+            self.answer.setText("")
+            return
+        said = verdict(number_of(self.field.text()), number_of(asked.answer))
+        self.answer.setText(f"{said}{asked.answer}{f', {asked.origin}' * bool(asked.origin)}")
+        ink = theme.palette.bad if said == "No: " else theme.palette.good
+        self.answer.setStyleSheet(f"color: {ink};")
+
+
+def asked_of(
+    ask: str, choices: Sequence[str], chosen: int | None, answer: tuple[Quantity, str, int | None] | None
+) -> Asked:
+    """Return a question as it is seen. answer: (the answer, in words, which choice it is) once it is revealed."""
+    if answer is None:
+        return Asked(ask, tuple(choices), chosen, None, "", "", is_revealed=False)
+    quantity, text, right = answer
+    origin = f"{MARK_TEXTS.get(quantity.mark, '')} {quantity.origin}".strip()
+    return Asked(ask, tuple(choices), chosen, right, text, origin, is_revealed=True)
+
+
+def _state(asked: Asked, i: int) -> str:
+    """Return how a choice looks."""
+    if not asked.is_revealed:
+        return "chosen" if i == asked.chosen else ""
+    return "right" if i == asked.right else "wrong" if i == asked.chosen else "other"
+
+
+def number_of(text: str) -> float | None:
+    """Return the number that a text begins with, None where it is none."""
+    word = text.replace(",", "").strip().split(" ")[0]
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def verdict(guess: float | None, answer: float | None) -> str:
+    """Return how good a guess is, "" without one; it is near within a tenth."""
+    if guess is None or answer is None:
+        return ""
+    if guess == answer:
+        return "Right: "
+    return "Near: " if abs(guess - answer) <= 0.1 * abs(answer) else "No: "

@@ -1,0 +1,417 @@
+"""The presenter's window: notes, this step and the next as pictures, the answer, the time, and big buttons."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QFontMetrics, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QListWidget,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ...lecture.clock import Clock, time_text
+from ...model.visible_text import visible
+from ...widgets.command import Command
+from ...widgets.controls import button, paint_icon
+from ...widgets.plain_text import PlainLabel, RichLabel, markup, plain_tip
+from ...widgets.theme import Theme, style_sheet
+from ..lecture.handout import answer_html, choices_html
+from ..lecture.player import LecturePlayer
+from .step_view import StepView
+from .thumbnails import Thumbnails
+
+TICK = 500  # milliseconds between two looks at the clock
+SIZE = QSize(1280, 800)
+NOTES, NOTES_LEAST, NOTES_MOST = 20, 12, 44  # sizes of the letters of the notes
+NO_NOTES = "There are no notes for this step."
+NO_LECTURE = "No lecture is presented."
+LAST = "The lecture ends here."
+PREPARED = "The picture comes once the traces of the step are there."
+
+
+class PresenterWindow(QWidget):
+    """What the speaker sees beside what the audience sees.
+
+    closed: the window was closed. audience_asked: the window of the audience shall be shown, or come to the front.
+    swap_asked: the windows shall change screens.
+    """
+
+    closed = Signal()
+    audience_asked = Signal()
+    swap_asked = Signal()
+
+    def __init__(
+        self,
+        player: LecturePlayer,
+        clock: Clock,
+        thumbnails: Thumbnails,
+        commands: Sequence[Command],
+        theme: Theme,
+    ) -> None:
+        super().__init__(None, Qt.WindowType.Window)
+        self.player, self.clock, self.thumbnails, self.theme = player, clock, thumbnails, theme
+        self.setWindowTitle("Presenter's window - Tilescope")
+        self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, True)
+        self.notes_size = NOTES
+        self._of: object = None  # the lecture whose steps are listed
+        self._build()
+        self._add_commands(commands)
+        self._tick = QTimer(self, interval=TICK)
+        self._tick.timeout.connect(self.show_time)
+        for signal in (player.changed, player.shown, player.awaited_changed):
+            signal.connect(self.refresh)
+        thumbnails.made.connect(self._show_pictures)
+        self.set_theme(theme)
+        self.resize(SIZE)
+        self.refresh()
+
+    # Its parts.
+
+    def _build(self) -> None:
+        self.this, self.next = StepView("This step", self.theme), StepView("Next step", self.theme)
+        self.next.clicked.connect(self.player.next)
+        self.body = QHBoxLayout()
+        self.body.addLayout(self._build_pictures(), 11)
+        self.body.addLayout(self._build_texts(), 9)
+        self.column = QVBoxLayout(self)
+        self.column.addLayout(self._build_bar())
+        self.column.addLayout(self.body, 1)
+        self.column.addLayout(self._build_buttons())
+
+    def _build_bar(self) -> QHBoxLayout:
+        self.where, self.title = PlainLabel(), PlainLabel()
+        self.title.setObjectName("title")
+        self.gone, self.daytime = PlainLabel(), PlainLabel()
+        self.gone.setAccessibleName("Time gone")
+        self.daytime.setAccessibleName("Time of day")
+        self.stop = button(
+            "Stop the clock", "Stop the clock, or let it go on", "pause", run=self.toggle_clock
+        )
+        self.reset = button(
+            "Start the clock anew", "Count the time from zero", "loop", run=self.restart_clock
+        )
+        self.audience = button(
+            "Audience's window", "", text="Show the audience's window", run=self._ask_audience
+        )
+        self.swap = button(
+            "Swap screens",
+            "Swap the screens of the two windows",
+            text="Swap",
+            run=lambda: self.swap_asked.emit(),
+        )
+        bar = QHBoxLayout()
+        self.bar = bar
+        bar.addWidget(self.where)
+        bar.addWidget(self.title)
+        bar.addStretch(1)
+        for widget in (self.audience, self.swap, self.gone, self.stop, self.reset, self.daytime):
+            bar.addWidget(widget)
+        return bar
+
+    def _build_pictures(self) -> QVBoxLayout:
+        self.list = QListWidget()
+        self.list.setAccessibleName("Steps")
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # whose keys are the lecture's
+        self.list.itemClicked.connect(lambda item: self.player.go(self.list.row(item)))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.next_title = PlainLabel()
+        self.next_title.setObjectName("muted")
+        self.next_title.setWordWrap(True)
+        beside = QVBoxLayout()
+        beside.addWidget(self.next_title)
+        beside.addWidget(self.next, 1)
+        self.below = QHBoxLayout()
+        self.below.addLayout(beside, 1)
+        self.below.addWidget(self.list, 1)
+        made = QVBoxLayout()
+        made.addWidget(self.this, 5)
+        made.addLayout(self.below, 3)
+        self.pictures = made
+        return made
+
+    def _build_texts(self) -> QVBoxLayout:
+        self.answer = RichLabel()
+        self.answer.setWordWrap(True)
+        self.card = QFrame()
+        self.card.setObjectName("panel")
+        self.card_column = QVBoxLayout(self.card)
+        self.card_column.addWidget(self.answer)
+        self.notes = RichLabel()
+        self.notes.setWordWrap(True)
+        self.notes.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.area = QScrollArea()
+        self.area.setWidget(self.notes)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setAccessibleName("Notes")
+        frame = QFrame()
+        frame.setObjectName("panel")
+        self.notes_column = QVBoxLayout(frame)
+        self.notes_column.addWidget(self.area)
+        made = QVBoxLayout()
+        made.addWidget(self.card)
+        made.addWidget(frame, 1)
+        self.texts = made
+        return made
+
+    def _build_buttons(self) -> QHBoxLayout:
+        player = self.player
+        self.previous_button = button(
+            "Previous step", "Previous step (PageUp)", text="Previous", run=player.previous
+        )
+        self.blank = button(
+            "Blank the screen", "Blank the audience's screen (B)", text="Blank", run=player.toggle_blank
+        )
+        self.blank.setCheckable(True)
+        self.reveal = button(
+            "Show the answer", "Show the audience the answer (A)", text="Show the answer", run=self._reveal
+        )
+        self.next_button = button("Next", "Go on (PageDown)", text="Next", run=player.next)
+        self.next_button.setObjectName("primary")
+        self.buttons: tuple[QPushButton, ...] = (
+            self.previous_button,
+            self.blank,
+            self.reveal,
+            self.next_button,
+        )
+        row = QHBoxLayout()
+        for made, share in zip(self.buttons, (2, 1, 2, 3), strict=True):
+            made.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            row.addWidget(made, share)
+        self.row = row
+        return row
+
+    def _add_commands(self, commands: Sequence[Command]) -> None:
+        """Let the keys of the audience's window work here too, and some for the notes."""
+        own = [
+            Command("Larger notes", "Ctrl++, Ctrl+=", lambda: self.resize_notes(2)),
+            Command("Smaller notes", "Ctrl+-", lambda: self.resize_notes(-2)),
+            Command("Notes down", "Down", lambda: self._scroll(1)),
+            Command("Notes up", "Up", lambda: self._scroll(-1)),
+            Command("Close", "Ctrl+W", self.close),
+        ]
+        for command in (*commands, *own):
+            if command.keys:
+                action = QAction(command.text, self)
+                action.setShortcuts([QKeySequence(keys) for keys in command.keys.split(", ")])
+                action.triggered.connect(lambda _checked, run=command.callback: run())
+                self.addAction(action)
+
+    # How it looks.
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.theme = theme
+        self.setStyleSheet(style_sheet(theme) + own_sheet(theme))
+        self.setFont(theme.font())
+        gap = theme.px(10)
+        for box in (self.bar, self.column, self.body, self.pictures, self.below, self.texts, self.row):
+            box.setSpacing(gap)
+        self.column.setContentsMargins(gap, gap, gap, gap)
+        for column in (self.card_column, self.notes_column):
+            column.setContentsMargins(gap, gap, gap, gap)
+        for label in (self.where, self.daytime, self.title):
+            label.setFont(theme.font(18))
+        self.gone.setFont(theme.font(26, bold=True))
+        self.next_title.setFont(theme.font(14))
+        self.list.setFont(theme.font(14))
+        for made in self.buttons:
+            made.setFont(theme.font(18, bold=made is self.next_button))
+            made.setFixedHeight(theme.px(52))
+        for control in (self.stop, self.reset):
+            paint_icon(control, theme)
+        for view in (self.this, self.next):
+            view.set_theme(theme)
+        self.resize_notes(0)
+        self.refresh()
+
+    def resize_notes(self, change: int) -> None:
+        """Make the letters of the notes larger or smaller; they grow with the window too."""
+        self.notes_size = min(max(self.notes_size + change, NOTES_LEAST), NOTES_MOST)
+        size = self.notes_size * max(1.0, self.height() / self.theme.scale / SIZE.height())
+        self.notes.setFont(self.theme.font(size))
+        self.answer.setFont(self.theme.font(max(14, 0.85 * size)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Write the notes as large as there is room."""
+        super().resizeEvent(event)
+        self.resize_notes(0)
+        self._show_title(self.title.accessibleName())
+
+    def _scroll(self, direction: int) -> None:
+        bar = self.area.verticalScrollBar()
+        bar.setValue(bar.value() + direction * self.theme.px(3 * self.notes_size))
+
+    def offer_screens(self, several: bool, audience_hidden: bool) -> None:
+        """Offer to swap screens where there are several, and to show the audience's window where it is closed."""
+        self.swap.setVisible(several)
+        self.audience.setText("Show the audience's window" if audience_hidden else "Audience's window")
+        self.audience.setObjectName("primary" if audience_hidden else "")
+        self.audience.style().unpolish(self.audience)
+        self.audience.style().polish(self.audience)
+        self.audience.setToolTip("Show what the audience sees (F7)")
+
+    # What it shows.
+
+    def refresh(self) -> None:
+        """Show where the lecture is."""
+        player, lecture = self.player, self.player.lecture
+        self._list_steps()
+        for made in self.buttons:
+            made.setEnabled(lecture is not None)
+        if lecture is None:
+            self.where.setText("")
+            self._show_title(NO_LECTURE)
+            self.notes.setText("")
+            self.card.hide()
+            self._show_pictures()
+            return
+        step, number = lecture.steps[player.number], player.number
+        self.where.setText(f"{number + 1} of {len(lecture.steps)}")
+        self._show_title(step.title)
+        following = lecture.steps[number + 1 : number + 2]
+        self.next_title.setText(f"Next: {following[0].title}" if following else LAST)
+        self.blank.setChecked(player.is_blank)
+        self._show_notes()
+        self._show_answer()
+        self.previous_button.setEnabled(number > 0)
+        self._show_pictures()
+        if self.isVisible():
+            self.thumbnails.want(number, number + 1)
+        self.show_time()
+
+    def _show_title(self, title: str) -> None:
+        """Show as much of a title as there is room for."""
+        beside = (self.where, self.audience, self.swap, self.gone, self.stop, self.reset, self.daytime)
+        shown = [widget.sizeHint().width() for widget in beside if not widget.isHidden()]
+        room = self.width() - sum(shown) - (len(shown) + 3) * self.bar.spacing()
+        metrics = QFontMetrics(self.title.font())
+        self.title.setText(metrics.elidedText(visible(title), Qt.TextElideMode.ElideRight, max(0, room)))
+        self.title.setAccessibleName(title)
+        self.title.setToolTip(plain_tip(title))
+
+    def _list_steps(self) -> None:
+        lecture = self.player.lecture
+        if lecture is not self._of:
+            self._of = lecture
+            self.list.clear()
+            for i, step in enumerate(lecture.steps if lecture else ()):
+                asks = "  (question)" if step.change.question else ""
+                self.list.addItem(visible(f"{i + 1}  {step.title}{asks}"))
+        if lecture and self.list.currentRow() != self.player.number:
+            self.list.setCurrentRow(self.player.number)
+            self.list.scrollToItem(self.list.currentItem())
+
+    def _show_notes(self) -> None:
+        notes, ink = self.player.notes(), self.theme.palette.muted
+        html = f'<p style="color:{ink}">{NO_NOTES}</p>' if notes is None or not notes.html else notes.html
+        if notes is not None and notes.foot:
+            html += f'<p style="color:{ink}">{markup(notes.foot)}</p>'
+        if html != self.notes.text():
+            self.notes.setText(html)
+            self.area.verticalScrollBar().setValue(0)
+
+    def _show_answer(self) -> None:
+        """Show the question's answer, also before the audience sees it."""
+        player, step = self.player, self.player.step
+        question = step.change.question if step else None
+        answer = player.answer() if question else None
+        self.card.setVisible(question is not None)
+        self.reveal.setEnabled(question is not None and not player.is_revealed)
+        self.next_button.setText(self._next_text(question is not None))
+        if question is None:
+            return
+        who = "The audience sees it." if player.is_revealed else "The audience does not see it yet."
+        ink = self.theme.palette
+        html = f"<p><b>{markup(question.ask)}</b></p>"
+        if answer is not None:
+            html += choices_html(answer)
+            html += f'<p><span style="color:{ink.good}"><b>Answer</b></span>&nbsp; {answer_html(answer)}</p>'
+        self.answer.setText(f'{html}<p style="color:{ink.muted}">{who}</p>')
+
+    def _next_text(self, asks: bool) -> str:
+        if self.player.is_playing:
+            return "Next: to where it stands"
+        return "Next: the answer" if asks and not self.player.is_revealed else "Next step"
+
+    def _show_pictures(self) -> None:
+        player, lecture = self.player, self.player.lecture
+        if lecture is None:
+            self.this.show_image(None, NO_LECTURE)
+            self.next.show_image(None)
+            return
+        over = "Blank: the audience sees nothing" if player.is_blank else ""
+        if player.awaited is not None:
+            over = f"Step {player.awaited + 1} is being prepared …"
+        self.this.show_image(self.thumbnails.of(player.number), PREPARED, over)
+        if player.number + 1 < len(lecture.steps):
+            self.next.show_image(self.thumbnails.of(player.number + 1), PREPARED)
+        else:
+            self.next.show_image(None, LAST)
+
+    def show_time(self) -> None:
+        """Show the time that has gone and the time of day."""
+        self.gone.setText(time_text(self.clock.seconds()))
+        self.daytime.setText(time.strftime("%H:%M"))
+
+    def toggle_clock(self) -> None:
+        """Stop the clock, or let it go on."""
+        self.clock.toggle()
+        self.stop.setProperty("picture", "pause" if self.clock.is_running else "play")
+        paint_icon(self.stop, self.theme)
+        self.show_time()
+
+    def restart_clock(self) -> None:
+        """Count the time from zero."""
+        self.clock.restart()
+        self.stop.setProperty("picture", "pause")
+        paint_icon(self.stop, self.theme)
+        self.show_time()
+
+    def _reveal(self) -> None:
+        self.player.reveal()
+
+    def _ask_audience(self) -> None:
+        self.audience_asked.emit()
+
+    # Coming and going.
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Look at the clock, and have the pictures drawn."""
+        super().showEvent(event)
+        self.setFocus()
+        self._tick.start()
+        self.refresh()
+        self.thumbnails.draw_now(self.player.number)
+        self._show_pictures()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Rest; the lecture goes on."""
+        self._tick.stop()
+        self.thumbnails.close()
+        event.accept()
+        self.closed.emit()
+
+
+def own_sheet(theme: Theme) -> str:
+    """Return what this window looks like beside what all windows have in common."""
+    colours = theme.palette
+    return (
+        f"PresenterWindow {{ background: {colours.window}; }}"
+        f"QPushButton#primary {{ font-size: {theme.px(18)}px; }}"
+        f"QListWidget {{ background: {colours.panel}; color: {colours.text}; border: 1px solid {colours.border};"
+        f" border-radius: {theme.px(8)}px; padding: {theme.px(4)}px; outline: none; }}"
+        f"QListWidget::item {{ padding: {theme.px(4)}px {theme.px(6)}px; border-radius: {theme.px(4)}px; }}"
+        f"QListWidget::item:hover {{ background: {colours.badge}; }}"
+        f"QListWidget::item:selected {{ background: {colours.accent}; color: {colours.accent_text}; }}"
+    )

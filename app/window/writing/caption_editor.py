@@ -1,0 +1,171 @@
+"""Caption and notes written in place: over the caption of the step that is presented, as large as it is read."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
+
+from ...lecture.edit.text import step_words
+from ...widgets.plain_text import PlainLabel
+from ...widgets.theme import Theme
+from ..panels.caption import CaptionBar
+from .looks import caption_look, names_of, show_told
+from .words_edit import WordsEdit, has_focus_within
+from .writer import LectureWriter
+
+PAUSE = 150  # milliseconds after a key, after which one looks at what was written
+KEYS = "Ctrl+Enter takes it, Escape gives it up"
+
+
+class CaptionEditor(QFrame):
+    """Two fields that lie over a caption bar while they are written in.
+
+    What is written is taken with Ctrl+Enter, or when the focus goes elsewhere; with Escape it is given up. What can't
+    be taken stays in its field, with the reason below it.
+    """
+
+    def __init__(self, writer: LectureWriter, bar: CaptionBar, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("panel")
+        self.writer, self.bar, self.theme, self.over = writer, bar, theme, parent
+        self.number = 0  # of the step whose words these are
+        self.caption = WordsEdit("Caption", "What the audience reads", (2, 8))
+        self.notes = WordsEdit("Notes", "What the speaker reads", (2, 8))
+        self.heading, self.foot, self.keys = PlainLabel(), PlainLabel(), PlainLabel(KEYS)
+        self.beside = PlainLabel("Notes for the speaker")
+        for label in (self.heading, self.keys, self.beside):
+            label.setObjectName("muted")
+        self.foot.setWordWrap(True)
+        self._build()
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
+        self._pause.timeout.connect(self._look)
+        for field in (self.caption, self.notes):
+            field.textChanged.connect(self._pause.start)
+            field.textChanged.connect(self._place_soon)
+            field.taken.connect(self.take)
+            field.given_up.connect(self.give_up)
+            field.left.connect(lambda: QTimer.singleShot(0, self, self._leave))
+        writer.player.changed.connect(self._follow)
+        parent.installEventFilter(self)
+        bar.installEventFilter(self)
+        self.hide()
+
+    def _build(self) -> None:
+        self.grid = QGridLayout(self)
+        self.grid.addWidget(self.heading, 0, 0)
+        self.grid.addWidget(self.beside, 0, 1)
+        self.grid.addWidget(self.caption, 1, 0, Qt.AlignmentFlag.AlignTop)
+        self.grid.addWidget(self.notes, 1, 1, Qt.AlignmentFlag.AlignTop)
+        self.grid.addWidget(self.foot, 2, 0, Qt.AlignmentFlag.AlignTop)
+        self.grid.addWidget(self.keys, 2, 1, Qt.AlignmentFlag.AlignTop)
+        self.grid.setRowStretch(2, 1)
+        self.grid.setColumnStretch(0, 5)
+        self.grid.setColumnStretch(1, 3)
+
+    def open(self) -> None:
+        """Let the caption of the step that is presented be written."""
+        lecture = self.writer.lecture()
+        if lecture is None:
+            self.writer.problem.emit("There is no caption: no lecture is presented. Ctrl+D begins one.")
+            return
+        if self.isHidden():
+            self._fill(self.writer.player.number)
+        self.set_theme(self.theme)
+        self.show()
+        self.raise_()
+        self._place()
+        self._look()
+        self.caption.setFocus()
+
+    def _fill(self, number: int) -> None:
+        """Show the words of a step."""
+        words = step_words(self.writer.text, number, self.writer.path)
+        self.number = number
+        self.heading.setText(f"Caption of step {number + 1}, {words.title}")
+        self.caption.put(words.caption)
+        self.notes.put(words.notes)
+        self.caption.selectAll()
+
+    def take(self) -> bool:
+        """Take what was written; return False, and stay, where it can't be taken."""
+        writer, caption, notes = self.writer, self.caption, self.notes
+        if self.isHidden():
+            return True
+        said = caption.words(), notes.words()
+        taken = not caption.is_changed() or writer.set_caption(self.number, said[0])
+        if taken:
+            caption.held = said[0]
+            taken = not notes.is_changed() or writer.set_notes(self.number, said[1])
+        if taken:
+            notes.held = said[1]
+            self._close()
+        else:
+            self._look()
+        return taken
+
+    def give_up(self) -> None:
+        """Leave the words as they were."""
+        self.caption.put(self.caption.held)
+        self.notes.put(self.notes.held)
+        self._close()
+
+    def _close(self) -> None:
+        had_focus = has_focus_within(self)
+        self.hide()
+        if had_focus:
+            self.over.setFocus()
+
+    def _leave(self) -> None:
+        if self.isVisible() and not has_focus_within(self):
+            self.take()
+
+    def _follow(self) -> None:
+        """Take what was written of a step when another one is presented."""
+        player = self.writer.player
+        if self.isHidden():
+            return
+        if player.lecture is None:
+            self._close()
+        elif player.number != self.number:
+            self.take()
+
+    def _look(self) -> None:
+        """Say below how the caption reads with its numbers, or what is wrong with it."""
+        if self.isHidden():
+            return
+        player = self.writer.player
+        names = names_of(player) if player.number == self.number else None
+        text, problem = caption_look(self.caption.words(), self.writer.path, names)
+        self.caption.tell(problem)
+        has_numbers = "{" in self.caption.words()
+        show_told(self.foot, f"Reads: {text}" if has_numbers and text else "", problem)
+        self._place()
+
+    # Where it lies.
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size; the caption is written in the letters in which it is read."""
+        self.theme = theme
+        gap = theme.px(8)
+        self.grid.setContentsMargins(theme.px(10), gap, theme.px(10), gap)
+        self.grid.setSpacing(theme.px(4))
+        self.grid.setHorizontalSpacing(theme.px(12))
+        self.caption.set_theme(theme, max(theme.px(13), self.bar.letters))
+        self.notes.set_theme(theme, theme.px(14))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay over the caption."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move):
+            self._place_soon()
+        return super().eventFilter(watched, event)
+
+    def _place_soon(self) -> None:
+        if self.isVisible():
+            QTimer.singleShot(0, self, self._place)
+
+    def _place(self) -> None:
+        over = self.over
+        corner = self.bar.mapTo(over, QPoint(0, 0)) if self.bar.isVisible() else QPoint(0, 0)
+        width = self.bar.width() if self.bar.isVisible() else over.width()
+        height = max(self.sizeHint().height(), self.bar.height() if self.bar.isVisible() else 0)
+        self.setGeometry(corner.x(), corner.y(), width, min(height, over.height()))

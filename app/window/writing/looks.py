@@ -1,0 +1,72 @@
+"""How words look before they are taken: a caption with its numbers, a question with its answer, or what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QLabel
+
+from ...lecture.captions import fill
+from ...lecture.changes import parse_change
+from ...lecture.check import environment_of
+from ...lecture.document import parse_lecture
+from ...lecture.edit.source import caption_problem
+from ...lecture.expressions import Environment, ExpressionError
+from ...lecture.problems import LectureError
+from ...lecture.quantities import MARK_TEXTS
+from ...lecture.questions import answer_of, parse_question
+from ..lecture.player import LecturePlayer
+
+
+def names_of(player: LecturePlayer) -> Environment | None:
+    """Return what names mean in the step that is presented, None where it has no picture."""
+    sessions, moment = player.sessions(), player.moment()
+    if sessions is None or moment is None:
+        return None
+    return environment_of(player.scenes[player.number], sessions, moment)
+
+
+def caption_look(markdown: str, path: Path, names: Environment | None) -> tuple[str, str]:
+    """Return (how a caption reads, what is wrong with it), one of them "" or both."""
+    problem = caption_problem(markdown, path.parent)
+    if problem:
+        return "", problem
+    try:
+        lecture = parse_lecture(f"# Title\n\n## Step\n\n{markdown}\n", path)
+    except LectureError as error:
+        return "", str(error)
+    if lecture.problems:
+        return "", lecture.problems[0].sentence
+    if names is None:
+        return "", ""
+    filled = fill(lecture.steps[0].caption, names)
+    return filled.text, filled.problems[0].sentence if filled.problems else ""
+
+
+def change_problem(lines: str, folder: Path) -> str:
+    """Return what is wrong with the lines of a change, "" for nothing."""
+    _, problems = parse_change(dict(enumerate(lines.split("\n"), 1)), folder)
+    return problems[0][1] if problems else ""
+
+
+def answer_look(ask: str, choices: str, answer: str, names: Environment | None) -> tuple[str, str]:
+    """Return (the answer to a question, what is wrong with it), one of them ""."""
+    try:
+        question = parse_question(ask, choices, answer)
+        if question is None or names is None:
+            return "", ""
+        found = answer_of(question, names)
+    except (ExpressionError, ValueError) as error:
+        return "", str(error)
+    mark = MARK_TEXTS.get(found.quantity.mark, "")
+    return f"{found.text} · {mark}" if mark else found.text, ""
+
+
+def show_told(label: QLabel, text: str, problem: str) -> None:
+    """Say below a field how it reads, or what is wrong with it; hidden where there is nothing to say."""
+    said = problem[:1].upper() + problem[1:] or text
+    label.setObjectName("wrong" if problem else "muted")
+    label.style().unpolish(label)
+    label.style().polish(label)
+    label.setText(said)
+    label.setVisible(bool(said))

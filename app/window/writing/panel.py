@@ -1,0 +1,338 @@
+"""The panel in which a lecture is written: its steps in order, and all that is said of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ...lecture.edit.text import step_words
+from ...widgets.controls import button, paint_icon
+from ...widgets.flow_layout import FlowLayout
+from ...widgets.plain_text import PlainLabel
+from ...widgets.theme import Theme
+from .looks import answer_look, caption_look, change_problem, names_of, show_told
+from .step_table import StepTable
+from .words_edit import WordsEdit
+from .writer import LectureWriter
+
+PAUSE = 200  # milliseconds after a key, after which one looks at what was written
+STEPS = 0.4  # the share of the height that the list of steps takes at most
+QUESTION = ("ask", "choices", "answer")
+
+
+class PanelHeading(QWidget):
+    """What stands above the panel: its name, and the button that closes it."""
+
+    def __init__(self, name: str, close: Callable[[], None]) -> None:
+        super().__init__()
+        self.name = PlainLabel(name)
+        self.close_button = button("Close the panel", "Close (Ctrl+Shift+L)", "close", run=close)
+        self.close_button.setObjectName("flat")
+        self.row = QHBoxLayout(self)
+        self.row.addWidget(self.name, 1)
+        self.row.addWidget(self.close_button)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.name.setFont(theme.font(14, bold=True))
+        paint_icon(self.close_button, theme)
+        self.row.setContentsMargins(theme.px(10), theme.px(4), theme.px(6), theme.px(2))
+
+
+class LecturePanel(QFrame):
+    """Title, steps, and the words of the step that is presented; each field is taken when one leaves it."""
+
+    def __init__(self, writer: LectureWriter) -> None:
+        super().__init__()
+        self.setObjectName("panel")
+        self.writer = writer
+        self.number = 0  # of the step whose words the fields hold
+        self._is_taking = False
+        self.title = WordsEdit("Title of the lecture", "Title of the lecture", (1, 2), one_line=True)
+        self.steps = StepTable()
+        self.fields = {
+            "title": WordsEdit("Title of the step", "What this step is about", (1, 2), one_line=True),
+            "caption": WordsEdit("Caption", "Markdown; {left.global_sectors} is a number", (3, 12)),
+            "notes": WordsEdit("Notes", "What the speaker reads", (2, 10)),
+            "change": WordsEdit("Change", "What it changes, such as: at: next phase", (2, 12)),
+            "ask": WordsEdit("Question", "What is asked; empty for nothing", (1, 4), one_line=True),
+            "choices": WordsEdit("Choices", "8 | 16 | {left.tile}, or none", (1, 3), one_line=True),
+            "answer": WordsEdit("Answer", "left.global_sectors", (1, 3), one_line=True),
+        }
+        self.told = {name: PlainLabel() for name in (*self.fields, "file")}
+        self._is_split = False  # whether the user has shared the height
+        self.labels: list[QLabel] = []
+        self.buttons: dict[str, QPushButton] = {}  # by their text
+        self._build()
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
+        self._pause.timeout.connect(self._look)
+        self._connect()
+
+    # What it is made of.
+
+    def _build(self) -> None:
+        column = self.column = QVBoxLayout(self)
+        column.addWidget(self.title)
+        self.split = QSplitter(Qt.Orientation.Vertical)
+        self.split.setChildrenCollapsible(False)
+        self.top = self._build_steps()
+        self.split.addWidget(self.top)
+        self.split.addWidget(self._build_step())
+        self.split.setStretchFactor(1, 1)
+        self.split.splitterMoved.connect(self._keep_split)
+        column.addWidget(self.split, 1)
+        foot = QHBoxLayout()
+        self.save = button("Save lecture", "Save it in a file (Ctrl+Shift+S)", text="Save…", run=self._save)
+        self.told["file"].setObjectName("muted")
+        self.told["file"].setWordWrap(True)
+        foot.addWidget(self.told["file"], 1)
+        foot.addWidget(self.save)
+        column.addLayout(foot)
+
+    def _build_steps(self) -> QWidget:
+        made = QWidget()
+        column = self.upper = QVBoxLayout(made)
+        column.setContentsMargins(0, 0, 0, 0)
+        row = self.row = FlowLayout()
+        writer = self.writer
+        acts: dict[str, tuple[str, Callable[[], object]]] = {
+            "Add screen": ("Add what is on screen as the next step (Ctrl+D)", writer.add_screen),
+            "Copy": ("Put this step once more after itself", lambda: writer.copy(self.number)),
+            "Take out": ("Take this step out (Del in the list)", lambda: writer.take_out(self.number)),
+            "Undo": ("Take the last edit back (Ctrl+Z)", writer.undo),
+            "Redo": ("Make it again (Ctrl+Shift+Z)", writer.redo),
+        }
+        for name, (tip, run) in acts.items():
+            made_button = button(name, tip, text=name, run=self._after_taking(run))
+            row.add(made_button)
+            self.buttons[name] = made_button
+        column.addWidget(self.steps, 1)
+        column.addLayout(row)
+        return made
+
+    def _after_taking(self, run: Callable[[], object]) -> Callable[[], None]:
+        def act() -> None:
+            if self.take():
+                run()
+
+        return act
+
+    def _build_step(self) -> QWidget:
+        made = QWidget()
+        column = self.form = QVBoxLayout(made)
+        for name, label in (
+            ("title", "Step"), ("caption", "Caption, which the audience reads"), ("notes", "Notes for the speaker"),
+            ("change", "What it changes against the step before"), ("ask", "Question"),
+            ("choices", "Choices, with | between them"), ("answer", "Answer, computed when it is revealed"),
+        ):  # fmt: skip
+            heading = PlainLabel(label)
+            heading.setObjectName("muted")
+            heading.setBuddy(self.fields[name])
+            heading.setAlignment(Qt.AlignmentFlag.AlignBottom)
+            heading.setWordWrap(True)
+            self.labels.append(heading)
+            self.told[name].setWordWrap(True)
+            self.told[name].hide()
+            for widget in (heading, self.fields[name], self.told[name]):
+                column.addWidget(widget)
+        column.addStretch(1)
+        self.area = QScrollArea()
+        self.area.setWidget(made)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        return self.area
+
+    def _connect(self) -> None:
+        for field in (self.title, *self.fields.values()):
+            field.textChanged.connect(self._pause.start)
+            field.taken.connect(lambda: self.take(half=True))
+            field.left.connect(lambda: self.take(half=True))
+            field.given_up.connect(self._give_up)
+        self.steps.chosen.connect(self._choose)
+        self.steps.moved.connect(self._move)
+        self.steps.taken_out.connect(lambda number: self.take() and self.writer.take_out(number))
+        self.writer.changed.connect(self.follow)
+        self.writer.player.changed.connect(self.follow)
+
+    def _keep_split(self) -> None:
+        self._is_split = True
+
+    def _share_height(self) -> None:
+        """Give the steps the height of all of them, up to a part of what there is, unless the user has shared it."""
+        below = self.row.heightForWidth(self.split.width()) + self.upper.spacing()
+        self.top.setMinimumHeight(self.steps.minimumHeight() + below)
+        if not self._is_split:
+            height = self.split.height()
+            above = min(self.steps.sizeHint().height() + below, round(STEPS * height))
+            self.split.setSizes([above, max(height - above, 1)])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the height anew."""
+        super().resizeEvent(event)
+        self._share_height()
+
+    # What it shows.
+
+    def follow(self) -> None:
+        """Show the step that is presented, once what was written of another one is taken."""
+        if self.isHidden() or self._is_taking:
+            return
+        if self.number != self.writer.number and not self.take():
+            return
+        self._show()
+
+    def _show(self) -> None:
+        writer, lecture = self.writer, self.writer.lecture()
+        for widget in (self.split, self.title, self.save):
+            widget.setEnabled(lecture is not None)
+        self.told["file"].setText(self._where())
+        self.save.setVisible(writer.is_unsaved or writer.left is not None)
+        self.buttons["Undo"].setEnabled(writer.history.can_undo)
+        self.buttons["Redo"].setEnabled(writer.history.can_redo)
+        if lecture is None:
+            return
+        self.number = min(writer.number, len(lecture.steps) - 1)
+        self.steps.show_steps([step.title for step in lecture.steps], self.number)
+        self._share_height()
+        self._fill(self.title, lecture.title)
+        words = step_words(writer.text, self.number, writer.path)
+        for name, field in self.fields.items():
+            self._fill(field, getattr(words, name))
+        self._look()
+
+    def _fill(self, field: WordsEdit, text: str) -> None:
+        """Show a text in a field, unless somebody writes in it."""
+        if not (field.hasFocus() and field.is_changed()):
+            field.put(text)
+
+    def _where(self) -> str:
+        writer = self.writer
+        if writer.lecture() is None:
+            return "No lecture is presented. Ctrl+D begins one with what is on screen."
+        if writer.is_unsaved or writer.file is None:
+            return "In no file yet."
+        if writer.file.is_shipped:
+            return "Comes with Tilescope; the first edit makes a copy of your own."
+        return f"{writer.path.name}, written at each edit"
+
+    def _look(self) -> None:
+        """Say below the fields what is wrong with what was written, and how it reads."""
+        if self.isHidden() or self.writer.lecture() is None:
+            return
+        player, path = self.writer.player, self.writer.path
+        names = names_of(player) if player.number == self.number else None
+        text, wrong = caption_look(self.fields["caption"].words(), path, names)
+        has_numbers = "{" in self.fields["caption"].words()
+        self._say("caption", f"Reads: {text}" if text and has_numbers else "", wrong)
+        self._say("change", "", change_problem(self.fields["change"].words(), path.parent))
+        ask, choices, answer = (" ".join(self.fields[name].words().split()) for name in QUESTION)
+        answer, wrong = answer_look(ask, choices, answer, names)
+        self._say("answer", f"Here: {answer}" if answer else "", wrong)
+
+    def _say(self, name: str, text: str, problem: str) -> None:
+        self.fields[name].tell(problem)
+        show_told(self.told[name], text, problem)
+
+    # What is written.
+
+    def take(self, *, half: bool = False) -> bool:
+        """Take every field that somebody has changed; return False where one can't be taken, which then stays.
+
+        half: a question may be half written.
+        """
+        if self._is_taking or self.isHidden():
+            return True
+        self._is_taking = True
+        try:
+            taken = self._take_fields(half)
+        finally:
+            self._is_taking = False
+        if taken:
+            self._show()
+        else:
+            self._look()
+        return taken
+
+    def _take_fields(self, half: bool) -> bool:
+        writer, number = self.writer, self.number
+        if writer.lecture() is None:
+            return True
+        if self.title.is_changed() and not self._taken(writer.set_title(self.title.words()), self.title):
+            return False
+        setters = {
+            "title": writer.set_step_title,
+            "caption": writer.set_caption,
+            "notes": writer.set_notes,
+            "change": writer.set_change,
+        }
+        for name, put in setters.items():
+            field = self.fields[name]
+            if field.is_changed() and not self._taken(put(number, field.words()), field):
+                return False
+        return self._take_question(half)
+
+    def _take_question(self, half: bool) -> bool:
+        """Take the question, once it is whole where it may be `half` written."""
+        fields = [self.fields[name] for name in QUESTION]
+        ask, choices, answer = (field.words() for field in fields)
+        if not any(field.is_changed() for field in fields):
+            return True
+        if half and any(field.hasFocus() for field in fields) and answer_look(ask, choices, answer, None)[1]:
+            return True
+        return self._taken(self.writer.set_question(self.number, ask, choices, answer), *fields)
+
+    @staticmethod
+    def _taken(done: bool, *fields: WordsEdit) -> bool:
+        for field in fields if done else ():
+            field.held = field.words()
+        return done
+
+    def _give_up(self) -> None:
+        """Put back the text of the field in focus."""
+        for field in (self.title, *self.fields.values()):
+            if field.hasFocus():
+                field.put(field.held)
+        self._look()
+
+    def _choose(self, number: int) -> None:
+        if self.take():
+            self.writer.player.go(number, play=False)
+
+    def _move(self, number: int, to: int) -> None:
+        if not self.take() or not self.writer.move(number, to):
+            self._show()
+
+    def _save(self) -> None:
+        if self.take():
+            self.writer.save_as()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        px = theme.px
+        self.column.setContentsMargins(px(10), px(8), px(10), px(8))
+        self.column.setSpacing(px(6))
+        self.row.setSpacing(px(4))
+        self.form.setContentsMargins(0, px(4), px(6), px(4))
+        self.form.setSpacing(px(3))
+        self.split.setHandleWidth(px(8))
+        self.title.set_theme(theme, px(16))
+        self.steps.set_theme(theme)
+        for name, field in self.fields.items():
+            field.set_theme(theme, mono=name in ("change", "choices", "answer"))
+        for label in self.labels:
+            label.setFont(theme.font(12))
+            label.setMinimumHeight(px(24))
+        self.setMinimumWidth(px(220))
