@@ -14,8 +14,10 @@ from hypothesis import settings
 # Set before any test imports Qt. A test that wants a real screen starts its own and says so.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-# Programs print through a buffer, as they do for most users, whatever this machine has set.
+# Programs print through a buffer, and hundreds of processes don't each compile all modules anew, as for most users,
+# whatever this machine has set.
 os.environ.pop("PYTHONUNBUFFERED", None)
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Neither the user's settings nor traces that another version left in the cache may take part.
 HOME = tempfile.mkdtemp(prefix="tilescope-tests-")

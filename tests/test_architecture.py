@@ -63,7 +63,9 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/model": TRACER,
     "app/widgets": ("kernels/scenarios", "tracer/model", "tracer/storage", "tracer/analysis", "app/model"),
     "app/charts": (*TRACER, "app/model"),
-    "app/control": (*TRACER, "app/model", "app/charts"),
+    "app/lecture": (*TRACER, "app/model", "app/charts"),
+    "app/lecture/edit": ("kernels/scenarios", "tracer/storage", "app/model", "app/lecture"),
+    "app/control": (*TRACER, "app/model", "app/charts", "app/lecture"),
     "app/views/common": (*TRACER, "app/model", "app/widgets"),
     "app/views/memory/layout": VIEW,
     "app/views/memory": (*VIEW, "app/views/memory/layout"),
@@ -75,14 +77,27 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/views/counters": VIEW,
     "app/views/charts": (*VIEW, "app/charts"),
     "app/window/toolbar": ("app/model", "app/widgets", "kernels/scenarios"),
-    "app/window/panels": (*TRACER, "app/model", "app/widgets", *VIEWS),
+    "app/window/panels": (*TRACER, "app/model", "app/charts", "app/widgets", *VIEWS),
+    "app/window/lecture": (
+        *TRACER, "app/lecture", "app/model", "app/control", "app/charts", "app/widgets", *VIEWS, "app/window/panels",
+    ),
+    "app/window/presenter": (
+        *TRACER, "app/lecture", "app/model", "app/control", "app/widgets", "app/window/lecture",
+    ),
+    "app/window/writing": (
+        *TRACER, "app/lecture", "app/lecture/edit", "app/model", "app/control", "app/widgets", "app/views/common",
+        "app/window/panels", "app/window/lecture",
+    ),
     "app/timings": (*TRACER, "app/model", "app/control", "app/charts", "app/widgets", "app/views/charts"),
     "app/window": (
-        *TRACER, "app/model", "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings",
-        "app/window/toolbar", "app/window/panels",
+        *TRACER, "app/lecture", "app/model", "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings",
+        "app/window/toolbar", "app/window/panels", "app/window/lecture", "app/window/presenter", "app/window/writing",
     ),
+    "app/cli/common": (*TRACER, "app/model"),
+    "app/cli/programs": (*TRACER, "app/model", "app/cli/common"),
     "app/cli": (
-        *TRACER, "app/model", "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings", "app/window",
+        *TRACER, "app/cli/common", "app/cli/programs", "app/model", "app/lecture", "app/control", "app/charts",
+        "app/widgets", *VIEWS, "app/timings", "app/window", "app/window/lecture",
     ),
 }  # fmt: skip
 

@@ -25,6 +25,8 @@ SEED = (
     int(os.environ.get("ATTACK_SEED", "0")) * 1_000_003
 )  # another one gives other attacks of the same kinds
 
+os.environ.pop("PYTHONUNBUFFERED", None)  # programs print through a buffer, as they do for most users
+
 
 def binary() -> str:
     """Return the tilescope on PATH."""
@@ -129,7 +131,8 @@ def run(
         texts = []
         for file in (out, err):
             file.seek(0)
-            texts.append(file.read(4_000_000).decode(errors="replace"))
+            written_in = environment.get("PYTHONIOENCODING", "utf-8").partition(":")[0]
+            texts.append(file.read(4_000_000).decode(written_in, errors="replace"))
     code = None if over else process.returncode
     return Ended(code, *texts, time.monotonic() - begun, peak)
 
@@ -315,8 +318,10 @@ def real_traces(folder: Path) -> list[Path]:
     found = sorted((folder / "run").glob("*.npz"))
     from tilescope.tracer.model.plan import launch_of, parse_spec
     from tilescope.tracer.run.worker_client import Worker
-    from tilescope.tracer.storage.trace_file import save
+    from tilescope.tracer.storage.trace_file import load, save
 
+    for path in found[::2]:
+        save(load(path), path, compress=True)
     worker = Worker()
     for number, spec in enumerate(SCENARIOS):
         scenario, values, options = parse_spec(spec)

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tilescope.app.cli.text_output import aligned
+from tilescope.app.cli.common.text_output import aligned
 
 HERE = Path(__file__).parent
 ROUNDS = 3
@@ -117,6 +117,24 @@ def windows(home: str) -> None:
         print("  " + aligned([row], "<><", (45, 6), "")[0])
 
 
+def cells(home: str) -> None:
+    """Print how large the cells of the pictures are, in the layout of a lecture and in the ordinary one."""
+    found = output("window", "cells", "0", home=home)
+    print("size of a cell, 16 x 16 product beside its tiled form, 1920 x 1080, with a caption of two lines")
+    for layout, asked in (("lecture", " (24)"), ("ordinary", "")):
+        values = f"px{asked}, {found[layout]['values']:,} of 1,664 values written"
+        show(f"{layout} layout", f"{found[layout]['side']:.0f}", values)
+
+
+def lectures(home: str) -> None:
+    """Print how soon a key shows the next step of a lecture, once its first is shown."""
+    output("window", "lectures", "0", home=home)  # which fills the cache, as `tilescope lecture --check` does
+    found = output("window", "lectures", "0", home=home)
+    print(f"the {found['steps']} steps of the shipped lectures, 1920 x 1080, from a key to the picture")
+    slower = f"{found['p95']:.0f} ms for 95 of 100 (100), {found['worst']:.0f} ms worst"
+    show("key to picture", f"{found['median']:.0f}", f"ms median, {slower}")
+
+
 def changes(home: str) -> None:
     """Print how soon the window shows the 64-cube comparison at another size, or with another tile."""
     found = output("window", "change", "0", home=home)
@@ -134,4 +152,6 @@ if __name__ == "__main__":
         compiled(folder, quick="--quick" in sys.argv[1:])
         engines(folder)
         windows(folder)
+        cells(folder)
+        lectures(folder)
         changes(folder)

@@ -5,6 +5,8 @@ python window.py start SECONDS   from SECONDS (of time.time(), when the process 
 python window.py scrub STEP      moments set STEP apart (0: at random), until the window has painted them
 python window.py change 0        another size or tile, nothing cached but compiled kernels, until all is painted; and
                                  the processor seconds of the window's process and of its GUI thread for one
+python window.py lectures 0     milliseconds from a key to the painted picture, of each step of the shipped lectures
+python window.py cells 0         pixels of a cell in both layouts, and how many cells show their value
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ SIZE = (1600, 900)
 SCRUBS = 200
 
 
-def main_window() -> Any:
-    """Return a window on the default comparison at its size, shown, as `tilescope` makes it."""
+def main_window(specs: tuple[str, ...] = ()) -> Any:
+    """Return a window on scenarios or the default comparison, at its size, shown, as `tilescope` makes it."""
     from tilescope.tracer.run.worker_client import Worker
 
     worker = Worker()
@@ -36,7 +38,7 @@ def main_window() -> Any:
     application()
     window = MainWindow(SessionJobs(worker, TraceCache(folders.cache_folder())))
     window.resize(*SIZE)
-    window.show_bookmark(first_bookmark((), None))
+    window.show_bookmark(first_bookmark(specs, None))
     window.show()
     return window
 
@@ -140,7 +142,68 @@ def _changed(window: Any, values: dict[str, int]) -> tuple[float, float]:
     return time.perf_counter() - begin, still
 
 
-KINDS = {"start": start, "scrub": scrub, "change": change}
+def cells(_: float) -> dict[str, dict[str, float]]:
+    """Return the side of the smallest cell in pixels, in both layouts of a window of 1920 x 1080, and who shows values.
+
+    Of the naive and the tiled product of 16 x 16 with a caption of two lines.
+    """
+    window = main_window(
+        ("matmul-naive-row-on-x:m=16,k=16,n=16,tile=8", "matmul-tiled:m=16,k=16,n=16,tile=8")
+    )
+    from PySide6.QtWidgets import QApplication
+
+    wait_until(lambda: all(window.stage.sessions) and window.stage.is_settled())
+    window.resize(1920, 1080)
+    window.central.caption.show_caption("A title", "One line,<br>and another.", "1 of 2")
+    found = {}
+    for layout in ("ordinary", "lecture"):
+        window.central.show_layout(layout)
+        window.stage.seek(1, window.stage.ends()[1])
+        for _ in range(3):
+            QApplication.processEvents()
+            window.draw()
+            window.repaint()
+        memories = [pane.memory for pane in window.central.panes]
+        sizes = [size for memory in memories for size in memory.cell_sizes().values()]
+        texts = [len(written) for memory in memories for written in memory.cell_texts().values()]
+        found[layout] = {"side": min(sizes), "values": sum(texts)}
+    window.close()
+    return found
+
+
+def lectures(_: float) -> dict[str, float]:
+    """Return percentiles of the milliseconds from a key to the picture of the next step, painted at 1920 x 1080.
+
+    Of all steps of the shipped lectures but the first ones; the traces of those to come are made ahead, as while
+    somebody speaks.
+    """
+    from tilescope.app.lecture.library import shipped
+
+    window = main_window()
+    from PySide6.QtWidgets import QApplication
+
+    window.resize(1920, 1080)
+    player, jobs, times = window.lectures.player, window.stage.jobs, []
+    for path in shipped():
+        window.lectures.open(path)
+        for number in range(1, len(player.lecture.steps)):
+            wait_until(lambda: player.awaited is None and jobs.is_prepared() and jobs.is_idle())
+            for _ in range(20):  # what is left to be painted of the step before
+                QApplication.processEvents()
+                time.sleep(0.002)
+            begin = time.perf_counter()
+            player.go(number)
+            wait_until(lambda: player.awaited is None)
+            QApplication.sendPostedEvents()  # among them Qt's to lay out and to paint
+            times.append(1000 * (time.perf_counter() - begin))
+        player.close()
+    window.close()
+    times.sort()
+    count = len(times)
+    return {"steps": count, "median": times[count // 2], "p95": times[int(count * 0.95)], "worst": times[-1]}
+
+
+KINDS = {"lectures": lectures, "cells": cells, "start": start, "scrub": scrub, "change": change}
 
 if __name__ == "__main__":
     print(json.dumps(KINDS[sys.argv[1]](float(sys.argv[2]))))

@@ -13,7 +13,11 @@ from tilescope.tracer.model.plan import launch_of
 EVERY = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 PITFALLS = "Pitfalls"
 # The errors that the pitfalls are about.
-ERRORS = {"matmul-tiled-early-return": {"unwritten"}, "count-racing": {"race"}}
+ERRORS = {
+    "matmul-tiled-one-barrier": {"race"},
+    "matmul-tiled-early-return": {"unwritten"},
+    "count-racing": {"race"},
+}
 KERNELS = [
     (group, scenario) for group, scenarios in groups().items() for scenario in scenarios
     if "@cuda.jit" in launch_of(scenario, {}).source

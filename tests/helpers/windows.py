@@ -60,6 +60,7 @@ def settle(window: MainWindow) -> None:
     """Wait until nothing is being made, everything is drawn, and the findings are known."""
     until(window.stage.is_settled)
     until(window.stage.jobs.is_idle)
+    until(window.central.measured.is_idle)
     QApplication.processEvents()
 
 
@@ -106,3 +107,14 @@ def enter(window: MainWindow, name: str, text: str) -> None:
     QTest.keyClick(entry, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(entry, Qt.Key.Key_Delete)
     QTest.keyClicks(entry, text)
+
+
+def environment_of(screen: str, home: Path) -> dict[str, str]:
+    """Return the environment of a process that shows its windows on an X server, with folders of its own."""
+    own = {
+        "DISPLAY": screen,
+        "QT_QPA_PLATFORM": "xcb",
+        "TILESCOPE_HOME": str(home),
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]),
+    }
+    return os.environ | own

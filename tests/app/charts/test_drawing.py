@@ -107,6 +107,20 @@ def test_no_label_of_a_roofline_is_cut_or_lies_on_a_roof(sources, width, scale, 
     assert {"bytes: exact", "FLOP: modelled"} <= {text for text, _ in seen.texts}
 
 
+@pytest.mark.parametrize("width", [640, 960])
+def test_values_of_points_stand_beside_them_and_cover_no_line_and_no_other_value(width, monkeypatch):
+    names = "matmul-tiled", "matmul-naive-row-on-x", "matmul-tiled-dynamic"
+    figure = build([H200], of(*names, chart="over", over="tile"))
+    seen = drawn(figure, monkeypatch, (width, max(wanted_height(figure, width, Theme()), 540)))
+    labels = {point.label for panel in figure.panels for s in panel.series for point in s.points}
+    places = [(text, place) for text, place in seen.texts if text in labels]
+    assert len(places) >= 8 if width > 800 else places
+    assert [text for text, place in places if any(struck(line, place) for line in seen.lines)] == []
+    boxes = [place.boundingRect() for _, place in places]
+    assert not any(a.intersects(b) for n, a in enumerate(boxes) for b in boxes[:n])
+    assert {"8", "16", "32"} <= {text for text, _ in seen.texts}  # the values themselves along the axis
+
+
 @pytest.mark.parametrize("chart", CHARTS)
 @pytest.mark.parametrize("width", [400, 920])
 def test_no_number_of_an_axis_touches_another_and_all_are_decimal(chart, width, monkeypatch):

@@ -203,6 +203,20 @@ def test_the_command_takes_parameters_baselines_and_a_file(tmp_path):
     assert numbers[0]["value"] == statistics.median(numbers[0]["samples"])
 
 
+def test_the_command_takes_a_chart_in_the_words_of_a_lecture(tmp_path):
+    path = tmp_path / "a.json"
+    words = ["over", "tile", "matmul-tiled", "matmul-naive-row-on-x", "size=1024", "show=rate"]
+    assert main(["export", "timings", *words, "-o", str(path)]) == 0
+    numbers = json.loads(path.read_bytes())["numbers"]
+    assert {n["quantity"] for n in numbers} == {"rate"}
+    assert {n["parameters"]["tile"] for n in numbers} >= {8, 16, 32}
+    assert (
+        main(["export", "timings", "bars", "matmul-tiled", "size=4096", "--axis", "log", "-o", str(path)])
+        == 0
+    )
+    assert [n["parameters"]["m"] for n in json.loads(path.read_bytes())["numbers"]] == [4096]
+
+
 def test_the_command_speaks_the_words_it_is_told(tmp_path):
     path = tmp_path / "a.csv"
     for words, said in (("work-item", "work-groups of 16 × 16"), ("own", "blocks of 16 × 16")):
@@ -230,6 +244,7 @@ def test_the_command_needs_no_qt_for_numbers(tmp_path):
         (["matmul-tiled/numpy", "-o", "a.svg"], "has no baseline 'numpy'"),
         (["matmul-tiled:q=3", "-o", "a.svg"], "'q' after matmul-tiled: is no parameter"),
         (["matmul-tiled:m=7", "-o", "a.svg"], "nothing to draw"),
+        (["bars", "matmul-tiled", "size=7", "-o", "a.svg"], "size=7 was not measured; there are"),
         (["vector-too-few-threads", "-o", "a.svg"], "differs from NumPy"),
         (["--from", "missing.json", "-o", "a.svg"], "missing.json can't be read"),
         (["--size", "8x8", "-o", "a.svg"], "must be WIDTHxHEIGHT"),

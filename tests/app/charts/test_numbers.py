@@ -7,7 +7,7 @@ import json
 import statistics
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recorded_charts import H200, SIDES, of, raw, samples
@@ -72,6 +72,8 @@ def test_traffic_is_known_for_every_kernel_with_arithmetic_and_counted_again_giv
     ("scenario", "values"),
     [
         ("matmul-naive-row-on-x", {"m": 64, "k": 32, "n": 64}),
+        ("matmul-naive-row-on-x", {"m": 32, "k": 32, "n": 64, "tile": 4}),
+        ("matmul-tiled", {"m": 24, "k": 16, "n": 24, "tile": 2}),
         ("matmul-add-into-global", {"m": 32, "k": 64, "n": 64}),
         ("matmul-tiled-by-gridsize", {"m": 32, "k": 64, "n": 32, "grid": "inputs"}),
         ("matmul-tiled-early-return", {"m": 32, "k": 64, "n": 32}),
@@ -150,6 +152,7 @@ def test_ticks_lie_inside_and_are_not_too_many(low, factor, log, count):
 
 
 @given(st.floats(0.01, 1e6), st.floats(10, 1e8), st.integers(2, 6))
+@example(2.0, 15.0, 2)  # 2 to 30: one power of ten between, and one even step
 def test_an_axis_over_a_decade_has_at_least_two_numbers(low, factor, count):
     assert 2 <= len(ticks(low, low * factor, True, count)) <= count + 1
 

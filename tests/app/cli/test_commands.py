@@ -13,7 +13,7 @@ from folders import ROOT
 from tilescope.app.cli.commands import SUBCOMMANDS, WINDOW, parser_of, subcommand_of
 from tilescope.app.cli.completion import SHELLS
 from tilescope.app.cli.main import main
-from tilescope.app.cli.run_check import OPTIONS_WITH_VALUE
+from tilescope.app.cli.programs.run_check import OPTIONS_WITH_VALUE
 from tilescope.kernels.scenarios.catalogue import names
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -47,6 +47,13 @@ def test_every_command_line_in_readme_is_one(line):
 def test_every_option_in_readme_is_one():
     known = {option for command in (WINDOW, *SUBCOMMANDS) for option in options_of(command)}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) <= known
+
+
+def test_script_run_hands_every_command_on_also_without_a_display():
+    taken = re.search(
+        r"^ +(list \|.*) -\*\)$", (ROOT / "script" / "run").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert taken[1].replace("|", " ").split() == [command.name.split()[0] for command in SUBCOMMANDS]
 
 
 # --- the words of a program

@@ -17,6 +17,7 @@ from folders import ROOT
 from tilescope import __version__
 from tilescope.app.cli.commands import SUBCOMMANDS
 from tilescope.app.cli.main import main
+from tilescope.app.lecture.library import name_of, shipped
 from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer.model.plan import launch_of, parse_spec
 from tilescope.tracer.run.worker_client import Worker
@@ -80,9 +81,13 @@ def test_help_names_every_command_and_version_is_the_packages():
     assert tilescope("--version").stdout == f"tilescope {__version__}\n"
 
 
-def test_list_prints_a_scenario_a_line_its_name_first():
+def test_list_prints_a_scenario_a_line_its_name_first_then_the_lectures():
     done = tilescope("list")
-    assert tuple(line.split()[0] for line in done.stdout.splitlines()) == names()
+    lines = done.stdout.splitlines()
+    assert tuple(line.split()[0] for line in lines[: len(names())]) == names()
+    assert [line.split()[:2] for line in lines[len(names()) :]] == [
+        ["lecture", name_of(p)] for p in shipped()
+    ]
     assert done.returncode == 0
 
 
@@ -90,7 +95,7 @@ def test_list_prints_a_scenario_a_line_its_name_first():
     ("arguments", "words"),
     [
         (["tiled"], "did you mean matmul-tiled,"),
-        (["matmul-tiled:tile=x"], "tile of matmul-tiled must be 8, 16 or 32, not 'x'"),
+        (["matmul-tiled:tile=x"], "tile of matmul-tiled must be 2, 4, 8, 16 or 32, not 'x'"),
         (["matmul-tiled:m=0"], "1 to 4096"),
         (["matmul-tiled", "matmul-tiled", "matmul-tiled"], "two scenarios"),
         (["gone.npz"], "gone.npz"),

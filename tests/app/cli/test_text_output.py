@@ -1,10 +1,14 @@
-"""Columns of text: where cells stand, how wide columns are, and what a cell that is too long does."""
+"""What commands print: on what a program has made of standard error, and in columns of text."""
 
 from __future__ import annotations
 
+import io
+import sys
+
 import pytest
 
-from tilescope.app.cli.text_output import aligned
+from tilescope.app.cli.common.text_output import aligned, complain, is_read_by_someone
+from tilescope.tracer.simulator.host.lacking import print_note
 
 ROWS = [["name", "n", "seconds"], ["a longer one", "1,000", "0.5"], ["last", "20", ""]]
 
@@ -30,3 +34,13 @@ def test_a_table_without_rows_has_no_lines_and_rows_are_of_one_length():
     assert aligned([], widths=(8, 4)) == []
     with pytest.raises(ValueError, match="shorter"):
         aligned([["a", "b"], ["a"]])
+
+
+@pytest.mark.parametrize("left", ["none", "closed", "no stream"])
+def test_nothing_is_said_where_a_program_has_taken_standard_error_away(monkeypatch, left):
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", {"none": None, "closed": closed, "no stream": 5}[left])
+    assert not is_read_by_someone()
+    complain("nobody hears this")
+    print_note("nor this")

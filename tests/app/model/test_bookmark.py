@@ -1,5 +1,7 @@
 """Bookmarks say all that the window shows; settings survive damage; the history goes back and forth."""
 
+import os
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -180,3 +182,10 @@ def test_a_damaged_bookmark_is_told_and_the_window_lives():
     with opened(mark=mark, wait=False) as window:
         assert "no-such-scenario" in window.notice.sentence.text()
         assert window.notice.isVisible()
+
+
+def test_a_file_whose_name_is_no_text_is_not_remembered_and_all_else_is(tmp_path):
+    odd = os.fsdecode(b"\xff.npz")
+    kept = Settings(recent=(odd, "fine.npz"), geometry=b"here")
+    assert settings.save(tmp_path / "window.json", kept) == ""
+    assert settings.load(tmp_path / "window.json") == (Settings(recent=("fine.npz",), geometry=b"here"), "")

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tilescope.app.model import phase_steps
-from tilescope.app.model.playhead import Playhead, pane_moments, playhead_moment
+from tilescope.app.model.pane_moments import pane_moments, playhead_moment
+from tilescope.app.model.playhead import Playhead
 from tilescope.app.model.session import Selection
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
 
@@ -52,6 +53,38 @@ def test_it_stops_at_the_end_and_starts_over_from_there():
     assert (head.moment, head.playing) == (20, False)
     head.play()
     assert (head.moment, head.playing) == (0, True)
+
+
+def test_it_stands_where_it_was_to_stop_at_a_pace_of_its_own_also_after_a_pause():
+    head = playing(end=100, speed=10, at=20)
+    head.play_to(40, 2.0)
+    head.advance(0.0)
+    head.advance(5.0)
+    assert head.moment == pytest.approx(30)
+    head.pause()
+    head.toggle()
+    head.advance(100.0)
+    head.advance(150.0)
+    assert (head.moment, head.playing, head.stop) == (40, False, None)
+    assert head.speed == 10  # which nobody changed
+    head.play()
+    head.advance(0.0)
+    head.advance(1.0)
+    assert head.moment == pytest.approx(50)
+
+
+def test_who_goes_beyond_the_stop_plays_on_as_usual():
+    head = playing(end=100, speed=10)
+    head.play_to(40, 2.0)
+    head.seek(60)
+    head.advance(0.0)
+    head.advance(1.0)
+    assert (head.moment, head.playing) == (pytest.approx(70), True)
+    head.play_to(90)
+    head.stand()
+    assert (head.playing, head.stop) == (False, None)
+    head.play_to(head.moment)
+    assert not head.playing  # it is there
 
 
 def test_a_loop_begins_again_without_losing_time():

@@ -130,7 +130,10 @@ def test_a_pitfall_says_what_is_wrong_and_for_which_parameters(scenario):
     text = pitfall_text(scenario)
     assert text.startswith(scenario.pitfall)
     assert " The result is right with " in text
-    assert " It is wrong as it opens" in text
+    by_order = (
+        scenario.name == "matmul-tiled-one-barrier"
+    )  # no parameters make it wrong in every order of threads
+    assert (" It is wrong as it opens" in text) != by_order
     assert "num_blocks" not in text
 
 

@@ -216,8 +216,8 @@ def test_measurements_take_the_room_they_need_and_leave_the_rest_to_kernels(timi
     timings.resize(760, 640)
     timings.set_theme(theme)
     QApplication.processEvents()
-    row = timings.sources.visualItemRect(next(timings.sources._items())).height()
-    assert row <= timings.sources.height() <= row + theme.px(8)
+    rows = sum(timings.sources.visualItemRect(item).height() for item in timings.sources._items())
+    assert rows <= timings.sources.height() <= rows + theme.px(8)
     assert timings.kernels.height() > timings.sources.height()
 
 
@@ -296,7 +296,7 @@ def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings,
         same = msgspec.structs.replace(made.host, processor=theirs)
         save(msgspec.structs.replace(made, host=same), path)
         again = TimingsWindow(Theme())
-        assert [str(source.path) for source in again.sources.chosen()][1:] == [str(path)]
+        assert [str(source.path) for source in again.sources.chosen()][-1:] == [str(path)]
         again.show_choice(timings.choice)
         assert [bar.part.split()[0] for bar in again.figure.panels[0].bars] == ["recorded", "here"]
         again.deleteLater()

@@ -53,7 +53,7 @@ def racing(tmp_path):
 
 @pytest.fixture(scope="module")
 def faulty():
-    return matmul("matmul-tiled-early-return").examined()
+    return matmul("matmul-tiled-early-return", m=10, k=10, n=10, tile=8).examined()
 
 
 def shown(session, size=(420, 640), theme=LIGHT):
@@ -98,17 +98,17 @@ def test_all_findings_are_listed_worst_first_and_counted(faulty):
 
 def test_filters_of_severity_kind_and_text_work_together(faulty):
     view = shown(faulty)
-    view.severities["error"].click()
-    assert listed(view) == [f.message for f in faulty.findings if f.severity != "error"]
+    view.severities["note"].click()
+    assert listed(view) == [f.message for f in faulty.findings if f.severity != "note"]
     QTest.keyClicks(view.text, "ON LINE 6")
     assert listed(view) == [
-        f.message for f in faulty.findings if f.severity != "error" and "on line 6" in f.message
+        f.message for f in faulty.findings if f.severity != "note" and "on line 6" in f.message
     ]
     assert len(listed(view)) > 1
-    view.kind.choose("uncoalesced")
-    view.kind.picked.emit("uncoalesced")
-    (apart,) = listed(view)
-    assert "also b on line 68 and c on line 73" in apart
+    view.kind.choose("unwritten")
+    view.kind.picked.emit("unwritten")
+    (left,) = listed(view)
+    assert "also tile_b on line 71" in left
     view.text.setText("no such text")
     assert listed(view) == [] and view.empty.text() == "No finding passes the filter."
 

@@ -312,3 +312,12 @@ def test_a_pitfall_is_marked_in_the_head():
         assert find("matmul-tiled-row-on-x").pitfall in wrong.heading.pitfall.toolTip()
         assert "It is wrong as it opens, with K 8" in wrong.heading.pitfall.toolTip()
         assert not right.heading.pitfall.isVisible()
+
+
+def test_a_block_of_fewer_threads_than_a_warp_has_no_lanes_but_theirs():
+    view = show_histogram(matmul("histogram-global", **SMALL | {"threads": 8}), 2, Selection(1, 3))
+    lanes = view.places().lanes
+    picture(view)
+    for lane in range(8):
+        assert view.lane_at(QPointF(lanes.x + (lane + 0.5) * lanes.width / 8, lanes.middle)) == lane
+    assert view.lane_at(QPointF(lanes.right + 3, lanes.middle)) is None

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tilescope.app.views.common import cell_colours
@@ -24,8 +24,9 @@ from tilescope.tracer.model.trace import Buffer
 SIZES = st.integers(1, 300)
 ROOMS = st.builds(Box, st.just(12.0), st.just(6.0), st.floats(240, 1600), st.floats(200, 1100))
 METRICS = st.builds(
-    Metrics, st.floats(14, 30), st.floats(10, 90), st.floats(10, 90), st.floats(10, 90), st.booleans()
-)
+    Metrics, st.floats(14, 30), st.floats(10, 90), st.floats(10, 90), st.floats(10, 90), st.booleans(),
+    large=st.booleans(),
+)  # fmt: skip
 
 
 def buffer(shape, space="global", name="a", itemsize=4):
@@ -92,6 +93,19 @@ def test_tiles_are_enlarged_in_the_corner(size):
     assert one.y == other.y and one.box.right < other.x
     assert other.box.right < layout.places[1].x and one.box.bottom < layout.places[0].y
     assert layout.caption.y >= one.box.bottom
+
+
+def test_in_a_lecture_cells_are_no_smaller_and_some_buffers_alone_have_larger_ones():
+    room, usual, large = Box(4, 3, 940, 700), Metrics(), Metrics(large=True)
+    matrices = [buffer((64, 64), name=name) for name in ("a", "out")] + [buffer((32, 33), "shared", "cells")]
+    before, after = (arrange(matrices, {}, room, metrics).places for metrics in (usual, large))
+    assert all(after[n].cell >= before[n].cell for n in range(3)) and after[2].cell >= 1.4 * before[2].cell
+    for shown in ([0], [2], [0, 2]):
+        layout = arrange(matrices, {}, room, large, shown=shown)
+        assert sorted(layout.places) == shown
+        assert_apart_and_inside(layout, room)
+        assert layout.places[shown[0]].cell >= after[shown[0]].cell
+    assert arrange(matrices, {}, room, large, shown=[0]).places[0].cell > after[0].cell
 
 
 def test_roles_follow_the_scenario_else_the_shapes():
@@ -220,6 +234,7 @@ def test_buffers_of_one_dimension_share_a_scale(room):
 
 
 @given(st.lists(st.integers(0, 5000), min_size=1, max_size=9), ROOMS, METRICS)
+@example([0, 2, 81, 648], Box(12, 6, 240, 200), Metrics(21, 10, 10, 10))  # lengths far apart twice over, in little room
 @settings(deadline=None)
 def test_strips_of_any_lengths_fit_and_none_overlap(lengths, room, metrics):
     buffers = [buffer((length,), "shared" if length % 3 == 0 else "global") for length in lengths]

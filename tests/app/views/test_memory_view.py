@@ -11,7 +11,6 @@ from folders import IMAGES
 from launching import Array, Scalar, launch, trace
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
-from tilescope.app.views.memory.descriptions import value_texts
 from tilescope.app.views.memory.footprints import CellRect, Footprint, footprints_of, phase_at
 from tilescope.app.views.memory.layout.sheet import sheet_of
 from tilescope.app.views.memory.paint import arcs
@@ -195,13 +194,20 @@ def test_loads_move_with_time_unless_motion_is_reduced():
 
 def test_large_cells_show_their_values():
     session = matmul("matmul-naive-col-on-x", m=4, k=4, n=4, tile=8, input="arange")
-    _, places = drawn(session, session.end, Selection())
-    c = number(session, "c")
-    texts = value_texts(session, c, places[c].sheet, CellRect(0, 0, 4, 4), 6, session.end, Selection())
+    view = show_memory(session, session.end)
+    picture(view)
     expected = np.arange(16.0).reshape(4, 4) @ np.arange(16.0).reshape(4, 4)
-    assert texts == [(r, k, f"{expected[r, k]:.4g}") for r in range(4) for k in range(4)]
+    assert view.cell_texts()["c"] == {(r, k): f"{expected[r, k]:.4g}" for r in range(4) for k in range(4)}
     from_far = show_memory(session, session.end, size=(160, 130))
     assert picture(from_far) != picture(show_memory(session, 0, size=(160, 130)))
+
+
+def test_a_number_that_was_computed_from_nothing_is_told_as_such_between_short_ones():
+    sides = {"m": 6, "k": 4, "n": 4, "tile": 4}
+    session = matmul("matmul-tiled-early-return", **sides, dtype="float64", input="arange-ones")
+    view = show_memory(session, session.end)
+    picture(view)
+    assert [view.cell_texts()["c"][row, 0] for row in range(6)] == ["6", "22", "38", "54", "nan", "nan"]
 
 
 def test_a_kernel_without_roles_is_drawn_and_told(tmp_path):

@@ -252,3 +252,18 @@ def test_thousands_of_blocks_are_drawn_as_a_density():
 def test_ticks_are_round_numbers_and_not_too_many(span, wanted):
     step = whole_step(span, wanted)
     assert str(step).rstrip("0") in ("1", "2", "5") and span / step <= wanted * (1 + 1e-9)
+
+
+def test_a_timeline_is_as_high_as_its_warps_need():
+    heights = []
+    for tile in (2, 8, 16, 32):  # 1, 2, 8 and 32 warps
+        view = show_timeline(matmul("matmul-tiled", m=32, k=16, n=32, tile=tile))
+        heights.append(view.sizeHint().height())
+        assert view.minimumSizeHint().height() <= view.sizeHint().height() <= view.largest_height()
+        view.resize(900, view.sizeHint().height())
+        assert view.places.rows.height() / view.session.trace.warps >= 3
+        assert view.places.axis.bottom() <= view.height() + 1
+    assert heights == sorted(set(heights))
+    assert heights[2] - heights[1] >= 40
+    view.set_slim(True)
+    assert view.sizeHint().height() < heights[-1]

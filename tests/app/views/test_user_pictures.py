@@ -113,6 +113,19 @@ def test_lanes_that_give_each_other_values_are_drawn_and_told(tmp_path):
     assert picture(timeline) != picture(show_timeline(session, session.end))
 
 
+def test_a_block_of_fewer_threads_than_a_warp_exchanges_values_among_its_lanes(tmp_path):
+    arguments = (Array((8,), "int32", fill="arange"), Array((8,), "int64"))
+    session = session_of(tmp_path, SUM.replace(", 16)", ", 4)"), arguments, block=(8, 1, 1))
+    moment, selection = session.requests.exchanges.moment.tolist()[0], Selection(0, 2)
+    warp = show_warp(session, moment, selection)
+    assert warp.picture.exchange.lanes == session.lanes == 8
+    assert warp.description.text() == "Lane 2 gets the value of lane 6."
+    picture(warp)
+    view = show_memory(session, moment, selection, size=(700, 460))
+    assert view._picture.data.exchange(moment, selection).lanes == 8
+    picture(view)
+
+
 def test_a_buffer_has_the_name_that_its_kernel_gives_it(tmp_path):
     source = "@cuda.jit\ndef kernel(a, B, n):\n    B[0] = a[0] + n\n"
     session = session_of(tmp_path, source, (Array((8,)), Array((8,)), Scalar(1)))

@@ -232,10 +232,26 @@ def test_a_click_on_a_lane_asks_for_its_thread():
 
 
 def test_a_lane_without_a_thread_cannot_be_chosen():
-    view = show_warp(matmul("barrier-three-threads"))
-    asked = heard(view.selection_asked)
-    QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=middle(view.picture.layout_now().chips[3]))
-    assert asked == []
+    view = show_warp(matmul("vector-double", count=40, threads=40), 1, Selection(0, 35))
+    asked, chips = heard(view.selection_asked), view.picture.layout_now().chips
+    QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=middle(chips[9]))
+    assert asked == [] and len(chips) == 32
+    QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=middle(chips[3]))
+    assert asked == [Selection(0, 35)]
+
+
+@pytest.mark.parametrize("tile", [2, 4])
+def test_a_block_of_fewer_threads_than_a_warp_has_no_lanes_but_theirs(tile):
+    session = matmul("matmul-tiled", m=8, k=8, n=8, tile=tile)
+    for buffer, kind in (("a", "global load"), ("tile_a", "shared load")):
+        moment = int(session.requests.moment[request_of(session, kind, buffer)])
+        view = show_warp(session, moment)
+        layout = view.picture.layout_now()
+        assert len(layout.chips) == tile * tile
+        assert layout.chips[-1].bottom <= view.picture.height()
+        assert layout.lane_at(3, layout.chips[-1].middle) == tile * tile - 1
+        assert layout.lane_at(3, layout.chips[-1].bottom + 1) is None
+        assert kind != "shared load" or len(layout.targets) == 32  # there are as many banks as ever
 
 
 def test_the_keys_go_from_lane_to_lane():

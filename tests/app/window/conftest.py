@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -22,3 +25,20 @@ def window(shared: MainWindow) -> MainWindow:
     """Return the shared window, put back where each test begins."""
     reset(shared)
     return shared
+
+
+@pytest.fixture
+def screen() -> Iterator[str]:
+    """Return the DISPLAY of an X server of its own."""
+    server = shutil.which("Xvfb")
+    if server is None:
+        pytest.skip("Xvfb is not installed: the window is not tried on a real X server")
+    read, write = os.pipe()
+    command = [server, "-displayfd", str(write), "-screen", "0", "1600x900x24", "-nolisten", "tcp"]
+    process = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
+    os.close(write)
+    with os.fdopen(read) as told:
+        number = told.readline().strip()
+    yield f":{number}"
+    process.terminate()
+    process.wait(10)

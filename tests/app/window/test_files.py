@@ -1,6 +1,8 @@
 """Traces and arrays in and out of the window."""
 
 import dataclasses
+import os
+import sys
 
 import msgspec
 import numpy as np
@@ -27,6 +29,17 @@ def test_a_trace_is_saved_and_opened_again(window, tmp_path):
     window.travel(-1)
     settle(window)
     assert pane.heading.title.text() == "Tiled, shared memory"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files that are no text")
+def test_a_trace_whose_name_is_no_text_is_opened_too(window, tmp_path):
+    path = tmp_path / os.fsdecode(b"\xff\xfe.npz")
+    save(window.stage.sessions[1].trace, path)
+    window.files.open_path(str(path))
+    settle(window)
+    assert window.central.panes[1].session.title == r"\udcff\udcfe"
+    window.travel(-1)
+    settle(window)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut", b"hello" * 100])

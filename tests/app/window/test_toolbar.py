@@ -178,3 +178,16 @@ def test_the_bar_is_one_row_while_it_can_be():
         settle(window)
         assert not bar.brand.isVisible()
         assert bar.height() == whole
+
+
+def test_what_is_seldom_chosen_stands_aside_and_is_told_where_it_is_chosen():
+    with opened(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as window:
+        assert "Type of B" not in captions(window)
+        assert window.toolbar.more.text() == "lockstep"
+        for name, dtype in (("dtype", "int64"), ("dtype_b", "float64")):
+            field(window, name).choose(dtype)
+            field(window, name).picked.emit(dtype)
+        until(lambda: window.stage.setups[0].values.get("dtype_b") == "float64")
+        settle(window)
+        assert window.toolbar.more.text() == "lockstep · type of B float64"
+        assert [b.dtype for b in window.stage.sessions[0].trace.buffers[:3]] == ["<i8", "<f8", "<f8"]

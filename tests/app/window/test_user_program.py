@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtTest import QTest
 
 from tilescope.app.model.settings import load
 from windows import opened, until
@@ -42,6 +43,15 @@ def test_a_program_is_shown_and_run_again_when_it_is_saved(window, tmp_path):
     assert window.stage.sessions[0].trace.sources[str(path)] == COPY
     path.write_text(COPY.replace("copy[2, 8]", "copy[1, 8]"))
     until(lambda: launches(window) == [("copy", 16)])
+
+
+def test_a_program_that_changes_itself_is_run_ever_more_seldom(window, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("open(__file__, 'a').write('\\n')\n")
+    window.files.run_program(str(path))
+    until(lambda: window.files.program.runs == 3)
+    QTest.qWait(600)
+    assert window.files.program.runs == 3
 
 
 def test_two_launches_stand_side_by_side(window, tmp_path):

@@ -1,8 +1,6 @@
 """The window as its users meet it: time, keys, look and access; and once on a real X server."""
 
 import json
-import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +14,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdi
 from folders import TESTS
 from tilescope.app.model.session import Selection
 from tilescope.app.window.actions import keys
-from windows import PAIR, field, opened, press, until
+from windows import PAIR, environment_of, field, opened, press, until
 
 # Time
 
@@ -76,6 +74,7 @@ def test_keys_work_from_every_control_but_a_text_field(window):
         if widget.isVisible() and widget.isEnabled() and widget.window() is window:
             window.stage.seek(1, 3)
             widget.setFocus()
+            window.stage.set_focus(1)  # a control in the left pane has turned to that
             press(window, "Right")
             assert window.stage.moments()[1] == 4, widget.accessibleName()
     entry = field(window, "m")
@@ -232,37 +231,15 @@ def test_a_click_in_a_pane_turns_to_it(window):
 # A real screen
 
 
-@pytest.fixture
-def screen(tmp_path):
-    """An X server of its own; returns its DISPLAY."""
-    server = shutil.which("Xvfb")
-    if server is None:
-        pytest.skip("Xvfb is not installed: the window is not tried on a real X server")
-    read, write = os.pipe()
-    command = [server, "-displayfd", str(write), "-screen", "0", "1600x900x24", "-nolisten", "tcp"]
-    process = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
-    os.close(write)
-    with os.fdopen(read) as told:
-        number = told.readline().strip()
-    yield f":{number}"
-    process.terminate()
-    process.wait(10)
-
-
-def _environment(screen, home):
-    own = {
-        "DISPLAY": screen,
-        "QT_QPA_PLATFORM": "xcb",
-        "TILESCOPE_HOME": str(home),
-        "PYTHONPATH": str(TESTS / "helpers"),
-    }
-    return os.environ | own
-
-
 def test_a_real_window_is_started_played_scrubbed_and_closed(screen, tmp_path):
     command = [sys.executable, str(TESTS / "helpers/screen_play.py"), *PAIR]
     done = subprocess.run(
-        command, env=_environment(screen, tmp_path), capture_output=True, text=True, timeout=180, check=False
+        command,
+        env=environment_of(screen, tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout.splitlines()[-1])
@@ -279,7 +256,7 @@ def test_a_real_window_is_started_played_scrubbed_and_closed(screen, tmp_path):
 def test_ctrl_c_in_the_terminal_ends_it(screen, tmp_path):
     start = "from tilescope.app.window.start import run_window"
     code = f"import sys; {start}; print('up', flush=True); sys.exit(run_window([]))"
-    command, environment = [sys.executable, "-c", code], _environment(screen, tmp_path)
+    command, environment = [sys.executable, "-c", code], environment_of(screen, tmp_path)
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, start_new_session=True
     ) as process:

@@ -355,6 +355,13 @@ def test_positions_are_characters_and_calls_over_lines(tmp_path):
     same(launch(tmp_path, kernel(body), LONGS))
 
 
+@pytest.mark.parametrize("types", [("int64", "float64"), ("uint64", "int8"), ("float16", "int16")])
+@pytest.mark.parametrize("name", ["matmul-naive-col-on-x", "matmul-tiled"])
+def test_products_of_two_types_in_blocks_of_four_threads(name, types):
+    sizes = {"m": 5, "k": 6, "n": 3, "tile": 2}
+    same(launch_of(find(name), {**sizes, "dtype": types[0], "dtype_b": types[1]}), 1e-4)
+
+
 @pytest.mark.parametrize("name", [s.name for s in scenarios() if s.engine == "cuda"])
 def test_catalogue(name):
     traced = same(launch_of(find(name), {}), 1e-4)

@@ -50,6 +50,14 @@ def test_wherever_the_rows_are_cut(name):
     assert_counted(*whole_and_summary(launch_of(find(name), {})))
 
 
+@pytest.mark.parametrize("tile", [2, 4])
+@pytest.mark.parametrize("name", ["matmul-naive-row-on-x", "matmul-tiled", "matmul-tiled-early-return"])
+@pytest.mark.usefixtures("few_rows")
+def test_of_blocks_of_fewer_threads_than_a_warp(name, tile):
+    sizes = {"m": 9, "k": 6, "n": 7, "tile": tile}
+    assert_counted(*whole_and_summary(launch_of(find(name), sizes)))
+
+
 WARPS = """
 @cuda.jit
 def kernel(a, out):

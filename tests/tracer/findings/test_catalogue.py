@@ -20,6 +20,7 @@ LESSONS = {
     "matmul-add-into-global": {"uncoalesced", "reloaded"},
     "workitem-naive": {"uncoalesced", "reloaded"},
     "cuda-c-naive": {"reloaded"},
+    "copy-stride": {"uncoalesced"},
     "transpose-naive": {"uncoalesced"},
     "transpose-tile": {"bank conflict"},
     "sum-interleaved": {"idle lanes"},
@@ -37,6 +38,20 @@ def test_errors_are_in_pitfalls_alone(group, scenario):
     if group != PITFALLS:
         assert {f.kind for f in found if f.severity == "warning"} == LESSONS.get(scenario.name, set())
         assert not [f for f in found if f.kind in ("race", "barrier", "bounds", "unwritten")]
+
+
+def test_of_blocks_of_fewer_threads_than_a_warp_the_rows_are_told_as_they_are():
+    from tilescope.kernels.scenarios.catalogue import find
+    from tilescope.tracer.simulator.numba_patch import run
+
+    launch = launch_of(find("matmul-tiled"), {"m": 8, "k": 8, "n": 8, "tile": 4})
+    ended = run(launch, lambda done, of: None)
+    found = {f.kind: f for f in findings_of(ended, requests_of(ended))}
+    assert found.keys() == {"block size", "uncoalesced"}
+    assert "16 lanes of the last warp of each block have no thread" in found["block size"].message
+    assert (
+        "since a warp is 4 rows of 4 threads, each in a row of its own of a" in found["uncoalesced"].message
+    )
 
 
 def test_every_expected_error_has_its_scenario():

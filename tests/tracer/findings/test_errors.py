@@ -142,6 +142,35 @@ def test_a_kernel_that_raised_has_not_missed_its_barriers(tmp_path):
     assert [f for f in findings_of(ended, requests_of(ended)) if f.kind in WRONG] == []
 
 
+# What is read, whether threads returned before the barrier, and whether these left unwritten what is read.
+RETURNED = """
+tile = cuda.shared.array(64, int32)
+if i >= 100:
+    return
+{store}
+cuda.syncthreads()
+arg0[i] = tile[{read}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("store", "read", "expected"),
+    [
+        ("tile[t] = i", "63 - t", [("unwritten", "error", 28)]),
+        ("tile[t] = i", "t", [("barrier", "warning", 28)]),
+        ("if t < 16:\n    tile[t] = i", "t", [("barrier", "warning", 28), ("unwritten", "error", 68)]),
+    ],
+)
+def test_a_return_before_a_barrier_and_what_it_left_unwritten_are_one_finding(
+    tmp_path, store, read, expected
+):
+    body = RETURNED.strip().format(store=store, read=read)
+    _, found = kernel(tmp_path, body, OUT, grid=2)
+    assert sorted(verdicts(found)) == expected
+    if len(found) == 1 and found[0].kind == "unwritten":
+        assert "28 threads returned before the barrier on line 11; keep every thread" in found[0].message
+
+
 # --- memory that nobody wrote
 
 

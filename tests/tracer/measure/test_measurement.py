@@ -135,6 +135,10 @@ def edited(change):
     return edit
 
 
+def row_with(**fields):
+    return edited(lambda c: c["measurement"]["rows"][0].update(fields))
+
+
 def set_sample(value):
     return edited(lambda c: c["measurement"]["rows"][0]["timings"][0].update(microseconds=[value]))
 
@@ -162,6 +166,12 @@ def set_sample(value):
             "without samples",
         ),
         (lambda text: text.replace("[1.5]", "[1e999]"), "no whole measurement"),
+        (row_with(parameters={"m": 4, "k": 4}), "no whole numbers above 0 as its m, k, n"),
+        (row_with(parameters={"m": 4, "k": 4, "n": "many"}), "no whole numbers above 0 as its m, k, n"),
+        (row_with(parameters={"count": 0}), "no whole numbers above 0 as its count"),
+        (row_with(grid=[1, -1, 1]), "a size below 1"),
+        (row_with(arrays={"a": [[-4], "float32"]}), "a size below 1"),
+        (row_with(arrays={"a": [[4], "float31"]}), "elements of type 'float31'"),
         (edited(lambda c: c["measurement"]["ceilings"].update(copy_gb_per_s=-1)), "a ceiling that is not"),
     ],
 )

@@ -38,11 +38,8 @@ def test_all_scenarios_have_rows_and_their_baselines():
     assert {row.engine for row in rows} == {"numba-cuda", "cuda-c", "python", "numba", "numpy"}
     sizes = {row.parameters["m"] for row in rows if row.scenario == "matmul-tiled"}
     assert {64, 4096} <= sizes
-    assert {row.block for row in rows if row.scenario == "matmul-tiled"} == {
-        (8, 8, 1),
-        (16, 16, 1),
-        (32, 32, 1),
-    }
+    blocks = {row.block for row in rows if row.scenario == "matmul-tiled"}
+    assert blocks == {(tile, tile, 1) for tile in (2, 4, 8, 16, 32)}
     seeds = [r for r in rows if r.scenario.startswith("cuda-c") and r.parameters["m"] == 5120]
     assert len(seeds) == 4
     assert all(row.flop > 0 for row in rows if "matmul" in row.scenario)
@@ -225,7 +222,11 @@ def test_the_rows_that_a_lost_device_left_are_measured_by_another_process():
     assert [request.cases for request in requests] == [tuple(cases), (cases[2],)]
     assert [request.ceilings for request in requests] == [True, False]
     assert made.device == DEVICE
-    assert ("checking matmul-tiled:m=1,k=64,n=64,tile=16,dtype=float32,input=random", 0, 3) in said
+    assert (
+        "checking matmul-tiled:m=1,k=64,n=64,tile=16,dtype=float32,dtype_b=same,input=random",
+        0,
+        3,
+    ) in said
     assert said[-1][1:] == (3, 3)
 
 

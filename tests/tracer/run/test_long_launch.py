@@ -3,24 +3,68 @@
 from __future__ import annotations
 
 import queue
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
-from tilescope.tracer.run.long_launch import LongLaunch
+import pytest
+
+from tilescope.tracer.run.long_launch import LongLaunches
 
 
 def test_a_long_launch_says_how_far_it_is_again_and_again():
     told: queue.Queue[str] = queue.Queue()
-    with LongLaunch("k", told.put, first=0.01) as launch:
+    launches = LongLaunches(told.put, first=0.01)
+    with launches.watched("k") as launch:
         first = told.get(timeout=30)
         launch.report(250, 1000)
         while ": 250 of 1,000 blocks" not in (later := told.get(timeout=30)):
             pass
     assert first == "k has run for 1 second; Ctrl+C ends it."
     assert later.startswith("k has run for ") and later.endswith("; Ctrl+C ends it.")
+    with launches.watched("next"):
+        while not told.get(timeout=30).startswith("next has run for"):
+            pass
+    launches.stop()
 
 
-def test_of_a_short_one_nothing_is_said_and_no_thread_is_left():
+def test_of_a_short_one_nothing_is_said_and_the_program_sees_no_thread():
     before, told = threading.active_count(), []
-    with LongLaunch("k", told.append):
-        pass
+    launches = LongLaunches(told.append)
+    for _ in range(3):
+        with launches.watched("k"):
+            assert threading.active_count() == before
+    launches.stop()
     assert (told, threading.active_count()) == ([], before)
+
+
+FORKING = """
+import os, time
+from pathlib import Path
+from tilescope.tracer.run.long_launch import LongLaunches
+
+def threads():
+    return len(list(Path("/proc/self/task").iterdir()))
+
+launches = LongLaunches(lambda sentence: None)
+before = threads()
+with launches.watched("k"):
+    assert threads() == before + 1
+child = os.fork()
+if not child:
+    os._exit(0)
+os.waitpid(child, 0)
+while threads() != before:  # the system takes a moment to remove one that has ended
+    time.sleep(0.001)
+with launches.watched("k"):
+    assert threads() == before + 1
+launches.stop()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="counts the threads of a process")
+def test_a_program_that_forks_finds_no_thread_of_ours():
+    # In a process of its own: others' threads, of Qt for one, come and go in this one.
+    done = subprocess.run([sys.executable, "-P", "-c", FORKING], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -69,6 +69,20 @@ def test_who_does_not_want_to_wait_is_told_how_long_it_takes():
     assert told.value.blocks == 100
 
 
+def test_a_launch_whose_first_blocks_take_longer_than_is_waited_for_is_left_too():
+    clock = Clock()
+    reckoned = TimeEstimate(clock)
+    with pytest.raises(TooSlow) as told:
+        for done in range(1, 100):
+            clock.now += 40
+            reckoned.check_patience(30, done, 100)
+    assert told.value.seconds == pytest.approx(4000)
+    nearly = TimeEstimate(clock)
+    for done in range(1, 5):
+        clock.now += 11
+        nearly.check_patience(30, done, 4)
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.2, "1 second"), (40, "40 seconds"), (89, "89 seconds"), (100, "2 minutes"), (5400, "2 hours"),

@@ -93,6 +93,17 @@ def test_trace_comes_back(tmp_path: Path, compress: bool):
     assert_same(load(tmp_path / "t.npz"), made)
 
 
+def test_a_small_trace_is_written_plain_and_any_zip_program_reads_it(tmp_path: Path):
+    made = small(tmp_path)
+    save(made, tmp_path / "t.npz")
+    assert_same(load(tmp_path / "t.npz"), made)
+    with zipfile.ZipFile(tmp_path / "t.npz") as members:
+        assert members.testzip() is None
+        assert {member.compress_type for member in members.infolist()} == {zipfile.ZIP_STORED}
+    with np.load(tmp_path / "t.npz") as columns:
+        assert np.array_equal(columns["index"], made.index)
+
+
 def test_error_check_totals_and_texts_come_back(tmp_path: Path):
     made = dataclasses.replace(
         small(tmp_path),

@@ -124,6 +124,7 @@ def test_modules_run_too(script, tmp_path):
     ("words", "text"),
     [
         (["run", "missing.py"], "no script missing.py"),
+        (["run", f"{300 * 'a'}/missing.py"], "no script aaa"),
         (["run", "-m", "no_such_module_at_all"], "no module no_such_module_at_all"),
         (["run"], "no program is named"),
         (["check", "--format", "xml", "missing.py"], "invalid choice: 'xml'"),
@@ -136,6 +137,13 @@ def test_what_cannot_be_run_is_one_sentence_and_status_2(tmp_path, words, text):
     assert done.returncode == 2
     assert text in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_trace_that_cannot_be_saved_is_told_and_the_program_goes_on(script, tmp_path):
+    gone = "import shutil\nshutil.rmtree('tilescope-traces')\ncopy[2, 32](a, out)\ncopy[2, 32](a, out)\nprint('on')\n"
+    done = tilescope("run", str(script(COPY + gone)), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "on\n")
+    assert done.stderr.count("Can't save") == 1 and "1 of 3 launches recorded" in done.stderr
 
 
 def test_ctrl_c_keeps_what_was_recorded(script, tmp_path):

@@ -1,0 +1,143 @@
+"""What was measured nearest to a launch, and what may be compared with what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from measured import measurement
+from recorded_charts import H200, raw, samples
+from tilescope.app.charts import sources as sources_module
+from tilescope.app.charts.nearest_measured import (
+    asked_of_values,
+    explanation,
+    line_text,
+    measured_for,
+    measured_together,
+)
+from tilescope.app.charts.sources import Source, sources
+from tilescope.kernels.scenarios.catalogue import CatalogueError
+from tilescope.tracer.measure.measurement import median, save
+
+
+def cube(side, **values):
+    return {"m": side, "k": side, "n": side, **values}
+
+
+def pair(left, right, found=(H200,)):
+    """Return the times of two panes: name and parameters each."""
+    return measured_together([asked_of_values(*left), asked_of_values(*right)], found)
+
+
+def test_the_launch_itself_is_taken_where_it_was_measured():
+    mine = measured_for("matmul-tiled", cube(1024, tile=8), [H200])
+    taken = samples(raw("matmul-tiled", **cube(1024, tile=8)), "kernel-warm")
+    assert mine.is_exactly_asked
+    assert mine.microseconds == median(tuple(taken))
+    assert mine.gflop_per_s == pytest.approx(2 * 1024**3 / mine.microseconds / 1000)
+    assert mine.gb_per_s == pytest.approx(3 * 4 * 1024**2 / mine.microseconds / 1000)
+    assert "nearest" not in explanation(mine, None)
+
+
+def test_else_the_nearest_size_of_the_same_type_and_its_tip_says_what_differs():
+    mine = measured_for("matmul-tiled", cube(16, tile=8), [H200])
+    assert (mine.size, mine.row.parameters["tile"], mine.is_exactly_asked) == ("64", 16, False)
+    tip = explanation(mine, None)
+    assert "M = K = N = 64, blocks of 16 × 16, float32." in tip
+    assert (
+        "nearest that was measured to what this pane runs: M = K = N = 16, blocks of 8 × 8, float32." in tip
+    )
+    assert measured_for("matmul-tiled", cube(1100, tile=32), [H200]).row.parameters["tile"] == 32
+    double = measured_for("matmul-tiled", cube(64, dtype="float64"), [H200])
+    assert double.size == "24 × 12 × 22, float64"
+
+
+def test_a_pane_says_the_tile_and_the_type_that_were_measured_where_they_are_not_its_own():
+    assert line_text(measured_for("matmul-tiled", cube(64, tile=8), [H200]), None).startswith(
+        "NVIDIA H200, 64, tile 16: "
+    )
+    assert "tile" not in line_text(measured_for("matmul-tiled", cube(64, tile=16), [H200]), None)
+    double = measured_for("transpose-tile", {"rows": 32, "cols": 32, "dtype": "float64"}, [H200])
+    assert line_text(double, None).startswith("NVIDIA H200, 64 × 64, float32: ")
+
+
+def test_the_faster_pane_says_how_many_times_as_fast_and_the_slower_one_its_time_alone():
+    left, right = pair(("matmul-naive-row-on-x", cube(4096)), ("matmul-tiled", cube(4096)))
+    slow, fast = (median(tuple(samples(raw(n, **cube(4096)), "kernel-warm"))) for n in (
+        "matmul-naive-row-on-x", "matmul-tiled"))  # fmt: skip
+    assert line_text(left, right) == f"NVIDIA H200, 4,096: ~{slow / 1000:.0f} ms"
+    assert (
+        line_text(right, left)
+        == f"NVIDIA H200, 4,096: ~{fast / 1000:.1f} ms, ~{slow / fast:.1f} times as fast"
+    )
+
+
+def test_panes_of_one_size_are_told_at_the_nearest_size_at_which_both_were_measured():
+    left, right = pair(("workitem-naive", cube(32)), ("matmul-tiled", cube(32)))
+    assert (left.size, right.size) == ("256", "256")
+    assert right.times_as_fast(left) == left.microseconds / right.microseconds
+
+
+def test_what_was_measured_at_another_size_is_not_compared():
+    left, right = pair(("matmul-naive-row-on-x", cube(64)), ("matmul-tiled", cube(1024)))
+    assert (left.size, right.size) == ("64", "1,024")
+    assert left.times_as_fast(right) is None
+    assert "times as fast" not in line_text(left, right) + line_text(right, left)
+    assert "Not compared" in explanation(left, right)
+
+
+def test_what_was_measured_here_comes_first_and_is_never_compared_with_another_device():
+    own = Source(H200.path, measurement(2.0, 2.0, 2.0))  # of the tiled kernel alone
+    left, right = pair(("matmul-naive-row-on-x", {}), ("matmul-tiled", {}), (H200, own))
+    assert right.measured.source is own
+    assert right.microseconds == 2.0
+    assert "measured here on 2026-11-20" in right.origin
+    assert left.measured.source is H200
+    assert left.times_as_fast(right) is None
+
+
+def test_kernels_measured_here_together_are_compared_even_where_a_later_file_has_one_alone():
+    row = measurement(3.0).rows[0]
+    both = measurement(2.0)
+    both = msgspec.structs.replace(
+        both, rows=(*both.rows, msgspec.structs.replace(row, scenario="matmul-naive-row-on-x"))
+    )
+    later, before = (replace(H200, measurement=m, recorded=False) for m in (measurement(1.0), both))
+    left, right = pair(("matmul-naive-row-on-x", {}), ("matmul-tiled", {}), (H200, later, before))
+    assert right.times_as_fast(left) == 1.5
+
+
+def test_what_nobody_measured_has_no_time():
+    assert measured_for("count-racing", {}, [H200]) is None
+    assert measured_for("matmul-tiled", {}, []) is None
+    assert pair(("count-racing", {}), ("matmul-tiled", {}))[0] is None
+    with pytest.raises(CatalogueError):
+        measured_for("matmul-tilde", {}, [H200])
+
+
+def test_a_file_is_read_anew_only_when_it_changes():
+    assert sources()[0][0].measurement is sources()[0][0].measurement
+
+
+def test_recorded_measurements_that_go_on_with_one_are_one_with_it(tmp_path, monkeypatch):
+    def again(rows, **changes):
+        return msgspec.structs.replace(H200.measurement, rows=rows, **changes)
+
+    every = H200.measurement.rows
+    paths = [tmp_path / name for name in ("a.json", "b.json", "c.json")]
+    parts = (
+        again(every[:50]),
+        again(every[50:], date="2026-12-01T10:00:00+00:00"),
+        again(every[:1], versions={}),
+    )
+    for path, part in zip(paths, parts, strict=True):
+        save(part, path)
+    monkeypatch.setattr(sources_module, "recorded", lambda: tuple(paths))
+    whole, other = sources()[0]
+    assert whole.measurement.rows == every
+    assert whole.origin == f"NVIDIA H200, recorded on {H200.measurement.date[:10]} and 2026-12-01"
+    assert (other.path, len(other.measurement.rows)) == (paths[2], 1)
+    left, right = pair(("matmul-naive-row-on-x", cube(1024)), ("transpose-naive", {}), sources()[0])
+    assert left.measured.source is right.measured.source

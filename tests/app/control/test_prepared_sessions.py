@@ -1,0 +1,157 @@
+"""Sessions made ahead: in order, in nobody's way, held while they are wanted, and no more than memory bears."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from sessions import application, matmul
+from tilescope.app.control import session_jobs
+from tilescope.app.control.session_jobs import KEPT_SESSIONS, SessionJobs
+from tilescope.kernels.scenarios.catalogue import find
+from tilescope.tracer.model.launch import Launch
+from tilescope.tracer.model.trace import Trace
+from tilescope.tracer.run.worker_client import Cancelled, TakesLong, Worker, WorkerError
+from windows import until
+
+TILED = find("matmul-tiled")
+
+
+def launch(m: int) -> Launch:
+    return matmul("matmul-tiled", m=m, k=4, n=4, tile=4).launch
+
+
+class PatientWorker(Worker):
+    """Gives out traces that are there already; may be told to wait, to fail or to find that something takes long."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[int] = []
+        self.held = threading.Event()  # what it waits for
+        self.held.set()
+        self.slow: set[int] = set()
+        self.wrong: set[int] = set()
+        self._ends = threading.Event()
+
+    def run(
+        self,
+        launch: Launch,
+        progress: Callable[[int, int], None] | None = None,
+        output: Callable[[str], None] | None = None,
+        patience: float | None = None,
+    ) -> Trace:
+        m = launch.arguments[0].shape[0]
+        self.asked.append(m)
+        self._ends.clear()
+        while not self.held.wait(0.002):
+            if self._ends.is_set():
+                raise Cancelled
+        if m in self.wrong:
+            raise WorkerError(f"There is no trace of {m}.")
+        if m in self.slow and patience is not None:
+            raise TakesLong(launch, 100.0, 4)
+        return matmul("matmul-tiled", m=m, k=4, n=4, tile=4).trace
+
+    def cancel(self) -> None:
+        self._ends.set()
+
+    def start(self) -> None:
+        """There is no process."""
+
+
+@pytest.fixture
+def jobs():
+    application()
+    for m in (4, 8, 12, 16, 20, 24, 28, 32, 36):
+        launch(m)  # traced here, not in a thread
+    made = SessionJobs(PatientWorker(), None)
+    made.told = []
+    made.prepared.connect(lambda key, why: made.told.append((key, why)))
+    yield made
+    made.worker.held.set()
+    made.close()
+
+
+def held(jobs: SessionJobs, *sizes: int) -> list[bool]:
+    return [jobs.held(launch(m)) is not None for m in sizes]
+
+
+def test_they_are_made_in_order_with_their_findings_and_held_beyond_what_is_usually_kept(jobs):
+    sizes = (4, 8, 12, 16, 20, 24, 28, 32)
+    assert len(sizes) > KEPT_SESSIONS
+    jobs.prepare([launch(m) for m in sizes])
+    until(jobs.is_prepared)
+    assert jobs.worker.asked == list(sizes)
+    assert jobs.told == [(launch(m).key(), "") for m in sizes]
+    assert all(held(jobs, *sizes)) and jobs.held(launch(4)).is_examined
+    jobs.prepare([launch(4)])
+    assert held(jobs, *sizes) == [
+        True,
+        False,
+        *[True] * 6,
+    ]  # the last ones are kept as always, and what is wanted
+
+
+def test_a_pane_waits_for_nothing_that_is_made_ahead(jobs):
+    got = []
+    jobs.ready.connect(lambda pane, session: got.append(session.trace.grid))
+    jobs.worker.held.clear()
+    jobs.prepare([launch(4), launch(8)])
+    until(lambda: jobs.worker.asked == [4])
+    jobs.trace(0, launch(12), TILED)
+    until(lambda: 12 in jobs.worker.asked)  # what was under way is given up for it
+    jobs.worker.held.set()
+    until(lambda: len(got) == 1 and jobs.is_prepared())
+    assert jobs.worker.asked == [4, 12, 4, 8]
+
+
+def test_a_pane_that_wants_what_is_made_just_now_gets_that(jobs):
+    got = []
+    jobs.ready.connect(lambda pane, session: got.append(pane))
+    jobs.worker.held.clear()
+    jobs.prepare([launch(4)])
+    until(lambda: jobs.worker.asked == [4])
+    jobs.trace(1, launch(4), TILED)
+    jobs.worker.held.set()
+    until(lambda: got == [1])
+    assert jobs.worker.asked == [4]
+
+
+def test_what_takes_long_is_left_until_somebody_waits_for_it(jobs):
+    jobs.worker.slow.add(4)
+    jobs.prepare([launch(4), launch(8)])
+    until(jobs.is_prepared)
+    assert held(jobs, 4, 8) == [False, True]
+    jobs.prepare([launch(4), launch(8)], urgent=1)
+    until(jobs.is_prepared)
+    assert held(jobs, 4, 8) == [True, True]
+
+
+def test_what_fails_is_told_and_the_next_is_made(jobs):
+    jobs.worker.wrong.add(4)
+    jobs.prepare([launch(4), launch(8)])
+    until(jobs.is_prepared)
+    assert jobs.told == [(launch(4).key(), "There is no trace of 4."), (launch(8).key(), "")]
+
+
+def test_no_more_are_made_ahead_than_memory_bears(jobs, monkeypatch):
+    monkeypatch.setattr(session_jobs, "MOST_AHEAD", len(matmul("matmul-tiled", m=4, k=4, n=4, tile=4).trace))
+    jobs.prepare([launch(m) for m in (8, 12, 16)])
+    until(jobs.is_prepared)
+    assert held(jobs, 8, 12, 16) == [True, False, False]
+    jobs.prepare([launch(m) for m in (12, 8, 16)], urgent=1)
+    until(jobs.is_prepared)
+    assert held(jobs, 8, 12, 16) == [True, True, False]
+
+
+def test_what_is_no_longer_wanted_is_given_up(jobs):
+    jobs.worker.held.clear()
+    jobs.prepare([launch(4)])
+    until(lambda: jobs.worker.asked == [4])
+    jobs.prepare([launch(8)])
+    until(lambda: jobs.worker.asked == [4, 8])
+    jobs.worker.held.set()
+    until(jobs.is_prepared)
+    assert held(jobs, 4, 8) == [False, True]

@@ -1,0 +1,35 @@
+"""The lectures that come with Tilescope: every number, answer, place and name in them is there."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilescope.app.lecture.check import check_lecture
+from tilescope.app.lecture.document import read_lecture
+from tilescope.app.lecture.library import lecture_file, name_of, shipped, title_of
+from tilescope.app.lecture.sessions import Sessions
+from tilescope.tracer.run.worker_client import Worker
+
+NAMES = ("tiling", "sectors", "banks", "order", "counting", "python-to-gpu")
+
+
+@pytest.fixture(scope="module")
+def sessions():
+    worker = Worker()
+    yield Sessions(worker, None)
+    worker.close()
+
+
+def test_there_are_six_in_the_order_in_which_they_are_taught():
+    assert tuple(map(name_of, shipped())) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shipped_lecture_has_no_mistakes(name, sessions):
+    lecture = read_lecture(lecture_file(name))
+    assert check_lecture(lecture, sessions.of) == ()
+    assert lecture.title == title_of(lecture.path)
+    assert 10 <= len(lecture.steps) <= 16
+    assert sum(step.change.question is not None for step in lecture.steps) >= 2
+    assert all(step.caption for step in lecture.steps)
+    assert any(step.notes for step in lecture.steps)

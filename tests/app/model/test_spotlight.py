@@ -1,0 +1,249 @@
+"""Spotlights by name: every form read and found in sessions, and what is not there told in a sentence."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from sessions import matmul, uneven
+from tilescope.app.model.bookmark import Bookmark
+from tilescope.app.model.counter_labels import counter_labels
+from tilescope.app.model.spotlight import (
+    DARK,
+    Lit,
+    Span,
+    hidden_names,
+    lit_of,
+    parse_spotlight,
+    resolve,
+    split_names,
+    unknown_names,
+)
+from tilescope.app.views.counters.numbers import tiles_of
+from views import SMALL, counter, number
+
+NAIVE = ("matmul-naive-col-on-x", "matmul-tiled")
+
+
+def pair():
+    return [matmul(name, **SMALL) for name in NAIVE]
+
+
+def lit(name, session=None):
+    (found,) = lit_of([name], [session or matmul("matmul-tiled", **SMALL)])
+    return found
+
+
+def test_names_are_split_at_commas_but_for_those_inside_brackets_and_quotes():
+    assert split_names("A[0, :], thread (1, 0), line \"f(a, b)\", line 'x, y', tile_a ,") == (
+        "A[0, :]",
+        "thread (1, 0)",
+        'line "f(a, b)"',
+        "line 'x, y'",
+        "tile_a",
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["3 + 4", "A[", "A[::2]", "A[1 2]", "thread x", "warp -1", "", "A B", "A[x]"]
+)
+def test_a_name_of_no_known_form_is_refused_in_a_sentence(name):
+    with pytest.raises(
+        ValueError, match=r"Nothing can stand out by the name .*; write A, C\[2, 3\], .*right\.$"
+    ):
+        parse_spotlight(["A", name])
+
+
+NAMES = (
+    "A",
+    "C[",
+    "]",
+    "2",
+    ":",
+    "-1",
+    ",",
+    "thread",
+    "(",
+    ")",
+    "warp",
+    "block",
+    "line",
+    '"',
+    "counter",
+    "left",
+    " ",
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(NAMES) | st.text(max_size=4), max_size=12).map("".join) | st.text())
+@example("thread " + "9" * 5000)
+@example("A[" + "9" * 5000 + "]")
+def test_any_text_is_read_or_refused_in_a_sentence(text):
+    session = matmul("matmul-tiled", **SMALL)
+    names = split_names(text)
+    try:
+        parse_spotlight(names)
+    except ValueError as error:
+        assert str(error).startswith("Nothing can stand out by the name") and "\n" not in str(error)
+        assert len(lit_of(names, [session])) == 1
+    else:
+        told = unknown_names(names, [session])
+        assert all(sentence.endswith(".") and "\n" not in sentence for sentence in told.values())
+
+
+def test_slices_are_those_of_python():
+    (target,) = parse_spotlight(["A[2, :, 0:4, -1, -3:, :2]"]).targets
+    both, four, last = Span(None, None), Span(0, 4), Span(-1, None)
+    assert target.spans == (Span(2, 3), both, four, last, Span(-3, None), Span(None, 2))
+
+
+@pytest.mark.parametrize("name", ["A", "a", "tile_b"])
+def test_a_buffer_has_the_name_that_panes_or_the_source_give_it(name):
+    session = matmul("matmul-tiled", **SMALL)
+    assert lit(name) == Lit(buffers=frozenset([number(session, name.lower())]))
+
+
+@pytest.mark.parametrize(
+    ("name", "ranges"),
+    [
+        ("C[2, 3]", ((2, 3), (3, 4))),
+        ("C[2, :]", ((2, 3), (0, 28))),
+        ("C[0:4, 1]", ((0, 4), (1, 2))),
+        ("C[-1]", ((19, 20), (0, 28))),
+        ("C[18:99, -2:]", ((18, 20), (26, 28))),
+    ],
+)
+def test_elements_are_ranges_along_the_dimensions(name, ranges):
+    buffer = number(matmul("matmul-tiled", **SMALL), "c")
+    assert lit(name) == Lit(elements=frozenset([(buffer, ranges)]))
+
+
+def test_threads_warps_and_blocks_have_numbers_or_coordinates_and_the_words_of_work_items():
+    assert lit("thread 5") == lit("work-item 5") == lit("Thread (5, 0)") == Lit(threads=frozenset([5]))
+    assert lit("thread (1, 2)") == Lit(threads=frozenset([17]))
+    assert lit("warp 1") == lit("wavefront 1") == Lit(warps=frozenset([1]))
+    assert lit("block 6") == lit("work-group (2, 1)") == Lit(blocks=frozenset([6]))
+
+
+def test_a_line_is_found_by_number_and_by_text_in_the_kernel_first():
+    naive, tiled = pair()
+    (file, by_text), = lit('line "total +="', tiled).lines  # fmt: skip
+    (_, in_naive), = lit('line "total +="', naive).lines  # fmt: skip
+    lines = tiled.trace.sources[file].splitlines()
+    assert "total += tile_a" in lines[by_text - 1]
+    assert "total += a[" in lines[in_naive - 1]
+    assert lit(f"line {by_text}", tiled) == lit('line "total +="', tiled)
+
+
+def test_a_line_of_a_kernel_in_cuda_c_is_one_of_both_sources():
+    session = matmul("cuda-c-tiled-static", m=16, k=16, n=16)
+    files = {file.rpartition(".")[2] for file, _ in lit('line "sync"', session).lines}
+    assert files == {"cu", "py"}
+
+
+def test_a_counter_has_the_label_under_a_pane_in_any_of_its_words():
+    assert (
+        lit("counter global sectors")
+        == lit("counter Global_Sectors")
+        == Lit(counters=frozenset(["global sectors"]))
+    )
+    assert lit("counter mean reads of A").counters == {"mean reads of A"}
+    session = matmul("workitem-naive", m=8, k=8, n=8)
+    assert lit("counter global sectors", session).counters == {"global sectors"}
+
+
+@pytest.mark.parametrize(
+    "name", ["matmul-tiled", "count-atomic", "histogram-private", "python-loops", "transpose-tile"]
+)
+def test_the_labels_are_those_of_the_tiles(name):
+    session = matmul(name, **SMALL) if name == "matmul-tiled" else matmul(name)
+    wavefronts = any(buffer.space == "shared" for buffer in session.trace.buffers)
+    assert set(counter_labels(session)) == {tile.label for tile in tiles_of(session, wavefronts)}
+
+
+def test_a_pane_alone_stands_out_whole_and_says_where_other_names_are_meant():
+    sessions = pair()
+    assert lit_of(["left"], sessions) == (None, DARK)
+    assert lit_of(["right"], sessions) == (DARK, None)
+    found = lit_of(["right", "B"], sessions)
+    assert found[0] == DARK
+    assert found[1] == Lit(buffers=frozenset([number(sessions[1], "b")]))
+
+
+def test_what_one_pane_alone_has_dims_the_other_and_what_none_has_dims_nothing():
+    sessions = pair()
+    assert lit_of(["tile_a"], sessions)[0] == DARK
+    assert lit_of(["tile_a", "A"], sessions)[0] == Lit(buffers=frozenset([number(sessions[0], "a")]))
+    assert lit_of(["nobody"], sessions) == lit_of(["3 + 4"], sessions) == lit_of([], sessions) == (None, None)
+    assert lit_of(["right"], sessions[:1]) == (None,)
+    assert resolve(parse_spotlight(["A"]), [None, sessions[1]])[0] == DARK
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("X", "There is no buffer X here; there are A, B and C."),
+        ("X[1]", "There is no buffer X here; there are A, B and C."),
+        ("C[20, 0]", "C has nothing at C[20, 0]; its shape is 20 × 28."),
+        ("C[1, 2, 3]", "C has nothing at C[1, 2, 3]; its shape is 20 × 28."),
+        ("C[5:5]", "C has nothing at C[5:5]; its shape is 20 × 28."),
+        ("thread 64", "There is no thread 64 here; a block has threads 0 to 63."),
+        ("thread (8, 0)", "There is no thread (8, 0) here; a block has threads 0 to 63."),
+        ("warp 2", "There is no warp 2 here; a block has 2 warps."),
+        ("block 12", "There is no block 12 here; the grid has blocks 0 to 11."),
+        ("line 100000", "There is no line 100000 here; the source has"),
+        ('line "x\u202ey"', 'No line of the source here holds "x\\u202ey".'),
+        ("counter luck", "There is no counter luck here; there are global sectors, "),
+    ],
+)
+def test_what_no_pane_has_is_told_with_what_there_is(name, sentence):
+    session = matmul("matmul-naive-col-on-x", **SMALL)
+    assert unknown_names(["A", name], [session]).keys() == {name}
+    assert unknown_names(["A", name], [session])[name].startswith(sentence)
+
+
+def test_a_name_is_known_where_one_pane_has_it_unless_it_is_meant_in_the_other():
+    sessions = pair()
+    assert unknown_names(["tile_a", "A", "left"], sessions[::-1]) == {}
+    assert unknown_names(["tile_a", "left"], sessions).keys() == {"tile_a"}
+    assert unknown_names(["right"], sessions[:1]) == {"right": "There is no right pane here; one is shown."}
+
+
+@pytest.mark.parametrize(
+    ("look", "reason"),
+    [
+        (
+            Bookmark((), spotlight=('line "total"',), side="hidden"),
+            "the source is not shown; add panel: source",
+        ),
+        (Bookmark((), spotlight=('line "total"',), tab="warp"), "the source is not shown; add panel: source"),
+        (
+            Bookmark((), spotlight=("right", 'line "total"')),
+            "the source shown is the other pane's; add focus",
+        ),
+        (Bookmark((), spotlight=("C[0, 0]",), zoom=("A", "tile_a")), "zoom shows A and tile_a alone"),
+        (Bookmark((), spotlight=("A",), chart="scaling matmul-tiled"), "a chart is in place of the panes"),
+        (Bookmark((), spotlight=("right", 'line "total"'), focus=1), ""),
+        (Bookmark((), spotlight=("tile_a", "a[0]", "warp 0"), zoom=("A", "tile_a")), ""),
+        (Bookmark((), spotlight=("nobody",), zoom=("A",)), ""),
+    ],
+)
+def test_what_stands_out_where_nobody_sees_it_is_told(look, reason):
+    told = hidden_names(look, pair())
+    assert told == (
+        {look.spotlight[-1]: f"{look.spotlight[-1]} cannot be seen to stand out: {reason}."} if reason else {}
+    )
+
+
+def test_a_block_that_did_not_run_is_told():
+    session = matmul("matmul-tiled", (3,), **SMALL)
+    assert unknown_names(["block 3", "block 4"], [session]) == {
+        "block 4": "The trace holds no accesses of block 4."
+    }
+
+
+def test_kernels_outside_the_catalogue_have_spotlights_too(tmp_path):
+    session = uneven(tmp_path)
+    assert unknown_names(["line", "a", "out[0:3]", "thread 63", 'line "scaled(a, i):"'], [session]) == {}
+    assert unknown_names(["A"], [session])  # its own names are as they are
+    assert lit("counter global atomics", counter("random", "count-atomic")).counters

@@ -1,0 +1,34 @@
+"""A lecture on a real X server, presented with the keys of a clicker alone."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+
+from presenting import written
+from tilescope.app.model.settings import Settings
+from windows import environment_of
+
+HELPERS = Path(__file__).resolve().parents[3] / "helpers"
+
+
+def test_page_down_alone_presents_a_lecture(screen, tmp_path):
+    lecture = written(tmp_path)
+    done = subprocess.run(
+        [sys.executable, str(HELPERS / "one_screen.py"), str(lecture)],
+        env=environment_of(screen, tmp_path), capture_output=True, text=True, timeout=180, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout.splitlines()[-1])
+    assert "failed" not in seen, seen
+    assert (seen["platform"], seen["layout"], seen["status"]) == ("xcb", "lecture", 0)
+    assert [number for number, *_ in seen["walked"]] == [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    assert [playing for _, playing, *_ in seen["walked"]].index(True) == 2
+    assert seen["walked"][-1][3] == "The last block"
+    assert seen["back"] == [4, False, True, "How many threads?"]
+    assert seen["windows"] == ["MainWindow"]
+    stored = msgspec.json.decode((tmp_path / "config" / "window.json").read_bytes(), type=Settings)
+    assert stored.recent_lectures == (str(lecture),)
+    assert stored.bookmark is not None and stored.bookmark.layout == "ordinary"

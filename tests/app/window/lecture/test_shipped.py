@@ -1,0 +1,37 @@
+"""The shipped lectures in the window: the same pictures forwards and backwards, and a caption with every number."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from presenting import arrive, look, present
+from tilescope.app.control import seed_jobs
+from tilescope.app.lecture.captions import UNKNOWN
+from tilescope.app.lecture.library import name_of, shipped
+
+
+@pytest.mark.parametrize("path", shipped(), ids=name_of)
+def test_a_shipped_lecture_shows_the_same_forwards_and_backwards(window, path: Path, monkeypatch):
+    monkeypatch.setattr(seed_jobs, "seeds_for", lambda trace: 2)  # schedules of a racing counter
+    window.resize(720, 450)
+    player = present(window, path)
+    count = len(player.lecture.steps)
+    forwards = []
+    for number in range(count):
+        player.go(number)
+        arrive(window)
+        assert not player.obstacle, player.obstacle
+        assert UNKNOWN not in player.caption().text and not player.caption().problems
+        player.stand()
+        player.reveal()
+        forwards.append(look(window))
+    for number in reversed(range(count - 1)):
+        player.previous()
+        arrive(window)
+        assert player.number == number
+        mark, picture = look(window)
+        assert (mark, picture == forwards[number][1]) == (forwards[number][0], True), player.step.title
+    player.close()
+    arrive(window)

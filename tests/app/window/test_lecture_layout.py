@@ -1,0 +1,204 @@
+"""The layout of a lecture: what it leaves to the pictures, its caption, the zoom to some buffers, and the way back."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QApplication, QLabel
+
+from sessions import picture
+from tilescope.app.model.bookmark import decode, encode
+from tilescope.app.widgets.theme import Theme
+from tilescope.app.window.panels.caption import CaptionBar
+from windows import opened, press, settle
+
+SMALL = "m=16,k=16,n=16,tile=8"
+PAIR = (f"matmul-naive-row-on-x:{SMALL}", f"matmul-tiled:{SMALL}")
+HALL = QSize(1920, 1080)
+TWO_LINES = "A thread reads a row of A and a column of B.<br>Its neighbour reads the same row again."
+LONG = (
+    "<p>Every element of the result is a row of A times a column of B, and each is read again and again.</p>"
+)
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with opened(PAIR) as made:
+        made.resize(HALL)
+        settle(made)
+        yield made
+
+
+@pytest.fixture
+def window(shared):
+    shared.central.show_layout("ordinary")
+    shared.central.show_zoom(())
+    shared.central.side_wanted = "auto"
+    shared.central.caption.show_caption("", "", "")
+    shared.resize(HALL)
+    seek(shared, shared.playhead.end)
+    return shared
+
+
+def seek(window, moment):
+    window.playhead.seek(moment)
+    for _ in range(3):
+        QApplication.processEvents()
+        window.draw()
+
+
+def cells(window):
+    grabbed = window.central.grab()
+    assert grabbed.width() == window.central.width()
+    return [pane.memory.cell_sizes() for pane in window.central.panes]
+
+
+def test_cells_have_24_pixels_and_show_their_values_under_a_caption_of_two_lines(window):
+    window.central.caption.show_caption("How often?", TWO_LINES, "3 of 12")
+    ordinary = cells(window)
+    press(window, "F5")
+    seek(window, window.playhead.end)
+    lecture = cells(window)
+    for before, after, pane in zip(ordinary, lecture, window.central.panes, strict=True):
+        assert all(size >= 24 for size in after.values())
+        assert all(after[name] > before[name] for name in after)
+        texts = pane.memory.cell_texts()
+        for name in after:
+            assert len(texts[name]) == (64 if name.startswith("tile") else 256)
+            assert all(text and text != "…" for text in texts[name].values())
+    assert window.central.caption.letters == HALL.height() // 40
+
+
+def test_everything_else_makes_room_and_comes_back_by_its_keys(window):
+    central, side = window.central, window.side
+    before = window.bookmark(), central.down.sizes(), central.toolbar.isVisible(), side.isVisible()
+    press(window, "F5")
+    assert window.bookmark().layout == "lecture"
+    assert not central.toolbar.isVisible() and not side.isVisible()
+    assert window.commands["Lecture layout"].text() == "Lecture layout"
+    press(window, "Ctrl+B")
+    assert central.toolbar.isVisible()
+    press(window, "Ctrl+3")
+    assert side.isVisible() and side.tab == "warp"
+    press(window, "Ctrl+R", "Ctrl+B", "Ctrl+1")
+    assert side.isVisible() and not central.toolbar.isVisible()
+    press(window, "Ctrl+R", "F5")
+    seek(window, window.playhead.end)
+    assert (window.bookmark(), central.down.sizes(), central.toolbar.isVisible(), side.isVisible()) == before
+
+
+def test_a_bookmark_holds_layout_and_zoom(window):
+    press(window, "F5")
+    window.central.show_zoom(("A", "tile_a"))
+    mark = decode(encode(window.bookmark()))
+    assert (mark.layout, mark.zoom) == ("lecture", ("A", "tile_a"))
+    seek(window, 7)
+    shown = picture(window.central)
+    window.show_bookmark(msgspec.structs.replace(mark, layout="ordinary", zoom=()))
+    seek(window, 7)
+    assert [set(pane) for pane in cells(window)] == [{"a", "b", "c"}, {"a", "b", "c", "tile_a", "tile_b"}]
+    window.show_bookmark(mark)
+    seek(window, 7)
+    assert picture(window.central) == shown
+
+
+def test_back_returns_to_what_was_shown_and_leaves_the_layout(window):
+    first, second = window.stage.setups
+    window.change_setups((first, first))
+    press(window, "F5")
+    window.travel(-1)
+    settle(window)
+    assert window.stage.setups == (first, second) and window.bookmark().layout == "lecture"
+
+
+def test_a_zoom_shows_the_named_buffers_alone_and_larger(window):
+    press(window, "F5")
+    whole = cells(window)
+    window.central.show_zoom(("A", "tile_a"))
+    near = cells(window)
+    assert [set(pane) for pane in near] == [{"a"}, {"a", "tile_a"}]
+    assert all(near[i][name] > whole[i][name] for i in (0, 1) for name in near[i])
+    window.central.show_zoom(("tile_b", "nothing"))
+    assert [set(pane) for pane in cells(window)] == [set(whole[0]), {"tile_b"}]
+    window.central.show_zoom(("nothing",))
+    assert cells(window) == whole
+
+
+def test_moments_look_the_same_forwards_and_backwards(window):
+    press(window, "F5")
+    moments = (3, 9.5, 100.25, window.playhead.end)
+    for names in ((), ("C", "tile_a")):
+        window.central.show_zoom(names)
+        forwards = [seek(window, moment) or picture(window.central) for moment in moments]
+        backwards = [seek(window, moment) or picture(window.central) for moment in reversed(moments)]
+        assert forwards == backwards[::-1]
+
+
+def test_what_timelines_do_not_need_is_the_pictures(window):
+    timelines = window.central.timelines
+    assert [timeline.height() for timeline in timelines] == [t.sizeHint().height() for t in timelines]
+    press(window, "F5")
+    seek(window, 3)
+    assert [timeline.height() for timeline in timelines] == [t.sizeHint().height() for t in timelines]
+    assert timelines[0].y() == timelines[1].y() and timelines[0].geometry().right() < timelines[1].x()
+
+
+@pytest.fixture
+def bar():
+    made = CaptionBar(Theme.named("light"))
+    made.fit(HALL)
+    yield made
+    made.deleteLater()
+
+
+def test_a_caption_is_there_when_it_says_something(bar):
+    assert bar.isHidden()
+    for said in (("Title", "", ""), ("", "text", ""), ("", "", "1 of 2")):
+        bar.show_caption(*said)
+        assert not bar.isHidden()
+        assert [label.isHidden() for label in (bar.title, bar.text, bar.foot)] == [not text for text in said]
+    bar.show_caption("", "", "")
+    assert bar.isHidden()
+
+
+@pytest.mark.parametrize("size", [QSize(1920, 1080), QSize(1280, 800), QSize(1024, 768), QSize(700, 1000)])
+@pytest.mark.parametrize("times", [1, 4, 12, 40])
+def test_a_caption_is_never_cut_and_keeps_to_a_third_while_its_letters_can_be_read(bar, size, times):
+    bar.fit(size)
+    bar.show_caption("A title that is rather long for one line", LONG * times, "11 of 16")
+    bar.resize(size.width() - 20, bar.height())
+    bar.show()
+    bar.layout().activate()
+    for label in (bar.title, bar.text, bar.foot):
+        assert label.height() >= label.heightForWidth(label.width())
+        assert bar.rect().contains(label.geometry())
+    least = min(round(size.height() / 40), max(9, size.height() // 64))
+    assert bar.letters >= least
+    assert bar.height() <= size.height() / 3 or bar.letters == least
+    assert times > 1 or bar.letters == round(size.height() / 40)
+
+
+def test_what_a_caption_says_is_plain_but_for_its_html(bar):
+    bar.show_caption("<b>a</b>", "<b>a</b> &lt;b&gt;", "<i>1</i>")
+    assert bar.title.textFormat() == bar.foot.textFormat() == Qt.TextFormat.PlainText
+    assert bar.text.textFormat() == Qt.TextFormat.RichText
+    assert bar.accessibleDescription() == "<b>a</b>. a <b>. <i>1</i>"
+
+
+def test_a_card_stands_below_the_text_until_it_is_taken_away(bar):
+    bar.show_caption("Title", "text", "")
+    alone = bar.height()
+    first, second = QLabel("How many?"), QLabel("Which?")
+    bar.set_card(first)
+    bar.resize(1900, bar.height())
+    bar.show()
+    bar.layout().activate()
+    assert bar.height() >= alone + first.sizeHint().height()
+    assert first.geometry().top() >= bar.text.geometry().bottom()
+    bar.set_card(second)
+    assert first.parent() is None and second.parent() is bar
+    bar.show_caption("", "", "")
+    assert not bar.isHidden()
+    bar.set_card(None)
+    assert bar.isHidden()

@@ -1,0 +1,58 @@
+"""Run in a process of its own where there are two screens: present a lecture with PageDown alone.
+
+It prints what it saw as JSON; test_presenter.py judges.
+"""
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from on_a_screen import SEEN, present, presenting_window
+from tilescope.app.window.main_window import MainWindow
+from windows import until
+
+
+def main() -> None:
+    window = presenting_window()
+    player = window.lectures.player
+    window.toggle_presenter()
+    presenting = window.presenting
+    assert presenting is not None
+    assert presenting.window is not None
+    speaker = presenting.window
+    until(lambda: window.isVisible() and speaker.isVisible())
+    screens = QApplication.screens()
+    SEEN["platform"], SEEN["screens"] = QApplication.platformName(), len(screens)
+    SEEN["speaker"], SEEN["audience"] = place(speaker), place(window)
+    SEEN["audience is full"] = window.isFullScreen()
+    SEEN["steps"] = [walk(window, receiver) for receiver in (speaker, window, speaker)]
+    until(lambda: speaker.thumbnails.of(player.number) is not None)
+    SEEN["drawn"] = not speaker.this.image.isNull()
+    presenting.swap()
+    SEEN["swapped"] = [place(speaker), place(window)]
+    close_both(window, speaker)
+
+
+def place(widget: QWidget) -> int:
+    return QApplication.screens().index(widget.screen())
+
+
+def walk(window: MainWindow, receiver: QWidget) -> list[object]:
+    """Press PageDown in a window, and return what both say then."""
+    player = window.lectures.player
+    receiver.activateWindow()
+    QTest.qWaitForWindowActive(receiver)
+    QTest.keyClick(receiver, Qt.Key.Key_PageDown)
+    until(lambda: player.awaited is None)
+    return [player.number, window.central.caption.title.text(), window.presenting.window.title.text()]
+
+
+def close_both(window: MainWindow, speaker: QWidget) -> None:
+    window.close()
+    SEEN["goes on without the audience's window"] = speaker.isVisible() and not window.isVisible()
+    SEEN["after it"] = walk(window, speaker)[0]
+    speaker.close()
+
+
+if __name__ == "__main__":
+    present(main)
