@@ -234,7 +234,9 @@ def test_buffers_of_one_dimension_share_a_scale(room):
 
 
 @given(st.lists(st.integers(0, 5000), min_size=1, max_size=9), ROOMS, METRICS)
-@example([0, 2, 81, 648], Box(12, 6, 240, 200), Metrics(21, 10, 10, 10))  # lengths far apart twice over, in little room
+@example(
+    [0, 2, 81, 648], Box(12, 6, 240, 200), Metrics(21, 10, 10, 10)
+)  # lengths far apart twice over, in little room
 @settings(deadline=None)
 def test_strips_of_any_lengths_fit_and_none_overlap(lengths, room, metrics):
     buffers = [buffer((length,), "shared" if length % 3 == 0 else "global") for length in lengths]
