@@ -15,7 +15,7 @@ from ..model.bookmark import Link, Setup
 from ..model.pane_moments import pane_moments, playhead_moment
 from ..model.playhead import Playhead
 from ..model.session import Selection, Session, scenario_of
-from ..model.setup_launch import launch_of_setup
+from ..model.setup_launch import edited_launch, launch_of_setup
 from .session_jobs import SessionJobs
 from .start_moment import StartMoment, at_first_load
 
@@ -54,9 +54,9 @@ class Stage(QObject):
         self._awaited: set[int] = set()  # panes whose session is being made
         self._first_selections: tuple[Selection, ...] = ()
         self._shown: dict[int, Setup] = {}  # the setup of each pane's picture
-        self._trusted: set[tuple[str, str]] = (
-            set()
-        )  # kernel and source of each launch that the user agreed to
+        # Kernel and text of its file, of each that the user agreed to run or wrote.
+        self._trusted: set[tuple[str, str]] = set()
+        self._unasked: dict[int, Setup] = {}  # by pane, what is shown once the user agrees to run its text
         playhead.changed.connect(self._follow)
         jobs.ready.connect(self._take)
         jobs.progress.connect(self.waiting)
@@ -77,12 +77,14 @@ class Stage(QObject):
 
         Return False, with `problem` emitted and nothing changed, when a setup cannot be launched.
         """
+        wanted, setups = setups, tuple(map(self._without_strange_text, setups))
         try:
             launches = [None if setup.file else launch_of_setup(setup) for setup in setups]
         except CatalogueError as error:
             self.problem.emit(str(error))
             return False
         self._resize(len(setups))
+        self._unasked = {i: setup for i, setup in enumerate(wanted) if setup.source and setup != setups[i]}
         self.setups, self._first_selections, self._start = setups, selections, start
         self._awaited = set(range(len(setups)))
         for pane, (setup, launch) in enumerate(zip(setups, launches, strict=True)):
@@ -90,7 +92,15 @@ class Stage(QObject):
                 self.jobs.open(pane, setup.file)
             else:
                 self.jobs.trace(pane, launch, find(setup.scenario))
+        for pane, setup in self._unasked.items():
+            self.consent.emit(pane, launch_of_setup(setup))
         return True
+
+    def _without_strange_text(self, setup: Setup) -> Setup:
+        """Return a setup without a text that came with a lecture or a bookmark, until somebody agrees to it."""
+        if setup.file or not setup.source or (find(setup.scenario).kernel, setup.source) in self._trusted:
+            return setup
+        return msgspec.structs.replace(setup, source="", without=())
 
     def _resize(self, count: int) -> None:
         for pane in range(count, len(self.sessions)):
@@ -171,24 +181,43 @@ class Stage(QObject):
     def _reruns(self, pane: int, session: Session) -> bool:
         """Run a file's kernel with the schedule that the setup asks for, after the user agreed to run it."""
         setup = self.setups[pane]
-        if not (setup.file and setup.rerun) or session is None:
+        if not (setup.file and (setup.rerun or setup.is_edited)) or session is None:
             return False
-        launch = _rescheduled(session.launch, setup)
+        try:
+            launch = edited_launch(_rescheduled(session.launch, setup), setup)
+        except CatalogueError as error:
+            self.problem.emit(str(error))
+            return False
         if launch == session.launch:
             return False
-        if self.may_run(launch):
+        if self.may_run(session.launch) and self._may_run_text(launch.kernel, setup.source):
             self.jobs.trace(pane, launch, scenario_of(launch))
             return True
-        self._set(pane, msgspec.structs.replace(setup, rerun=False))  # until then it is shown as it is
+        # Until then it is shown as it is.
+        self._unasked[pane] = setup
+        self._set(pane, msgspec.structs.replace(setup, rerun=False, source="", without=()))
         self.consent.emit(pane, launch)
         return False
 
+    def _may_run_text(self, kernel: str, text: str) -> bool:
+        return not text or (kernel, text) in self._trusted
+
+    def trust_text(self, kernel: str, text: str) -> None:
+        """Take a text of a kernel's file for one that the user has written, or agreed to."""
+        self._trusted.add((kernel, text))
+
     def trust(self, pane: int, launch: Launch) -> None:
         """Run a launch whose source came with a file, and its like from now on."""
-        self._trusted.add((launch.kernel, launch.source))
+        setup = self._unasked.pop(pane, self.setups[pane])
+        session = self.sessions[pane]
+        if setup.file and session is not None:
+            self.trust_text(launch.kernel, session.launch.source)
+        self.trust_text(launch.kernel, setup.source or launch.source)
         moment = self.playhead.moment
         self._start, self._first_selections = (lambda _: moment), tuple(self.selections)
-        self._set(pane, msgspec.structs.replace(_scheduled_as(self.setups[pane], launch), rerun=True))
+        if setup.file:
+            setup = msgspec.structs.replace(_scheduled_as(setup, launch), rerun=True)
+        self._set(pane, setup)
         self._awaited.add(pane)
         self.jobs.trace(pane, launch, scenario_of(launch))
 

@@ -32,6 +32,13 @@ class Setup(msgspec.Struct, frozen=True):
     engine: EngineName = "compiled"  # what runs the kernel
     keep: Keep = "some"  # whether all accesses are kept, also where they are many
     cut: bool = False  # `blocks` are the first one alone, since all take long
+    source: str = ""  # the text of the kernel's file as somebody wrote it anew; "" is its own
+    without: tuple[int, ...] = ()  # lines of that text, from 1, that are taken out
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether another kernel runs than the scenario's or the file's own."""
+        return bool(self.source or self.without)
 
 
 class Bookmark(msgspec.Struct, frozen=True):

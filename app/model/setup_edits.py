@@ -49,8 +49,9 @@ def with_scenario(scenario: Scenario, setup: Setup) -> Setup:
     values = {p.name: setup.values[p.name] for p in scenario.parameters if p.name in setup.values}
     kept = {k: v for k, v in values.items() if not problem_of(partial(settle, scenario, {k: v}))}
     return msgspec.structs.replace(
-        setup, scenario=scenario.name, values=kept, blocks=None, cut=False, file="", rerun=False
-    )
+        setup, scenario=scenario.name, values=kept, blocks=None, cut=False, file="", rerun=False,
+        source="", without=(),
+    )  # fmt: skip
 
 
 def _with_options(setup: Setup, options: Texts) -> Setup:
@@ -85,7 +86,7 @@ def differences(setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> l
     They are parameters, schedule and blocks of two panes of one kernel; others have titles of their own.
     """
     if len({setup.scenario for setup in setups}) > 1 or not all(setup.scenario for setup in setups):
-        return [""] * len(setups)
+        return [edit_text(setup) for setup in setups]
     entries = [_entries(setup, scenarios.get(setup.scenario)) for setup in setups]
     differing = [name for name in entries[0] if len({of_setup[name][0] for of_setup in entries}) > 1]
     return [" · ".join(of_setup[name][1] for name in differing) for of_setup in entries]
@@ -97,7 +98,15 @@ def _entries(setup: Setup, scenario: Scenario | None) -> dict[str, tuple[str, st
     parameters = {p.name: (values[p.name], named(p, values[p.name])) for p in parameters_of(scenario, setup)}
     seed = f", seed {setup.schedule.seed}" if setup.schedule.kind == "random" else ""
     options = options_summary(setup) + seed
-    return {**parameters, "schedule": (f"{options} {setup.blocks}", options)}
+    edit = (f"{setup.source} {setup.without}", edit_text(setup) or "as it was")
+    return {"edit": edit, **parameters, "schedule": (f"{options} {setup.blocks}", options)}
+
+
+def edit_text(setup: Setup) -> str:
+    """Return what was changed in a setup's kernel, in a few words: "edited", "without line 48"; "" for nothing."""
+    lines = ", ".join(map(str, setup.without))
+    without = f"without line{'s' * (len(setup.without) > 1)} {lines}" if lines else ""
+    return " · ".join(filter(None, ("edited" if setup.source else "", without)))
 
 
 def named(parameter: Parameter, text: str) -> str:

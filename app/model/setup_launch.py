@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ...kernels.scenarios.catalogue import find, settle
 from ...tracer.model.launch import Launch
-from ...tracer.model.plan import launch_of
+from ...tracer.model.plan import launch_of, left_of
 from .bookmark import Setup, Value
 
 
@@ -18,7 +20,14 @@ def launch_of_setup(setup: Setup) -> Launch:
         blocks=setup.blocks,
         engine=setup.engine,
         keep=setup.keep,
+        source=setup.source,
+        without=setup.without,
     )
+
+
+def edited_launch(launch: Launch, setup: Setup) -> Launch:
+    """Return a launch of a file with the kernel as a setup has it; raises PlanError for a line that has to stay."""
+    return msgspec.structs.replace(launch, source=left_of(setup.source or launch.source, setup.without))
 
 
 def values_of(setup: Setup) -> dict[str, Value]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ...kernels.scenarios.catalogue import find, settle
+from ...tracer.model.plan import kernel_source, line_words
 from ...tracer.model.whole_numbers import whole_number_of
 from .bookmark import Setup
 
@@ -71,7 +72,8 @@ def blocks_text(blocks: tuple[int, ...] | None) -> str:
 def spec_of(setup: Setup) -> str:
     """Return the command-line word that names a scenario's setup: "matmul-tiled:tile=16,schedule=random,seed=3".
 
-    It says what differs from what the scenario has by itself. Raises CatalogueError for an unknown scenario or value.
+    It says what differs from what the scenario has by itself, but for a text of its kernel's file that was written
+    anew. Raises CatalogueError for an unknown scenario or value.
     """
     scenario = find(setup.scenario)
     settled = settle(scenario, setup.values)
@@ -82,5 +84,8 @@ def spec_of(setup: Setup) -> str:
     said |= {"blocks": "+".join(map(str, setup.blocks))} if setup.blocks is not None else {}
     said |= {"engine": setup.engine} if setup.engine != "compiled" else {}
     said |= {"keep": setup.keep} if setup.keep != "some" else {}
+    if setup.without:
+        text = setup.source or kernel_source(scenario.kernel)[1]
+        said |= {"without": line_words(text, scenario.kernel, setup.without)}
     pairs = ",".join(f"{name}={value}" for name, value in said.items())
     return f"{scenario.name}:{pairs}" if pairs else scenario.name

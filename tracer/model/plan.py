@@ -20,11 +20,13 @@ from ...kernels.scenarios.catalogue import (
 )
 from .kernel_imports import imports_digest
 from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Schedule, ScheduleKind
+from .taken_out import TakenOutError, barrier_lines, without_lines
 from .whole_numbers import whole_number_of
 
 Resident = int | Literal["all"]
 LOCKSTEP = Schedule()
 Keep = Literal["some", "all"]
+BARRIER_WORD = "barrier"
 KEEP_SOME, KEEP_ALL = Limits(), Limits(accesses=100_000_000)
 SPEC_OPTIONS = [
     "schedule",
@@ -33,6 +35,8 @@ SPEC_OPTIONS = [
     "blocks",
     "engine",
     "keep",
+    "without",
+    "source",
 ]  # names in a spec, none of them a parameter's
 
 
@@ -48,6 +52,8 @@ class LaunchKeywords(TypedDict, total=False):
     blocks: tuple[int, ...]  # linear numbers of those to run
     engine: EngineName
     keep: Keep  # whether all accesses are kept, also where they are many
+    source: str  # the text of the kernel's file, in place of its own
+    without: tuple[int, ...]  # lines of that text (from 1) that are taken out
 
 
 def launch_of(
@@ -60,16 +66,20 @@ def launch_of(
     limits: Limits | None = None,
     engine: EngineName = "compiled",
     keep: Keep = "some",
+    source: str = "",
+    without: tuple[int, ...] = (),
 ) -> Launch:
     """Return the launch of a scenario.
 
     values: the parameters that differ from their defaults. schedule: its seed is that of random inputs too.
     resident: blocks that run at once; "all" is as many as fit, None the scenario's own number.
     blocks: linear numbers of those to run, None for all. engine, limits: see Launch; keep: whether
-    all accesses are kept, also where they are many. Raises CatalogueError or PlanError.
+    all accesses are kept, also where they are many. source: the text of the kernel's file, "" for its own.
+    without: lines of it that are taken out, see `without_lines`. Raises CatalogueError or PlanError.
     """
     plan = scenario.plan(catalogue.settle(scenario, values))
-    file, source = kernel_source(scenario.kernel)
+    file, own = kernel_source(scenario.kernel)
+    source = left_of(source or own, without)
     return Launch(
         kernel=scenario.kernel,
         source=source,
@@ -86,6 +96,14 @@ def launch_of(
         limits=limits or (KEEP_ALL if keep == "all" else KEEP_SOME),
         engine=engine,
     )
+
+
+def left_of(source: str, without: Iterable[int]) -> str:
+    """Return a file's text without these lines; raises PlanError for one that can't be taken out."""
+    try:
+        return without_lines(source, without)
+    except TakenOutError as error:
+        raise PlanError(str(error)) from error
 
 
 def _arguments(plan: Plan, seed: int) -> tuple[Array | Scalar, ...]:
@@ -135,8 +153,12 @@ def kernel_source(kernel: str) -> tuple[Path, str]:
     if not holder or not function.isidentifier():
         raise PlanError(f"{kernel!r} names no kernel; write file.py:function.")
     path = Path(holder) if holder.endswith(".py") else _module_file(holder)
+    return path, _text_of(path)
+
+
+def _text_of(path: Path) -> str:
     try:
-        return path, path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise PlanError(f"{path} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
@@ -153,12 +175,14 @@ def _module_file(module: str) -> Path:
 def parse_spec(text: str) -> tuple[Scenario, dict[str, Value], LaunchKeywords]:
     """Return what `NAME:m=64,tile=16,schedule=random,seed=3,resident=4,blocks=0+5` names.
 
-    The values are settled. `resident=all` is as many blocks as fit. Raises CatalogueError or PlanError.
+    The values are settled. `resident=all` is as many blocks as fit; `without=barrier2+48` takes lines out of the
+    kernel, and `source=FILE` has another text of its file. Raises CatalogueError or PlanError.
     """
     name, colon, rest = text.partition(":")
     scenario = catalogue.find(name)
     given = _pairs(name, rest) if colon else {}
-    options = _options(name, given)
+    edit = _edit(scenario, given)
+    options = _options(name, given) | edit
     _check_names(scenario, given)
     return scenario, catalogue.settle(scenario, given), options
 
@@ -202,6 +226,37 @@ def _options(name: str, given: dict[str, str]) -> LaunchKeywords:
             raise PlanError(f"keep of {name} must be some or all, not {keep!r}.")
         options["keep"] = cast(Keep, keep)
     return options
+
+
+def _edit(scenario: Scenario, given: dict[str, str]) -> LaunchKeywords:
+    """Take out of `given` what is changed in the kernel's file."""
+    edit = LaunchKeywords()
+    if path := given.pop("source", ""):
+        edit["source"] = _text_of(Path(path))
+    if words := given.pop("without", ""):
+        text = edit.get("source") or kernel_source(scenario.kernel)[1]
+        barriers = barrier_lines(text, scenario.kernel.rpartition(":")[2])
+        edit["without"] = tuple(sorted({_line(word, scenario.name, barriers) for word in words.split("+")}))
+        left_of(text, edit["without"])
+    return edit
+
+
+def _line(word: str, name: str, barriers: tuple[int, ...]) -> int:
+    """Return the line that a word names: its number, or "barrier2" for the second barrier of the kernel."""
+    if not word.startswith(BARRIER_WORD):
+        return _number(word, f"a line that {name} is without", 1)
+    number = _number(word.removeprefix(BARRIER_WORD), "the number of a barrier", 1)
+    if number > len(barriers):
+        raise PlanError(f"{name} has {len(barriers)} barriers, so there is none to take out as {word}.")
+    return barriers[number - 1]
+
+
+def line_words(source: str, kernel: str, lines: Iterable[int]) -> str:
+    """Return what `without=` takes for these lines: "barrier2+48", barriers by their number in the kernel."""
+    barriers = barrier_lines(source, kernel.rpartition(":")[2])
+    return "+".join(
+        f"{BARRIER_WORD}{barriers.index(n) + 1}" if n in barriers else str(n) for n in sorted(lines)
+    )
 
 
 def _number(text: str, what: str, minimum: int) -> int:
