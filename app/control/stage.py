@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -9,7 +10,9 @@ from PySide6.QtCore import QObject, Signal
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.model.launch import Launch
-from ...tracer.model.plan import kernel_source
+from ...tracer.model.plan import PlanError, kernel_source
+from ...tracer.storage.launch_inputs import with_inputs
+from ...tracer.storage.temp_folders import new_process_folder
 from ..model import phase_steps
 from ..model.bookmark import Link, Setup
 from ..model.pane_moments import pane_moments, playhead_moment
@@ -56,6 +59,9 @@ class Stage(QObject):
         self._shown: dict[int, Setup] = {}  # the setup of each pane's picture
         # Kernel and text of its file, of each that the user agreed to run or wrote.
         self._trusted: set[tuple[str, str]] = set()
+        self._of_files: dict[str, Session] = {}  # by path of a trace file that a pane shows, as it was saved
+        self._reruns_of: dict[int, Launch] = {}  # by pane, the launch that its file's was changed to
+        self._inputs = new_process_folder()  # files with what launches that are run again were given
         self._unasked: dict[int, Setup] = {}  # by pane, what is shown once the user agrees to run its text
         playhead.changed.connect(self._follow)
         jobs.ready.connect(self._take)
@@ -87,6 +93,9 @@ class Stage(QObject):
         self._unasked = {i: setup for i, setup in enumerate(wanted) if setup.source and setup != setups[i]}
         self.setups, self._first_selections, self._start = setups, selections, start
         self._awaited = set(range(len(setups)))
+        self._reruns_of.clear()
+        files = {setup.file for setup in setups}
+        self._of_files = {path: session for path, session in self._of_files.items() if path in files}
         for pane, (setup, launch) in enumerate(zip(setups, launches, strict=True)):
             if launch is None:
                 self.jobs.open(pane, setup.file)
@@ -142,6 +151,8 @@ class Stage(QObject):
         return not self._awaited
 
     def _miss(self, pane: int, sentence: str) -> None:
+        if pane >= len(self.setups):
+            return  # it was made for somebody else
         self.problem.emit(sentence)
         self._restore_setups([pane])
 
@@ -156,6 +167,8 @@ class Stage(QObject):
         self.setups = (*self.setups[:pane], setup, *self.setups[pane + 1 :])
 
     def _postpone(self, pane: int, launch: Launch, seconds: float, blocks: int) -> None:
+        if pane >= len(self.setups):
+            return
         first = 0 if launch.blocks is None else launch.blocks[0]
         self._run_blocks(pane, launch, (first,), cut=True)
         self.takes_long.emit(pane, launch, seconds, blocks)
@@ -181,16 +194,20 @@ class Stage(QObject):
     def _reruns(self, pane: int, session: Session) -> bool:
         """Run a file's kernel with the schedule that the setup asks for, after the user agreed to run it."""
         setup = self.setups[pane]
-        if not (setup.file and (setup.rerun or setup.is_edited)) or session is None:
+        if not setup.file or session is None or session.launch == self._reruns_of.get(pane):
+            return False
+        self._of_files[setup.file] = session
+        if not (setup.rerun or setup.is_edited):
             return False
         try:
-            launch = edited_launch(_rescheduled(session.launch, setup), setup)
+            launch = self.changed_launch(setup)
         except CatalogueError as error:
             self.problem.emit(str(error))
             return False
-        if launch == session.launch:
+        if launch is None:
             return False
         if self.may_run(session.launch) and self._may_run_text(launch.kernel, setup.source):
+            self._reruns_of[pane] = launch
             self.jobs.trace(pane, launch, scenario_of(launch))
             return True
         # Until then it is shown as it is.
@@ -219,7 +236,30 @@ class Stage(QObject):
             setup = msgspec.structs.replace(_scheduled_as(setup, launch), rerun=True)
         self._set(pane, setup)
         self._awaited.add(pane)
+        self._reruns_of[pane] = launch
         self.jobs.trace(pane, launch, scenario_of(launch))
+
+    def changed_launch(self, setup: Setup) -> Launch | None:
+        """Return the launch of a shown file as a setup has it, None where that is what the file holds.
+
+        It is given what the trace says that its arrays held. Raises PlanError.
+        """
+        session = self._of_files[setup.file]
+        launch = edited_launch(_rescheduled(session.launch, setup), setup)
+        if launch == session.launch:
+            return None
+        try:
+            return with_inputs(launch, session.trace, self._inputs)
+        except OSError as error:
+            raise PlanError(f"The launch's input can't be written: {error.strerror or error}.") from error
+
+    def launch_in(self, path: str) -> Launch | None:
+        """Return the launch of a trace file that is shown, as it was saved; None of another."""
+        return self._of_files[path].launch if path in self._of_files else None
+
+    def close(self) -> None:
+        """Remove the files that reruns were given."""
+        shutil.rmtree(self._inputs, ignore_errors=True)
 
     def may_run(self, launch: Launch) -> bool:
         """Return whether a launch is one of the catalogue's, or its source one that the user agreed to run."""

@@ -384,6 +384,7 @@ class MainWindow(QMainWindow):
         self.files.close()
         self._remember()
         self.stage.jobs.close()
+        self.stage.close()
         self.lectures.close()
         self.central.spreads.close()
         self.central.types.close()

@@ -44,6 +44,11 @@ def why_it_stays(source: str, line: int) -> str:
     return ""
 
 
+def first_line(source: str, line: int) -> int:
+    """Return the first line of the statement that goes with a line; raises TakenOutError where none can."""
+    return _replacement(source, line)[0]
+
+
 @lru_cache(maxsize=64)
 def barrier_lines(source: str, function: str) -> tuple[int, ...]:
     """Return the first lines of the statements of a function that wait for other threads, ascending; () without it."""

@@ -1,0 +1,61 @@
+"""What two versions of a kernel do otherwise: counters, findings, result."""
+
+from dataclasses import replace
+from functools import cache
+
+from tilescope.app.model.session import build_session
+from tilescope.app.model.version_differences import are_versions, version_differences
+from tilescope.kernels.scenarios.catalogue import find
+from tilescope.tracer.model.plan import kernel_source, launch_of
+from tilescope.tracer.model.taken_out import barrier_lines
+from tilescope.tracer.simulator.numba_patch import run
+
+NAME = "matmul-tiled"
+SIZE = {"m": 8, "k": 8, "n": 8, "tile": 4}
+
+
+@cache
+def version(source="", without=()):
+    scenario = find(NAME)
+    launch = launch_of(scenario, SIZE, source=source, without=without)
+    return build_session(launch, run(launch, lambda done, of: None), scenario)
+
+
+def text():
+    return kernel_source(find(NAME).kernel)[1]
+
+
+def test_a_barrier_taken_out_is_told_by_its_race():
+    first, _ = barrier_lines(text(), "tiled")
+    before, after = version(), version(without=(first,))
+    assert are_versions(before, after)
+    waiting = version_differences(before, after)
+    assert waiting.findings is None  # nobody has looked yet
+    before.examined(), after.examined()
+    found = version_differences(before, after)
+    assert found.findings[0].kind == "race" and found.findings[0].severity == "error"
+    assert found.findings[0].more > 0 and found.findings[0].first in after.findings
+    assert {n.name for n in found.numbers} <= {"moments"}  # it makes the same accesses
+    assert found.result == ""  # in lockstep this race does no harm
+
+
+def test_back_from_a_mistake_the_result_is_right_and_there_are_fewer_findings():
+    wrong, right = version(text().replace("total +=", "total -=")).examined(), version().examined()
+    assert version_differences(right, wrong).result == "the result is wrong in 64 of 64 elements"
+    found = version_differences(wrong, right)
+    assert found.result == "the result is right now" and not found.numbers
+
+
+def test_counters_that_differ_are_named_with_both_numbers():
+    line = next(n for n, row in enumerate(text().splitlines(), 1) if "tile_b[ty, tx] = 0" in row)
+    found = version_differences(version().examined(), version(without=(line,)).examined())
+    numbers = {n.name: (n.before, n.after) for n in found.numbers}
+    assert numbers["shared requests"][0] > numbers["shared requests"][1]
+    assert "global sectors" not in numbers
+
+
+def test_other_sizes_are_no_versions():
+    scenario = find(NAME)
+    larger = launch_of(scenario, SIZE | {"m": 12}, source=text() + "\n")
+    assert not are_versions(version(), replace(version(), launch=larger))
+    assert not are_versions(version(), version())
