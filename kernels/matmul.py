@@ -1,12 +1,14 @@
 """Matrix multiplication, C = A B, as three kernels: one thread computes one element of C.
 
-A is M x K, B is K x N, C is M x N, for any M, K and N. TILE and DTYPE are constants of the compiled
+A is M x K, B is K x N, C is M x N, for any M, K and N. TILE, PITCH and DTYPE are constants of the compiled
 kernel: set them before the first launch.
 """
 
 from numba import cuda, float32
 
 TILE = 16
+PADDING = 0  # elements of a row of a tile that nobody uses
+PITCH = TILE + PADDING
 DTYPE = float32
 
 
@@ -32,8 +34,8 @@ def naive_col_on_x(a, b, c):
 
 @cuda.jit
 def tiled(a, b, c):
-    tile_a = cuda.shared.array((TILE, TILE), DTYPE)
-    tile_b = cuda.shared.array((TILE, TILE), DTYPE)
+    tile_a = cuda.shared.array((TILE, PITCH), DTYPE)
+    tile_b = cuda.shared.array((TILE, PITCH), DTYPE)
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     total = DTYPE(0)

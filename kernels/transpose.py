@@ -1,9 +1,14 @@
-"""out = transpose of A, three ways, in blocks of TILE x TILE threads."""
+"""out = transpose of A, three ways, in blocks of TILE x TILE threads.
+
+PITCH and DTYPE are constants of the compiled kernel: set them before the first launch.
+"""
 
 from numba import cuda, float32
 
 TILE = 32
-PITCH = 33  # one more than TILE
+PADDING = 0  # elements of a row of the tile that nobody uses
+PITCH = TILE + PADDING
+PADDED = 33  # one more than TILE
 DTYPE = float32
 
 
@@ -16,7 +21,7 @@ def naive(a, out):
 
 @cuda.jit
 def tile(a, out):
-    cells = cuda.shared.array((TILE, TILE), DTYPE)
+    cells = cuda.shared.array((TILE, PITCH), DTYPE)
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     if row < a.shape[0] and col < a.shape[1]:
@@ -30,7 +35,7 @@ def tile(a, out):
 
 @cuda.jit
 def padded_tile(a, out):
-    cells = cuda.shared.array((TILE, PITCH), DTYPE)
+    cells = cuda.shared.array((TILE, PADDED), DTYPE)
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     if row < a.shape[0] and col < a.shape[1]:

@@ -9,7 +9,7 @@ from math import log2, prod
 import msgspec
 
 from ...kernels.scenarios.catalogue import Values, find, settle
-from ...tracer.measure.measurement import Row, Timing
+from ...tracer.measure.measurement import NEWER, Row, Timing
 from ...tracer.model.launch import Array, Dim3, Launch
 from .bars import IN_SIZE_AND_SHAPE
 from .choice import LAUNCHED, ChartSubject, Choice, chosen_rows, timing_of
@@ -81,11 +81,13 @@ class MeasuredTime:
 
     @property
     def size_told(self) -> str:
-        """The size, and what else is not the launch's: the type, and at its size the tile's width. 64, tile 16."""
+        """The size, and what else is not the launch's: padding, type, at its size the tile's width. 64, tile 16."""
         tile, types = self.row.parameters.get("tile"), {dtype for _, dtype in self.row.arrays.values()}
         others = {dtype for _, dtype in self.asked.arrays} - types
         is_its_size = [s for s, _ in self.asked.arrays] == [tuple(s) for s, _ in self.row.arrays.values()]
+        told = self.asked.parameters.get("padding", 0), (NEWER | self.row.parameters)["padding"]
         texts = (
+            f"padding {told[1]}" if told[0] != told[1] else "",
             f"tile {tile}" if is_its_size and tile != self.asked.parameters.get("tile", tile) else "",
             " and ".join(sorted(types)) if others and "float64" not in self.size else "",
         )
@@ -223,7 +225,8 @@ def _distance(asked: Asked, row: Row) -> tuple[float, ...]:
 
 def _apart(given: Values, row: Row) -> float:
     """Return how far parameters are from a row's: octaves of a number, one for each other word."""
-    pairs = [(value, row.parameters[name]) for name, value in given.items() if name in row.parameters]
+    known = NEWER | row.parameters
+    pairs = [(value, known[name]) for name, value in given.items() if name in known]
     return sum(_octaves(a, b) if isinstance(a, int) and isinstance(b, int) else a != b for a, b in pairs)
 
 
@@ -287,7 +290,11 @@ def explanation(mine: MeasuredTime, other: MeasuredTime | None) -> str:
 def _launch_text(row: Row) -> str:
     """Return all that a time depends on: size, blocks, types, and parameters that these do not say."""
     types = " and ".join(dict.fromkeys(dtype for _, dtype in row.arrays.values()))
-    others = [f"{n} {v}" for n, v in row.parameters.items() if n not in (*IN_SIZE_AND_SHAPE, *CONTENTS)]
+    others = [
+        f"{n} {v}"
+        for n, v in row.parameters.items()
+        if n not in (*IN_SIZE_AND_SHAPE, *CONTENTS) and NEWER.get(n) != v
+    ]
     return ", ".join(filter(None, (problem_of(row).removesuffix(", float64"), shape_of(row), types, *others)))
 
 

@@ -50,7 +50,7 @@ def _last(arguments: Arrays) -> dict[str, NDArray[Any]]:
 
 def _parameters(distance: Parameter) -> tuple[Parameter, ...]:
     return (
-        Parameter("count", "Elements", 128, 1, LARGEST),
+        Parameter("count", "Elements", 128, 1, LARGEST, step=0),
         distance,
         threads_parameter(64),
         Parameter("dtype", "Type", "float32", choices=DTYPES),

@@ -71,7 +71,7 @@ _binned = partial(
         count_parameter(4096, "Samples"),
         blocks_parameter(8),
         threads_parameter(64),
-        Parameter("bins", "Bins", BINS, 1, 4096),
+        Parameter("bins", "Bins", BINS, 1, 4096, step=0),
     ),
     reference=_histogram,
     tolerance=zero_tolerance,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +25,7 @@ from .scenario import (
 
 LARGEST = 4096
 TILES = (2, 4, 8, 16, 32)
+MOST_PADDING = 8
 FLOATS = ("float32", "float64", "float16")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 SAME = "same"  # the type of B where it is that of A
@@ -45,9 +47,9 @@ def matmul_sizes(
 ) -> tuple[Parameter, ...]:
     """Return the parameters of size and input, with these defaults; `tile` is called `label`."""
     return (
-        Parameter("m", "M", m, 1, largest),
-        Parameter("k", "K", k, 1, largest),
-        Parameter("n", "N", n, 1, largest),
+        Parameter("m", "M", m, 1, largest, step="tile"),
+        Parameter("k", "K", k, 1, largest, step="tile"),
+        Parameter("n", "N", n, 1, largest, step="tile"),
         Parameter("tile", label, tile, choices=TILES),
         Parameter("input", "Input", "random", choices=tuple(INPUTS)),
     )
@@ -66,6 +68,11 @@ def matmul_parameters(
         Parameter("a", "A from file", "", file=True),
         Parameter("b", "B from file", "", file=True),
     )
+
+
+def padding_parameter(*, seldom: bool = False) -> Parameter:
+    """Return the parameter of how many elements more than are used a row of a shared tile has."""
+    return Parameter("padding", "Padding", 0, 0, MOST_PADDING, seldom=seldom)
 
 
 def matrix_file(path: str) -> tuple[tuple[int, int], str]:
@@ -125,6 +132,13 @@ def matmul_plan(values: Values, *, rows_on_x: bool = False) -> Plan:
     down, across = (-(-length // tile) for length in c.shape)
     grid = (down, across, 1) if rows_on_x else (across, down, 1)
     return Plan((a, b, c), grid, (tile, tile, 1), {"TILE": tile, "DTYPE": c.dtype})
+
+
+def _tiled_plan(values: Values) -> Plan:
+    """Return a plan whose shared tiles have rows of `tile` elements and `padding` more."""
+    plan = matmul_plan(values)
+    pitch = int(values["tile"]) + int(values["padding"])
+    return replace(plan, constants={**plan.constants, "PITCH": pitch})
 
 
 def product(arguments: Arrays) -> dict[str, NDArray[Any]]:
@@ -221,7 +235,8 @@ MATMULS = (
         lesson="A block fetches a tile of A and of B once and shares it, so each element leaves global "
         "memory far less often.",
         kernel="tilescope.kernels.matmul:tiled",
-        parameters=matmul_parameters(),
+        parameters=(*matmul_parameters(), padding_parameter(seldom=True)),
+        plan=_tiled_plan,
         phases=(
             PhaseText(
                 "load tile {step}",

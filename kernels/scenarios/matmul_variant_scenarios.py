@@ -200,7 +200,11 @@ PITFALLS = (
         "16 steps of 16.",
         pitfall="Nothing is checked against the edges, so that only K = 256 and multiples of 16 come out right.",
         kernel="tilescope.kernels.workitem:tiled",
-        parameters=tuple(p for p in matmul_parameters(32, 320, 32) if p.name != "tile"),
+        parameters=tuple(
+            replace(p, step=SIZE if p.step == "tile" else p.step)
+            for p in matmul_parameters(32, 320, 32)
+            if p.name != "tile"
+        ),
         plan=_fixed_steps_plan,
         words=WORK_ITEM_WORDS,
         works=({"k": 256}, {"m": 16, "k": 256, "n": 48}),

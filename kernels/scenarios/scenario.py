@@ -31,6 +31,9 @@ class Parameter:
     choices: tuple[Value, ...] = ()  # all values there are; none for a range
     file: bool = False  # whether the value is the path of a `.npy` file, or "" for none
     seldom: bool = False  # whether it is seldom another than its default, so that its field stands aside
+    # By how much a hand that drags it moves a number: to the next multiple of this, or of that other parameter;
+    # 0 doubles and halves it.
+    step: int | str = 1
 
     @property
     def aside(self) -> bool:

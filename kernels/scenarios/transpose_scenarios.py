@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .matmul_scenarios import padding_parameter
 from .matmul_variant_scenarios import ceil_div
 from .program_scenarios import zero_tolerance
 from .scenario import Argument, Arrays, Baseline, Parameter, PhaseText, Plan, Scenario, Values
@@ -23,18 +25,25 @@ def _plan(values: Values, *, shared: bool = True) -> Plan:
     return Plan((a, out), grid, (TILE, TILE, 1), {"DTYPE": dtype} if shared else {})
 
 
+def _tile_plan(values: Values) -> Plan:
+    plan = _plan(values)
+    return replace(plan, constants={**plan.constants, "PITCH": TILE + int(values["padding"])})
+
+
 def _turned(arguments: Arrays) -> dict[str, NDArray[Any]]:
     return {"out": np.ascontiguousarray(arguments["a"].T)}
 
 
+PARAMETERS = (
+    Parameter("rows", "Rows", 64, 1, LARGEST, step=TILE),
+    Parameter("cols", "Columns", 64, 1, LARGEST, step=TILE),
+    Parameter("dtype", "Type", "float32", choices=("float32", "float64")),
+)
+
 _transpose = partial(
     Scenario,
     group="Transpose",
-    parameters=(
-        Parameter("rows", "Rows", 64, 1, LARGEST),
-        Parameter("cols", "Columns", 64, 1, LARGEST),
-        Parameter("dtype", "Type", "float32", choices=("float32", "float64")),
-    ),
+    parameters=PARAMETERS,
     plan=_plan,
     reference=_turned,
     tolerance=zero_tolerance,
@@ -61,6 +70,8 @@ TRANSPOSES = (
         title="Transpose, tile",
         lesson="Through a tile in shared memory both sides go along rows, but its columns lie in a single bank.",
         kernel="tilescope.kernels.transpose:tile",
+        parameters=(*PARAMETERS[:2], padding_parameter(), *PARAMETERS[2:]),
+        plan=_tile_plan,
     ),
     _transpose(
         name="transpose-padded",

@@ -13,22 +13,23 @@ from .scenario import Argument, Arrays, Baseline, Parameter, PhaseText, Plan, Sc
 
 MAX_ELEMENTS = 1 << 24
 MILLION = 1_000_000
+WARP = 32
 Result = dict[str, NDArray[Any]]
 
 
 def count_parameter(default: int, label: str = "Elements") -> Parameter:
     """Return the parameter of how many elements there are."""
-    return Parameter("count", label, default, 1, MAX_ELEMENTS)
+    return Parameter("count", label, default, 1, MAX_ELEMENTS, step=0)
 
 
 def threads_parameter(default: int, *, choices: tuple[int, ...] = ()) -> Parameter:
     """Return the parameter of the threads of a block."""
-    return Parameter("threads", "Threads a block", default, 1, 1024, choices)
+    return Parameter("threads", "Threads a block", default, 1, 1024, choices, step=WARP)
 
 
 def blocks_parameter(default: int) -> Parameter:
     """Return the parameter of the blocks of the grid."""
-    return Parameter("num_blocks", "Blocks", default, 1, 65535)
+    return Parameter("num_blocks", "Blocks", default, 1, 65535, step=0)
 
 
 def line_plan(

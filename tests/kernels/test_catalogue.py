@@ -80,7 +80,8 @@ def test_grid_covers_the_result_once(m, n, tile):
         assert (rows - 1) * tile < m <= rows * tile
         assert (columns - 1) * tile < n <= columns * tile
         assert launch.block == (tile, tile, 1)
-        assert launch.constants == {"TILE": tile, "DTYPE": "float32"}
+        pitch = {"PITCH": tile} if scenario.name == TILED else {}
+        assert launch.constants == {"TILE": tile, "DTYPE": "float32", **pitch}
 
 
 def test_arguments_follow_the_parameters():

@@ -99,6 +99,8 @@ def test_with_a_barrier_too_few_the_order_of_threads_decides():
         ("copy-offset", {"count": 100, "offset": 0, "threads": 48, "dtype": "int16"}),
         ("copy-offset", {"count": 1, "offset": 32, "input": "random"}),
         ("transpose-tile", {"rows": 33, "cols": 70}),
+        ("transpose-tile", {"rows": 33, "cols": 70, "padding": 3}),
+        ("matmul-tiled", {"m": 5, "k": 23, "n": 7, "tile": 8, "padding": 8}),
         ("transpose-padded", {"rows": 70, "cols": 5, "dtype": "float64"}),
         ("transpose-naive", {"rows": 33, "cols": 5}),
         ("sum-interleaved", {"count": 1000, "threads": 32}),
@@ -283,6 +285,33 @@ def test_transposes_ask_what_the_h200_was_asked(kind):
     assert {name: totals[name] for name in measured if name in totals} == {
         name: count for name, count in measured.items() if name in totals
     }
+
+
+def wavefronts(name, **values):
+    """Return (of stores, of loads): the wavefronts of shared memory, in a launch whose result is right."""
+    trace = traced(name, values)
+    assert is_right(trace)
+    totals = totals_of(trace, requests_of(trace))
+    return totals["shared_store_wavefronts"], totals["shared_load_wavefronts"]
+
+
+@pytest.mark.parametrize(
+    ("padding", "times"), [(0, 32), (1, 1), (2, 2), (3, 1), (4, 4), (5, 1), (6, 2), (7, 1), (8, 8)]
+)
+def test_a_column_of_a_padded_tile_meets_in_as_many_banks_as_pitch_and_banks_have_in_common(padding, times):
+    """The 32 requests that read a column: lanes gcd(32 + padding, 32) banks apart meet gcd at a time."""
+    assert wavefronts("transpose-tile", rows=32, cols=32, padding=padding) == (32, 32 * times)
+    if padding == 1:
+        assert wavefronts("transpose-padded", rows=32, cols=32) == (32, 32)
+
+
+def test_a_padded_tile_of_the_product_costs_a_wavefront_where_rows_of_16_no_longer_fill_the_banks():
+    """Warps of two rows of 16: 8 of them clear and fill two tiles, and their second row begins where the first ends."""
+    size = {"m": 16, "k": 16, "n": 16}
+    assert wavefronts("matmul-tiled", **size) == (32, 256)
+    stores, loads = wavefronts("matmul-tiled", **size, padding=1)
+    assert stores == 2 * 32
+    assert loads == 256
 
 
 # --- copies: the sectors of a request, and the counters of an H200

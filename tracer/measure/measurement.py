@@ -30,6 +30,9 @@ DTYPES = (
     "float16", "float32", "float64", "complex64", "complex128",
 )  # fmt: skip
 
+# Parameters that older files do not name, as they were when these were written.
+NEWER: Final[dict[str, int | str]] = {"dtype_b": "same", "padding": 0}
+
 TimingKind = Literal["first-call", "call", "kernel-cold", "kernel-warm", "with-copies", "launch", "cpu"]
 Real = Literal["float32", "float64"]
 TIMING_KINDS: dict[TimingKind, str] = {

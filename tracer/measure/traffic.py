@@ -26,11 +26,10 @@ from ..model.plan import launch_of
 from ..run.worker_client import Worker
 from ..storage.atomic_write import write_atomically
 from .cases import cases_of, row_of
-from .measurement import Row, load, recorded
+from .measurement import NEWER, Row, load, recorded
 
 FILE: Final = "traffic.json"  # of the resources
 APART: Final = ("input", "a", "b")  # parameters that say what the elements are, not which are accessed
-NEWER: Final = {"dtype_b": "same"}  # what older files do not name, as it was when they were written
 SMALL: Final = 5_000_000  # floating-point operations up to which a launch is traced whole
 
 

@@ -88,6 +88,17 @@ def test_what_was_measured_at_another_size_is_not_compared():
     assert "Not compared" in explanation(left, right)
 
 
+def test_a_padding_that_nobody_measured_is_not_passed_off_as_measured():
+    size = {"rows": 64, "cols": 64}
+    plain = measured_for("transpose-tile", size, [H200])
+    assert plain.is_exactly_asked
+    assert "padding" not in line_text(plain, None) + explanation(plain, None)
+    padded = measured_for("transpose-tile", {**size, "padding": 1}, [H200])
+    assert not padded.is_exactly_asked
+    assert ", padding 0: " in line_text(padded, None)
+    assert "padding 1" in explanation(padded, None)
+
+
 def test_what_was_measured_here_comes_first_and_is_never_compared_with_another_device():
     own = Source(H200.path, measurement(2.0, 2.0, 2.0))  # of the tiled kernel alone
     left, right = pair(("matmul-naive-row-on-x", {}), ("matmul-tiled", {}), (H200, own))
