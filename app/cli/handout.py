@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ..lecture.changes import ProgramLaunch
+from ..lecture.changes import Pane
 from ..lecture.document import Lecture
 from ..lecture.scenes import scenes_of
 from ..lecture.sessions import Sessions
@@ -119,8 +119,8 @@ def _drawing(
         pictures.close()
 
 
-def _setups(panes: tuple[Setup | ProgramLaunch, ...]) -> tuple[Setup, ...]:
-    """Return what panes run: nothing where one runs a program, and what the window opens with for no panes."""
+def _setups(panes: tuple[Pane, ...]) -> tuple[Setup, ...]:
+    """Return what panes run: nothing where one needs consent, and what the window opens with for no panes."""
     setups = tuple(pane for pane in panes if isinstance(pane, Setup))
     return () if len(setups) < len(panes) else setups or first_bookmark((), None).panes
 

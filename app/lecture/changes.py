@@ -13,6 +13,7 @@ from ...tracer.model.plan import PlanError
 from ...tracer.model.whole_numbers import whole_number_of
 from ..model.bookmark import Link, PictureChoice, Setup, WordChoice
 from ..model.first_bookmark import setups_of
+from ..model.setup_launch import launch_of_setup
 from ..model.spotlight import parse_spotlight, split_names
 from .expressions import ExpressionError
 from .places import Place, PlaceError, parse_place
@@ -43,6 +44,21 @@ class ProgramLaunch:
 
 
 @dataclass(frozen=True)
+class EditedKernel:
+    """A scenario with another text of its kernel's file, which lies beside the lecture; it needs consent to run."""
+
+    file: str  # the text's name, relative to the lecture's folder
+    spec: str  # the scenario with its parameters and options, `source` among them
+
+    def setup(self, folder: Path) -> Setup:
+        """Return what a pane runs, once somebody agreed; raises PlanError where the file can't be read."""
+        return setups_of([self.spec.replace(f"source={self.file}", f"source={folder / self.file}")])[0]
+
+
+Pane = Setup | ProgramLaunch | EditedKernel
+
+
+@dataclass(frozen=True)
 class Element:
     """An element of a buffer, by the buffer's name and an index."""
 
@@ -54,7 +70,7 @@ class Element:
 class StepChange:
     """What a step changes; None leaves a thing as it was."""
 
-    show: tuple[Setup | ProgramLaunch, ...] | None = None  # from left to right
+    show: tuple[Pane, ...] | None = None  # from left to right
     at: Place | None = None  # where in time
     play: Play | None = None  # after that, in this step alone
     focus: int | None = None  # pane
@@ -138,19 +154,24 @@ def parse_change(lines: Mapping[int, str], folder: Path) -> tuple[StepChange, li
     return StepChange(**found, question=question), problems
 
 
-def _shown(value: str, folder: Path) -> tuple[Setup | ProgramLaunch, ...]:
+def _shown(value: str, folder: Path) -> tuple[Pane, ...]:
     words = value.split()
     if not 1 <= len(words) <= 2:
         raise ValueError(f"one or two scenarios are shown, not {len(words)}.".capitalize())
     return tuple(_pane(word, folder) for word in words)
 
 
-def _pane(word: str, folder: Path) -> Setup | ProgramLaunch:
+def _pane(word: str, folder: Path) -> Pane:
     if found := re.fullmatch(r"([^:]+\.py)(?::launch=(\d{1,6}))?", word):
         _inside(found[1], folder)
         return ProgramLaunch(found[1], int(found[2] or 1))
     if word.endswith(".npz"):
         return Setup(file=str(_inside(word, folder)))
+    if found := re.search(r"[:,]source=([^,]+)", word):
+        _inside(found[1], folder)
+        edited = EditedKernel(found[1], word)
+        launch_of_setup(edited.setup(folder))
+        return edited
     from ...tracer.model.plan import launch_of, parse_spec
 
     scenario, values, options = parse_spec(word)

@@ -14,7 +14,6 @@ from ..model.session import Session, buffer_text
 from ..model.setup_launch import values_of
 from ..model.spotlight import hidden_names, unknown_names
 from .captions import fill
-from .changes import ProgramLaunch
 from .document import Lecture, Step
 from .expressions import Environment, ExpressionError
 from .places import PlaceError
@@ -35,8 +34,8 @@ def environment_of(scene: Scene, sessions: Sequence[Session], moment: Moment) ->
 
 
 def runs_program(scene: Scene) -> bool:
-    """Return whether a step shows a launch of a program, which nobody runs for a check."""
-    return any(isinstance(pane, ProgramLaunch) for pane in scene.panes)
+    """Return whether a step runs what came with the lecture, which nobody runs for a check."""
+    return any(not isinstance(pane, Setup) for pane in scene.panes)
 
 
 def check_lecture(

@@ -12,7 +12,7 @@ from ..model import phase_steps
 from ..model.bookmark import Bookmark, Setup
 from ..model.pane_moments import pane_moments, playhead_moment
 from ..model.session import Selection, Session
-from .changes import Element, Play, ProgramLaunch, StepChange
+from .changes import Element, Pane, Play, StepChange
 from .document import Lecture
 from .places import Place, PlaceError, find_place
 
@@ -23,7 +23,7 @@ FIRST_LOAD = Place("first load")
 class Scene:
     """What a step shows, before it is traced."""
 
-    panes: tuple[Setup | ProgramLaunch, ...]  # from left to right; none before the first `show`
+    panes: tuple[Pane, ...]  # from left to right; none before the first `show`
     look: Bookmark  # all that does not depend on traces
     anchor: int  # the last step, this one or before, that says by itself where it stands
     play: Play | None  # from where it stands

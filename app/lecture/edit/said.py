@@ -11,11 +11,11 @@ from ....kernels.scenarios.catalogue import CatalogueError, find, settle
 from ...model.bookmark import Bookmark, Setup
 from ...model.setup_text import spec_of
 from ...model.visible_text import visible
-from ..changes import PANES, ProgramLaunch, StepChange, merged, parse_change
+from ..changes import PANES, EditedKernel, Pane, ProgramLaunch, StepChange, merged, parse_change
 from .source import EditError
 
 COLOUR_WORDS = {"wasted": "waste"}  # of a lecture, for those of a bookmark where they differ
-Panes = tuple[Setup | ProgramLaunch, ...]
+Panes = tuple[Pane, ...]
 
 
 def show_text(panes: Panes, folder: Path) -> str:
@@ -27,18 +27,24 @@ def show_text(panes: Panes, folder: Path) -> str:
     return " ".join(words)
 
 
-def _word(pane: Setup | ProgramLaunch, folder: Path) -> str:
+def _word(pane: Pane, folder: Path) -> str:
     if isinstance(pane, ProgramLaunch):
         return pane.file if pane.launch == 1 else f"{pane.file}:launch={pane.launch}"
+    if isinstance(pane, EditedKernel):
+        return pane.spec
+    if pane.source:
+        raise EditError(
+            f"The text of {pane.scenario or Path(pane.file).name} was edited; save the kernel beside the lecture first."
+        )
     if not pane.file:
         try:
             return spec_of(pane)
         except CatalogueError as error:
             raise EditError(str(error)) from None
     name = visible(Path(pane.file).name)
-    if pane.rerun:
+    if pane.rerun or pane.is_edited:
         raise EditError(
-            f"{name} is run with another schedule; save its trace beside the lecture and open that."
+            f"{name} is run otherwise than it was; save its trace beside the lecture and open that."
         )
     try:
         return Path(pane.file).absolute().relative_to(folder.absolute()).as_posix()
@@ -53,11 +59,11 @@ def same_panes(one: Panes, other: Panes) -> bool:
     return [_settled(pane) for pane in one] == [_settled(pane) for pane in other]
 
 
-def _settled(pane: Setup | ProgramLaunch) -> Setup | ProgramLaunch:
-    if isinstance(pane, ProgramLaunch):
+def _settled(pane: Pane) -> Pane:
+    if not isinstance(pane, Setup):
         return pane
     if pane.file:
-        return pane if pane.rerun else Setup(file=pane.file)
+        return pane if pane.rerun or pane.is_edited else Setup(file=pane.file)
     try:
         values = dict(settle(find(pane.scenario), pane.values))
     except CatalogueError:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from ....kernels.scenarios.catalogue import CatalogueError
+from ....kernels.scenarios.catalogue import CatalogueError, find
 from ....tracer.model.launch import Launch
 from ....tracer.model.plan import PlanError
 from ...control.session_jobs import Source, key_of
@@ -334,9 +334,15 @@ class LecturePlayer(QObject):
             return self.stage.setups
         folder = self.lecture.folder
         return tuple(
-            pane if isinstance(pane, Setup) else self.programs.setup_of(pane, folder)
+            pane if isinstance(pane, Setup) else self._agreed(self.programs.setup_of(pane, folder))
             for pane in scenes[0].panes
         )
+
+    def _agreed(self, setup: Setup) -> Setup:
+        """Let the stage run the text of a kernel that the user agreed to."""
+        if setup.source:
+            self.stage.trust_text(find(setup.scenario).kernel, setup.source)
+        return setup
 
     def _sources_of(self, number: int) -> list[Source]:
         """Return what the sessions of a step are made from; raises NoLaunch, CatalogueError and PlanError."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from ...control.program_job import UserProgram
-from ...lecture.changes import ProgramLaunch
+from ...lecture.changes import EditedKernel, ProgramLaunch
 from ...model.bookmark import Setup
 from ...model.named_file import bytes_of
 from ...model.visible_text import visible
@@ -52,15 +52,22 @@ class LecturePrograms(QObject):
         )  # files that may run, each with the digest of what it held
         self._runs: dict[Path, _Run] = {}
 
-    def setup_of(self, launch: ProgramLaunch, folder: Path) -> Setup:
-        """Return the setup that shows a launch of a program; raises NoLaunch while it is not there."""
-        path = folder / launch.file
-        name, digest, run = visible(launch.file), _digest(path), self._runs.get(path)
+    def setup_of(self, pane: ProgramLaunch | EditedKernel, folder: Path) -> Setup:
+        """Return the setup of what came with a lecture; raises NoLaunch while it is not there, and PlanError."""
+        path = folder / pane.file
+        name, digest = visible(pane.file), _digest(path)
         if (path.resolve(), digest) not in self._agreed:  # another folder has other modules for it to import
+            what = "a program" if isinstance(pane, ProgramLaunch) else "an edited kernel"
             raise NoLaunch(
-                f"This step shows {name}, a program that came with the lecture. It runs only if you agree.",
-                path,
+                f"This step shows {name}, {what} that came with the lecture. It runs only if you agree.", path
             )
+        if isinstance(pane, EditedKernel):
+            return pane.setup(folder)
+        return self._setup_of_launch(pane, path, digest)
+
+    def _setup_of_launch(self, launch: ProgramLaunch, path: Path, digest: str) -> Setup:
+        """Return the setup that shows a launch of a program that may run; raises NoLaunch while it is not there."""
+        name, run = visible(launch.file), self._runs.get(path)
         if run is None or run.digest != digest:
             run = self._start(path, digest)
         if not run.is_over:

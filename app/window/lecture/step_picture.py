@@ -19,7 +19,7 @@ from ...control.session_jobs import SessionJobs
 from ...control.start_moment import StartMoment
 from ...control.type_inference_job import TypeInferenceJob
 from ...lecture.captions import FilledCaption, fill
-from ...lecture.changes import ProgramLaunch
+from ...lecture.changes import Pane
 from ...lecture.check import environment_of
 from ...lecture.document import Lecture
 from ...lecture.expressions import ExpressionError
@@ -84,7 +84,7 @@ class StandingStep:
         return msgspec.structs.replace(mark, selections=self.moment.selections, moment=self.moment.stand)
 
 
-def panes_below(scenes: Sequence[Scene], number: int) -> tuple[Setup | ProgramLaunch, ...]:
+def panes_below(scenes: Sequence[Scene], number: int) -> tuple[Pane, ...]:
     """Return the panes of a step, or of the next one that has some where it has a chart alone."""
     return next((scene.panes for scene in scenes[number:] if scene.panes), ())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -13,7 +13,7 @@ from ....kernels.scenarios.catalogue import CatalogueError
 from ....tracer.storage.folders import data_folder
 from ...control.session_jobs import Source, key_of
 from ...control.stage import Stage
-from ...lecture.changes import ProgramLaunch
+from ...lecture.changes import EditedKernel, Pane, ProgramLaunch
 from ...lecture.document import Lecture
 from ...lecture.edit import steps, text
 from ...lecture.edit.file import LectureFile, StaleError
@@ -27,13 +27,20 @@ from ...model.bookmark import Bookmark, Setup
 from ...model.phase_steps import phase_at
 from ...model.session import Session
 from ...model.setup_launch import launch_of_setup
+from ...model.setup_text import spec_of
 from ...views.common.wording import phase_text
 from ..lecture.player import LecturePlayer
 from ..lecture.programs import NoLaunch
 
+MOST_FILES, MOST_BYTES = 200, 1_000_000  # Python files beside a lecture that are looked through, and of each
 NAME = "Lecture"  # of one that nobody named yet
 LaunchOf = Callable[[str], ProgramLaunch | None]
 Make = Callable[[str, Path], Rearranged]  # another text from a text and the path of its file
+
+
+def _shows_the_same(one: Setup, other: Setup) -> bool:
+    """Return whether two setups show one launch of a program, or one edited kernel."""
+    return one == other if one.source else bool(one.file) and one.file == other.file
 
 
 class LectureWriter(QObject):
@@ -223,12 +230,17 @@ class LectureWriter(QObject):
         """
         player = self.player
         panes = player.scenes[after].panes if after >= 0 and player.moment() is not None else ()
-        launches = [pane for pane in panes if isinstance(pane, ProgramLaunch)]
+        brought = [pane for pane in panes if not isinstance(pane, Setup)]
         try:
-            known = {self._setup(launch).file: launch for launch in launches}
+            known = [(self._setup(pane), pane) for pane in brought]
         except NoLaunch as error:
             raise EditError(str(error)) from None
-        return tuple(known.get(setup.file) or self._launch(setup, folder) or setup for setup in mark.panes)
+        return tuple(self._named(setup, known, folder) for setup in mark.panes)
+
+    def _named(self, setup: Setup, known: Sequence[tuple[Setup, Pane]], folder: Path) -> Pane:
+        """Return a pane as a step names it: what came with the lecture as the step before does."""
+        like = next((pane for other, pane in known if _shows_the_same(other, setup)), None)
+        return like or self._launch(setup, folder) or self._edited(setup, folder) or setup
 
     def _launch(self, setup: Setup, folder: Path) -> ProgramLaunch | None:
         """Return the launch that a pane shows of the program that the user runs; the lecture may run it too, then."""
@@ -243,7 +255,17 @@ class LectureWriter(QObject):
         self.player.programs.agree(program)
         return ProgramLaunch(program.relative_to(folder.absolute()).as_posix(), launch.launch)
 
-    def _setup(self, pane: Setup | ProgramLaunch) -> Setup:
+    def _edited(self, setup: Setup, folder: Path) -> EditedKernel | None:
+        """Return a pane with an edited kernel as a step names it, by the file beside the lecture that has its text."""
+        files = sorted(folder.glob("*.py"))[:MOST_FILES] if setup.source and not setup.file else []
+        for path in files:
+            if path.stat().st_size <= MOST_BYTES and path.read_text("utf-8", "replace") == setup.source:
+                self.player.programs.agree(path)
+                plain = spec_of(setup)
+                return EditedKernel(path.name, f"{plain}{',' if ':' in plain else ':'}source={path.name}")
+        return None
+
+    def _setup(self, pane: Pane) -> Setup:
         """Return what a pane runs; raises NoLaunch where its program has not run."""
         if isinstance(pane, Setup):
             return pane

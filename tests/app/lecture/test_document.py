@@ -84,6 +84,9 @@ def test_a_mistake_in_a_block_is_told_with_its_line(line, sentence):
         ("/etc/passwd.npz", "folder of the lecture"),
         ("../other.npz", "folder of the lecture"),
         ("gone.py:launch=2", "no file gone.py"),
+        ("matmul-tiled:without=barrier9", "2 barriers"),
+        ("matmul-tiled:source=gone.py", "no file gone.py"),
+        ("matmul-tiled:tile=8,source=../gone.py", "folder of the lecture"),
     ],
 )
 def test_what_cannot_be_shown_is_told(show, sentence):

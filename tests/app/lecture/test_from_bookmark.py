@@ -132,6 +132,17 @@ def test_a_trace_is_named_where_it_lies_beside_the_lecture(tmp_path):
         change_lines(lecture, -1, Bookmark((spaced,)), ())
 
 
+def test_lines_taken_out_are_named_and_an_edited_text_has_to_lie_beside_the_lecture(tmp_path):
+    lecture = replace(EMPTY, path=tmp_path / "mine.md")
+    mark = Bookmark(setups_of(["matmul-tiled:tile=8,without=barrier2"]), side="hidden")
+    said = change_lines(lecture, -1, mark, ())
+    assert said == ["show: matmul-tiled:tile=8,without=barrier2"]
+    assert same_panes(parse_change({1: said[0]}, tmp_path)[0].show, mark.panes)
+    edited = Bookmark((Setup("matmul-tiled", source="import numba\n"),), side="hidden")
+    with pytest.raises(EditError, match="save the kernel beside the lecture first"):
+        change_lines(lecture, -1, edited, ())
+
+
 @st.composite
 def screens(draw):
     """Return a screen of one or two panes at any moment, with any thread looked at."""

@@ -10,6 +10,7 @@ from PySide6.QtGui import QDropEvent
 from presenting import LECTURE, TILED, arrive, look, present, turn, written
 from sessions import matmul
 from tilescope.app.model.settings import Settings
+from tilescope.tracer.model.plan import kernel_source
 from tilescope.tracer.storage.trace_file import save
 from windows import opened, press, until
 
@@ -125,6 +126,31 @@ def test_a_program_beside_it_runs_only_once_the_user_agrees_to_what_it_is(window
     turn(window, 2)
     turn(window, 1)
     assert cover.isVisible() and cover.answer.isVisible()
+    player.close()
+    arrive(window)
+
+
+def test_an_edited_kernel_beside_it_runs_only_once_the_user_agrees_and_a_line_out_of_ours_at_once(
+    window, tmp_path
+):
+    (tmp_path / "mine.py").write_text(
+        kernel_source("tilescope.kernels.matmul:tiled")[1].replace("+= ", "-= ")
+    )
+    steps = [TILED, f"{TILED},without=barrier2", f"{TILED},source=mine.py"]
+    text = "# Own\n" + "".join(f"\n## Step {n}\n\n`show: {step}`\n" for n, step in enumerate(steps))
+    player = present(window, written(tmp_path, text))
+    cover = window.lectures.cover
+    turn(window, 1)
+    assert not cover.isVisible() and window.stage.sessions[0].launch.source.count("syncthreads") == 1
+    turn(window, 2)
+    assert cover.sentence.text().startswith(
+        "This step shows mine.py, an edited kernel that came with the lecture."
+    )
+    assert "-= " not in window.stage.sessions[0].launch.source
+    cover.answer.click()
+    until(lambda: not cover.isVisible() and player.awaited is None)
+    assert "-= " in window.stage.sessions[0].launch.source
+    assert not window.stage.sessions[0].trace.check.equal
     player.close()
     arrive(window)
 
