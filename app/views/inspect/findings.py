@@ -22,11 +22,11 @@ from ...widgets.controls import Combo
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme, ink_palette
+from ..common.severity import sign_icon
 from ..common.view import View
 from ..common.wording import plural
 from .findings_list import FindingsList, source_of
 from .race_card import RaceCard, shown_access
-from .severity import sign_icon
 
 NONE = "No findings: no error was found, and nothing is wasted that could be told."
 NO_MATCH = "No finding passes the filter."

@@ -20,7 +20,7 @@ from ...model.session import Session
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme, sheet
 from ..common.descriptions import source_line
-from .severity import draw_sign
+from ..common.severity import draw_sign
 
 SOURCE = Qt.ItemDataRole.UserRole  # (line number, text of the line)
 SEVERITY = Qt.ItemDataRole.UserRole + 1
