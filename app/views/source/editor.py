@@ -1,381 +1,362 @@
-"""A read-only page of source with a gutter: line numbers, a count per line, one marked line, one pointed at.
-
-A line that is too long goes on below, further in than where it begins, so that nothing of it is out of sight.
-"""
+"""A page of source that can be written on: keys, what goes in and out, what is taken back, and what that moves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import pairwise
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QMimeData, Qt, QTimer, Signal
 from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontMetrics,
-    QFontMetricsF,
-    QHelpEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
+    QContextMenuEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
     QTextCharFormat,
     QTextCursor,
-    QTextOption,
-    QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
-from ...model.visible_text import visible_in_place
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import plain_tip
-from ...widgets.theme import Theme, sheet
-from ..common.dimming import FAINT, dimmed, draw_frame
-from ..common.wording import count_text
-from .highlight import LONGEST_LINE, Highlighter
+from ...widgets.theme import Theme
+from . import keys
+from .brackets import bracket_pair
+from .gutter import Gutter
+from .history import History, Step, difference, units
+from .line_map import moved
+from .page import Page
 
-MOST_LINES = 50_000  # of a text that are shown: each takes the window some microseconds
-FEW = 26  # columns of text, beside which there is no room for counts
-CONTEXT = 2  # lines kept in sight above and below the marked one
-HANG = 2  # columns by which what a line goes on with stands further in: between two steps of indentation
+ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+TAB = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+NO_KEYS = Qt.KeyboardModifier.NoModifier
+LEAVING = "Tab indents; Escape and then Tab, or Ctrl+Tab, leaves the text"
 
 
-class Editor(QTextEdit):
-    """Shows one file; where it stands depends on the marked line alone, until the user scrolls or points at another."""
+class Draft(NamedTuple):
+    """A text that is being written, put aside."""
+
+    text: str  # its lines ended by \\n
+    struck: frozenset[int]  # lines that are taken out
+    history: History  # that led to it
+    cursor: int  # where one was writing
+    scrolled: int  # how far the page was
+
+
+class Editor(Page):
+    """Shows a file that can be changed once `set_editable` says so; Tab then indents, and Escape and Tab leave.
+
+    edited: the whole text, once for what changed in a turn of the event loop. run_asked: Ctrl+Enter.
+    altered: at once, with every change. escape_asked: Escape, while `has_open` says that something is to be closed.
+    find_asked: from the menu.
+    """
+
+    edited = Signal(str)
+    run_asked = Signal()
+    altered = Signal()
+    escape_asked = Signal()
+    find_asked = Signal()
+
+    _showing = True  # whether what changes is not the user's doing
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.file = ""
-        self.counts: dict[int, int] = {}
-        self.line, self.look, self.pointed = 0, "", 0
-        self.noun, self.tinted = "requests by all warps", False
-        self.theme = theme
-        self.lit: frozenset[int] = frozenset()
-        self._first, self._most = 1, 0
-        self._by_hand = False
-        self.setReadOnly(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.document().setDocumentMargin(0)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        by_mouse, by_keys = (
-            Qt.TextInteractionFlag.TextSelectableByMouse,
-            Qt.TextInteractionFlag.TextSelectableByKeyboard,
-        )
-        self.setTextInteractionFlags(by_mouse | by_keys)
-        self.setAccessibleName("Source text")
-        self._highlighter = Highlighter(self.document(), theme)
-        self._gutter = Gutter(self)
-        self.verticalScrollBar().actionTriggered.connect(self._note_scrolling)
-        self.verticalScrollBar().valueChanged.connect(lambda _: self._gutter.update())
-        self.set_theme(theme)
+        self.history = History()
+        self.has_open = False
+        self._units, self._base, self._ends = b"", "", "\n"
+        self._replaying = self._escaped = False
+        self._stale: tuple[int, int] | None = None  # the first and the last line that were changed, from 0
+        super().__init__(theme, Gutter, parent)
+        self.setAcceptRichText(False)
+        self._told = QTimer(self, singleShot=True, interval=0)
+        self._told.timeout.connect(lambda: self.edited.emit(self.file_text()))
+        self.document().contentsChanged.connect(self._follow_change)
+        self.cursorPositionChanged.connect(self._show_brackets)
+        self._showing = False
+
+    # What is shown, and whether it can be changed.
 
     def show_text(self, file: str, text: str, first: int) -> None:
-        """Show a file from line `first` (from 1) on; `measure` says what is counted beside it."""
-        self.file, self._first, self._by_hand = file, first, False
-        self.counts, self.line, self.look, self.pointed, self.lit = {}, 0, "", 0, frozenset()
-        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", MOST_LINES)  # as Python ends lines
-        if len(lines) > MOST_LINES:
-            lines[MOST_LINES] = f"… only the first {MOST_LINES:,} lines are shown"
-        shown = (line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines)
-        self.setPlainText(visible_in_place("\n".join(shown)))
-        self.set_theme(self.theme)
+        """Show a file from line `first` (from 1) on, which can't be changed until `set_editable` says so."""
+        self._told.stop()
+        self._showing = True
+        self.has_handles = False
+        super().show_text(file, text, first)
+        self._showing = False
+        self.set_base(text)
+        self._units = self.text().encode("utf-16-le", "surrogatepass")
+        self.history.clear()
+        self.set_editable(False)
 
-    def measure(self, noun: str, most: int, tinted: bool) -> None:
-        """Say what is counted, its largest count, and whether the gutter is tinted by it."""
-        if (noun, most, tinted) != (self.noun, self._most, self.tinted):
-            self.noun, self._most, self.tinted = noun, most, tinted
-            self._place_gutter()
-            self._break_lines()
-            self._gutter.update()
+    def set_base(self, text: str) -> None:
+        """Say what counts as the unchanged text."""
+        self._base = text
+        self._ends = "\r\n" if "\r\n" in text and text.count("\r\n") == text.count("\n") else "\n"
 
-    def tint(self, line: int) -> QColor:
-        """Return the ground of a line in the gutter: the redder, the larger its share of the largest count."""
-        share = self.counts.get(line, 0) / max(1, self._most) if self.tinted else 0.0
-        ground = self.theme.colour("panel")
-        return mixed(ground, self.theme.palette.bad, 0.12 + 0.45 * share) if share else ground
-
-    def mark(self, counts: dict[int, int], line: int, look: str) -> None:
-        """Show counts by line, and mark a line (0 for none) in the colour of a kind or of waiting."""
-        if counts != self.counts:
-            self.counts = counts
-            self._gutter.update()
-        if (line, look) != (self.line, self.look):
-            self.line, self.look = line, look
-            self._paint_line()
-            self._keep_in_sight()
-
-    def point_at(self, line: int) -> None:
-        """Point at a line, 0 for none, beside the marked one, and bring it in sight until the marked one is."""
-        self.pointed, self._by_hand = line, bool(line)
-        self._paint_line()
-        self._gutter.update()
-        if line:
-            self._scroll_to(self._target(line))
-
-    def light(self, lines: frozenset[int]) -> None:
-        """Let these lines stand out while the others dim, and bring the first in sight; none dim without any."""
-        if lines != self.lit:
-            self.lit, self._by_hand = lines, False
-            self._dim_lines()
-            self._paint_line()
-            self._keep_in_sight()
-
-    def _dim_lines(self) -> None:
-        """Write all lines but those that stand out in one dimmed colour: a selection of each row of such lines."""
-        last = self.document().blockCount()
-        edges = [0, *sorted(line for line in self.lit if line <= last), last + 1]
-        faint = QTextCharFormat()
-        faint.setForeground(dimmed(self.theme).colour("text"))
-        found = []
-        for before, after in pairwise(edges) if self.lit else ():
-            if after - before > 1:
-                dim, cursor = QTextEdit.ExtraSelection(), QTextCursor(self.document())
-                cursor.setPosition(self.document().findBlockByNumber(before).position())
-                end = self.document().findBlockByNumber(after - 2)
-                cursor.setPosition(end.position() + end.length() - 1, QTextCursor.MoveMode.KeepAnchor)
-                dim.cursor, dim.format = cursor, faint
-                found.append(dim)
-        self.setExtraSelections(found)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
-        self.theme = theme
-        self._dim_lines()
-        self.setFont(theme.font(12, mono=True))
-        self.setStyleSheet(sheet("QTextEdit", theme))
-        self._highlighter.show_colours(self.toPlainText(), theme, c=self.file.endswith(".cu"))
-        self._paint_line()
-        self._place_gutter()
-        self._break_lines()
-        self._keep_in_sight()
-
-    def line_colour(self) -> QColor:
-        """Return the background of the marked line: a little of its kind's colour."""
-        return mixed(self.theme.colour("panel"), self.theme.colour(self.look or "muted").name(), 0.2)
-
-    def dimmed(self, ground: QColor) -> QColor:
-        """Return the ground of a line that does not stand out."""
-        return mixed(self.theme.colour("panel"), ground.name(), FAINT)
-
-    def _paint_line(self) -> None:
-        self.viewport().update()
-        self._gutter.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Lay a ground under the line that is pointed at and under the marked one, and draw the text over it."""
-        accent = mixed(self.theme.colour("panel"), self.theme.palette.accent, 0.14)
-        grounds = dict.fromkeys((self.pointed, *self.lit), accent) | {self.line: self.line_colour()}
-        painter, lines = QPainter(self.viewport()), self.lines_in_sight()
-        painter.setClipRect(self.viewport().rect())  # on paper nothing else does
-        for line, top, height in lines:
-            if line in grounds:
-                ground = grounds[line] if line in self.lit or not self.lit else self.dimmed(grounds[line])
-                painter.fillRect(QRectF(0, top, self.viewport().width(), height), ground)
-        for top, height in frames(lines, self.lit):
-            draw_frame(painter, QRectF(0, top - 2, self.viewport().width() - 1, height + 4), self.theme)
-        painter.end()
-        super().paintEvent(event)
-
-    # Lines: how far they go in, and where they stand.
-
-    def _break_lines(self) -> None:
-        """Let each line go on further in than where it begins, and leave room for the last one to stand at the top."""
-        column, document = QFontMetricsF(self.font()).horizontalAdvance(" "), self.document()
-        columns = self.viewport().width() / column
-        cursor, block = QTextCursor(document), document.begin()
-        cursor.beginEditBlock()
-        while block.isValid():
-            hang, form = hanging(block.text(), columns) * column, block.blockFormat()
-            if form.leftMargin() != hang:
-                cursor.setPosition(block.position())
-                form.setLeftMargin(hang)
-                form.setTextIndent(-hang)
-                cursor.setBlockFormat(form)
-            block = block.next()
-        frame = document.rootFrame().frameFormat()
-        frame.setRightMargin(column / 2)
-        frame.setBottomMargin(max(0, self.viewport().height() - self.fontMetrics().lineSpacing()))
-        if frame != document.rootFrame().frameFormat():
-            document.rootFrame().setFrameFormat(frame)
-        cursor.endEditBlock()
-        document.size()  # else the scroll bar is made for the lines that were laid out so far
-
-    def source_location(self, line: int) -> QRectF:
-        """Return where a line (from 1) stands on the whole page."""
-        block = self.document().findBlockByNumber(line - 1)
-        return self.document().documentLayout().blockBoundingRect(block)
-
-    def _target(self, line: int) -> int:
-        """Return the line at the top that brings a line in sight, 0 for none."""
-        return top_line(self._first, line, self._end, self.viewport().height())
-
-    def _end(self, line: int) -> float:
-        """Return where a line ends on the whole page; the last one's end for lines that are not there."""
-        return (
-            self.source_location(min(max(line, 1), self.document().blockCount())).bottom()
-            if line > 0
-            else 0.0
-        )
-
-    def _scroll_to(self, line: int) -> None:
-        self.verticalScrollBar().setValue(round(self._end(line - 1)))
-
-    # Scrolling: the kernel from its decorator on, moved as little as shows the marked line.
-
-    def _keep_in_sight(self) -> None:
-        line = min(self.lit, default=self.line)
-        seen, target = [line for line, *_ in self.lines_in_sight()], self._target(line)
-        if self._by_hand and line not in seen:
+    def set_editable(self, editable: bool) -> None:
+        """Let the user change the text; what is not shown to the letter, or no Python, can't be."""
+        editable = editable and self.is_whole and not self.file.endswith(".cu")
+        if editable != self.isReadOnly() and editable == self.has_handles:
             return
-        foot = self._end(target - 1) + self.viewport().height()
-        if (
-            self._by_hand
-            and self.pointed
-            and not (target <= self.pointed and self._end(self.pointed) <= foot)
-        ):
-            return  # both are in sight now
-        self._by_hand = False
-        self._scroll_to(target)
-
-    def _note_scrolling(self) -> None:
-        self._by_hand = True
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll, and leave the page there until the marked line is in sight again."""
-        self._by_hand = True
-        super().wheelEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the gutter at the side and the marked line in sight."""
-        super().resizeEvent(event)
+        self.setReadOnly(not editable)
+        if not editable:
+            flags = Qt.TextInteractionFlag
+            self.setTextInteractionFlags(flags.TextSelectableByMouse | flags.TextSelectableByKeyboard)
+        self.setAccessibleDescription(LEAVING if editable else "")
+        self.has_handles = editable
         self._place_gutter()
-        self._break_lines()
-        self._keep_in_sight()
+        self._gutter.update()
 
-    # Gutter.
+    def is_editable(self) -> bool:
+        """Return whether the user can change the text."""
+        return not self.isReadOnly()
 
-    def gutter_font(self) -> QFont:
-        """Return the gutter's font, smaller than the text's."""
-        return self.theme.font(10.5, mono=True)
+    def is_edited(self) -> bool:
+        """Return whether the text differs from the one that was shown."""
+        return self.text() != normalised(self._base) and self.is_whole
 
-    def columns(self) -> tuple[int, int, int]:
-        """Return the right edges of the gutter's line numbers, of its counts, and its width.
+    def file_text(self) -> str:
+        """Return the text as it would stand in the file, with the file's own line ends."""
+        return self.text().replace("\n", self._ends) if self.is_edited() else self._base
 
-        Where the text is left with few columns, it takes the place of the counts: the tip of a line says them too.
-        """
-        metrics, gap = QFontMetrics(self.gutter_font()), self.theme.px(6)
-        numbers = gap + metrics.horizontalAdvance("9" * max(2, len(str(self.document().blockCount()))))
-        wide = 2 * gap + metrics.horizontalAdvance(count_text(max(self._most, 99))) if self._most else 0
-        text = FEW * QFontMetricsF(self.font()).horizontalAdvance(" ")
-        wide = wide if self.width() - numbers - wide - gap >= text else 0
-        return numbers, numbers + wide, numbers + wide + gap
+    def revert(self) -> None:
+        """Put the text back that was shown; that can be taken back as well."""
+        self.replace(normalised(self._base))
 
-    def _place_gutter(self) -> None:
-        width = self.columns()[2]
-        self.setViewportMargins(width, 0, 0, 0)
-        inside = self.contentsRect()
-        self._gutter.setGeometry(QRect(inside.left(), inside.top(), width, self.viewport().height()))
+    def replace(self, text: str) -> None:
+        """Put another text in place of this one, as a change of the user's."""
+        step = difference(0, self.text(), text)
+        if step is not None:
+            self.history.seal()
+            self._make(step)
+            self.history.seal()
 
-    def lines_in_sight(self) -> list[tuple[int, float, float]]:
-        """Return number (from 1), top and height of every line that is at least partly seen."""
-        layout, scrolled = self.document().documentLayout(), self.verticalScrollBar().value()
-        found = layout.hitTest(QPointF(0, scrolled), Qt.HitTestAccuracy.FuzzyHit)
-        out, block = [], self.document().findBlock(max(0, found))
-        while block.isValid():
-            place = layout.blockBoundingRect(block)
-            if place.top() - scrolled >= self.viewport().height():
-                break
-            if place.bottom() > scrolled:
-                out.append((block.blockNumber() + 1, place.top() - scrolled, place.height()))
-            block = block.next()
-        return out
+    def draft(self) -> Draft:
+        """Return what is being written, to be put aside."""
+        history, self.history = self.history, History()
+        place = self.textCursor().position(), self.verticalScrollBar().value()
+        return Draft(self.text(), self.struck, history, *place)
 
+    def take_up(self, draft: Draft) -> None:
+        """Go on with what was put aside; call it when the text that it came of is shown."""
+        self.replace(draft.text)
+        self.history = draft.history
+        self.set_struck(draft.struck)
+        cursor = self.textCursor()
+        cursor.setPosition(draft.cursor)
+        self.setTextCursor(cursor)
+        self.verticalScrollBar().setValue(draft.scrolled)
+        self._told.stop()
 
-class Gutter(QWidget):
-    """The gutter of an editor: line numbers, requests so far, and a bar at the marked line."""
+    # What is changed, and taken back.
 
-    def __init__(self, editor: Editor) -> None:
-        super().__init__(editor)
-        self._editor = editor
-        self.setAccessibleName("Line numbers and requests so far")
+    def undo(self) -> None:
+        """Take the last step back."""
+        self._replay(self.history.back())
 
-    def sizeHint(self) -> QSize:
-        """Return the width that the editor reserves."""
-        return QSize(self._editor.columns()[2], 0)
+    def redo(self) -> None:
+        """Make the step again that was taken back last."""
+        self._replay(self.history.forward())
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the lines in sight."""
-        editor, theme = self._editor, self._editor.theme
-        painter = QPainter(self)
-        painter.setClipRect(self.rect())  # on paper nothing else does
-        painter.fillRect(event.rect(), theme.colour("panel"))
-        painter.setFont(editor.gutter_font())
-        numbers, counts, _ = editor.columns()
-        for line, top, height in editor.lines_in_sight():
-            marked, bright = line == editor.line, not editor.lit or line in editor.lit
-            ink = theme if bright else dimmed(theme)
-            ground = editor.line_colour() if marked else editor.tint(line)
-            painter.fillRect(
-                QRectF(0, top, self.width(), height), ground if bright else editor.dimmed(ground)
-            )
-            if marked:
-                if editor.tinted:
-                    painter.fillRect(QRectF(numbers, top, self.width() - numbers, height), editor.tint(line))
-                painter.fillRect(QRectF(0, top, theme.px(3), height), ink.colour(editor.look))
-            if line == editor.pointed:
-                edge = theme.px(3)
-                painter.fillRect(QRectF(self.width() - edge, top, edge, height), theme.colour("accent"))
-            painter.setPen(ink.colour("text" if marked or editor.lit else "muted"))
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            first = min(height, editor.fontMetrics().lineSpacing())  # of the rows that a long line takes
-            painter.drawText(QRectF(0, top, numbers, first), right, str(line))
-            if editor.counts.get(line) and counts > numbers:
-                painter.setPen(ink.colour("text"))
-                painter.drawText(QRectF(0, top, counts, first), right, count_text(editor.counts[line]))
+    def _replay(self, step: Step | None) -> None:
+        if step is not None and self.is_editable():
+            self._replaying = True
+            self._make(step)
+            self._replaying = False
+
+    def _make(self, step: Step) -> None:
+        cursor = self.textCursor()
+        cursor.setPosition(step.at)
+        cursor.setPosition(step.at + units(step.removed), QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(step.added)
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+
+    def _note_change(self, at: int, removed: int, added: int) -> None:
+        """Keep what has changed, before it is coloured."""
+        if self._showing:
+            return
+        before, self._units = self._units, self.text().encode("utf-16-le", "surrogatepass")
+        step = difference(at, _part(before, at, removed), _part(self._units, at, added))
+        if step is None:
+            return  # a change of looks
+        if not self._replaying:
+            self.history.record(step)
+        self._typing = self._by_hand = True
+        first = self.document().findBlock(step.at).blockNumber()
+        last = first + step.added.count("\n")
+        self._stale = min(first, (self._stale or (first,))[0]), max(last, (self._stale or (0, last))[1])
+        self._move_marks(step, first + 1)
+
+    def _move_marks(self, step: Step, first: int) -> None:
+        """Let what is marked of lines go with them."""
+        block = self.document().findBlock(step.at)
+        alone = not block.text()[: step.at - block.position()].strip()
+        ends = step.removed.count("\n"), step.added.count("\n")
+        if ends == (0, 0):
+            return
+        self.struck = frozenset(moved(line, first, alone, *ends) for line in self.struck) - {0}
+        self.barriers = frozenset(moved(line, first, alone, *ends) for line in self.barriers) - {0}
+        lines = [(problem, moved(problem.line, first, alone, *ends)) for problem in self.problems]
+        self.problems = tuple(problem._replace(line=line) for problem, line in lines if line)
+        self._highlighter.struck = self.struck
+        self._highlighter.problems = self.problem_colours()
+
+    def _follow_change(self) -> None:
+        """Put right what depends on the text, and tell of the change."""
+        if self._stale is None:
+            return
+        stale, self._stale = self._stale, None
+        if self.columns()[2] != self._gutter.width():
+            self._place_gutter()
+        self._hang_lines(*stale)
+        self._gutter.update()
+        self.altered.emit()
+        self._told.start()
+
+    # Keys.
 
     def event(self, event: QEvent) -> bool:
-        """Say what the numbers are, where the pointer rests; everything else as usual."""
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            lines = self._editor.lines_in_sight()
-            line = next((n for n, top, height in lines if top <= event.pos().y() < top + height), 0)
-            count = count_text(self._editor.counts.get(line, 0))
-            told = f"line {line}: {count} {self._editor.noun} so far (exact)"
-            chosen = "\nthe line of the chosen finding" if line and line == self._editor.pointed else ""
-            QToolTip.showText(event.globalPos(), plain_tip(told + chosen), self)
-            return True
+        """Claim the keys that write or change, so that no shortcut of the window takes them."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride:
+            self._escaped = event.key() == Qt.Key.Key_Escape or (self._escaped and event.key() in TAB)
+            if self._claims(event):
+                event.accept()
+                return True
         return super().event(event)
 
+    def _claims(self, event: QKeyEvent) -> bool:
+        key, held = event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if key == Qt.Key.Key_Escape:
+            return self.has_open
+        if not self.is_editable():
+            return False
+        own = {Qt.Key.Key_Slash, Qt.Key.Key_Y, Qt.Key.Key_Tab}
+        return (bool(held & CONTROL) and key in own) or (key == Qt.Key.Key_X and held == CONTROL | SHIFT)
 
-def frames(lines: Iterable[tuple[int, float, float]], lit: frozenset[int]) -> list[tuple[float, float]]:
-    """Return (top, height) of lines that stand out, as one where they follow one another.
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Do what the key says."""
+        if event.key() == Qt.Key.Key_Escape and self.has_open:
+            self.escape_asked.emit()
+        elif self.isReadOnly():
+            super().keyPressEvent(event)
+        elif self._does(event):
+            self.ensureCursorVisible()
+        else:
+            super().keyPressEvent(event)
 
-    lines: number, top and height of each.
-    """
-    found: list[tuple[float, float]] = []
-    before = 0
-    for line, top, height in lines:
-        if line in lit:
-            begin = found.pop()[0] if before == line - 1 and before in lit else top
-            found.append((begin, top + height - begin))
-            before = line
-    return found
+    def _does(self, event: QKeyEvent) -> bool:
+        """Do what a key means here; return whether it means anything."""
+        key, held = event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if key in TAB:
+            return self._do_tab(key == Qt.Key.Key_Backtab or bool(held & SHIFT), bool(held & CONTROL))
+        if key in ENTER and held & CONTROL:
+            self.history.seal()
+            self.run_asked.emit()
+        elif key in ENTER and held in (NO_KEYS, SHIFT):
+            self._write(keys.break_line)
+        elif event.matches(QKeySequence.StandardKey.Undo):
+            self.undo()
+        elif event.matches(QKeySequence.StandardKey.Redo) or (key, held) == (Qt.Key.Key_Y, CONTROL):
+            self.redo()
+        elif key == Qt.Key.Key_Backspace and held in (NO_KEYS, SHIFT):
+            return self._write(keys.go_out)
+        elif key == Qt.Key.Key_Slash and held & CONTROL:
+            self._write(keys.comment)
+        elif key == Qt.Key.Key_Home and held in (NO_KEYS, SHIFT):
+            self._write(partial(keys.go_home, select=bool(held)))
+        elif (key, held) == (Qt.Key.Key_X, CONTROL | SHIFT):
+            self._toggle_here()
+        else:
+            return False
+        return True
+
+    def _do_tab(self, back: bool, leave: bool) -> bool:
+        if leave or self._escaped:
+            self._escaped = False
+            self.focusPreviousChild() if back else self.focusNextChild()
+        else:
+            self._write(keys.dedent if back else keys.indent)
+        return True
+
+    def _write(self, change: Callable[[QTextCursor], bool | None]) -> bool:
+        """Change the text at the cursor; return whether that was done."""
+        cursor = self.textCursor()
+        done = change(cursor) is not False
+        self.setTextCursor(cursor)
+        return done
+
+    def _toggle_here(self) -> None:
+        if reason := self.toggle(self.textCursor().blockNumber() + 1):
+            QToolTip.showText(self.mapToGlobal(self.cursorRect().bottomLeft()), plain_tip(reason), self)
+
+    # What comes from elsewhere, and what goes with the mouse.
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Return whether something is text; files are for the window to open."""
+        return source.hasText() and not source.hasUrls()
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Take in text as it goes into a program."""
+        if self.is_editable():
+            self.history.seal()
+            self.textCursor().insertText(keys.pasted(source.text(), self.document()))
+            self.history.seal()
+            self.ensureCursorVisible()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what keys do, with our own history in place of Qt's."""
+        menu = self.context_menu()
+        menu.exec(event.globalPos())
+        menu.deleteLater()
+
+    def context_menu(self) -> QMenu:
+        """Return the menu of the text."""
+        menu = self.createStandardContextMenu()
+        for action in menu.actions():
+            if action.objectName() in ("edit-undo", "edit-redo"):
+                menu.removeAction(action)
+        menu.addSeparator()
+        menu.addAction("Find…\tCtrl+F", self.find_asked.emit)
+        if self.is_editable():
+            menu.addAction("Undo\tCtrl+Z", self.undo).setEnabled(self.history.can_undo())
+            menu.addAction("Redo\tCtrl+Shift+Z", self.redo).setEnabled(self.history.can_redo())
+            menu.addAction("Comment or uncomment\tCtrl+/", partial(self._write, keys.comment))
+            menu.addAction("Take line out or put it back\tCtrl+Shift+X", self._toggle_here)
+        return menu
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Put the cursor there; what is typed next is a step of its own."""
+        self.history.seal()
+        self._escaped = False
+        super().mousePressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Let the page follow the marked line again."""
+        self.history.seal()
+        self._typing = self._escaped = False
+        super().focusOutEvent(event)
+
+    def let_go(self) -> None:
+        """Let the page follow the marked line again, as when the time goes on."""
+        self._typing = False
+
+    def _show_brackets(self) -> None:
+        """Lay a ground under the bracket at the cursor and its other half."""
+        cursor = self.textCursor()
+        alone = self.is_editable() and not cursor.hasSelection() and not self._showing
+        pair = bracket_pair(self.document(), cursor.position()) if alone else None
+        look = QTextCharFormat()
+        look.setBackground(mixed(self.theme.colour("panel"), self.theme.palette.accent, 0.3))
+        self.select("brackets", [self.selection(at, 1, look) for at in pair or ()])
 
 
-def top_line(first: int, line: int, end: Callable[[int], float], room: float) -> int:
-    """Return the line at the top of a page: `first`, or what brings `line` in sight with the lines around it.
-
-    end: where a line ends, from the top of the first; room: the height of the page, in the same unit.
-    """
-    if not line:
-        return first
-    top = max(1, min(first, line - CONTEXT))
-    context = next((c for c in range(CONTEXT, 0, -1) if end(line + c) - end(line - 1 - c) <= room), 0)
-    while top < line - context and end(line + context) - end(top - 1) > room:
-        top += 1
-    return top
+def normalised(text: str) -> str:
+    """Return a text with its lines ended as the editor ends them."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def hanging(text: str, columns: float) -> int:
-    """Return the column at which a line goes on below: further in than it begins, where that leaves room."""
-    indent = len(text) - len(text.lstrip())
-    return int(max(0, min(indent + HANG, columns / 2)))
+def _part(text: bytes, at: int, length: int) -> str:
+    """Return so many of Qt's characters of a text in UTF-16."""
+    return text[2 * at : 2 * (at + length)].decode("utf-16-le", "surrogatepass")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import keyword
 import re
-import tokenize
-from collections.abc import Iterator
 
 from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from ...widgets.theme import Theme
 
 Token = tuple[int, int, str]  # first column, length, style
-STYLES = {"keyword": "keyword", "string": "string", "number": "number", "comment": "muted", "name": "accent"}
+STYLES = {"keyword": "keyword", "string": "string", "number": "number", "comment": "muted", "name": "accent",
+          "struck": "muted"}  # fmt: skip
 
 
 # What CUDA C++ adds to C++, and of that what a kernel on a slide uses.
@@ -39,40 +37,52 @@ def cuda_c_tokens(text: str) -> dict[int, list[Token]]:
     return out
 
 
+# A text of Python, line by line: what a line begins in is its state. 0: code; else a string, in these quotes.
+QUOTES = ("", '"""', "'''", '"', "'")
+ENDS = [re.compile(rf"(?:[^\\]|\\.)*?{quote}") for quote in QUOTES]
+PYTHON = re.compile(
+    r"""(?P<comment>\#.*)|(?P<string>(?:[rbuf]|rb|br|fr|rf)?(?:\"{3}|'{3}|"|'))|(?P<word>[^\W\d]\w*)|(?P<name>@)"""
+    r"""|(?P<number>(?:0x[\da-f_]+|0b[01_]+|0o[0-7_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:e[+-]?\d[\d_]*)?)j?)""",
+    re.IGNORECASE,
+)
+
+
 def python_tokens(text: str) -> dict[int, list[Token]]:
-    """Return the coloured tokens of each line of Python, counted from 0; what can't be tokenized stays plain."""
+    """Return the coloured tokens of each line of Python, counted from 0."""
     out: dict[int, list[Token]] = {}
-    lines = text.splitlines()
-    for style, (row, column), (last_row, last_column) in _tokens(text):
-        for line in range(row, last_row + 1):
-            first = column if line == row else 0
-            last = last_column if line == last_row else len(lines[line - 1])
-            out.setdefault(line - 1, []).append((first, last - first, style))
+    state = 0
+    for line, code in enumerate(text.split("\n")):
+        found, state = python_line(code, state)
+        if found:
+            out[line] = found
     return out
 
 
-def _tokens(text: str) -> Iterator[tuple[str, tuple[int, int], tuple[int, int]]]:
-    before = ""
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            style = _style(token, before)
-            before = token.string or before
-            if style:
-                yield style, token.start, token.end
-    except (tokenize.TokenError, SyntaxError):
-        return  # a file that is being edited may end in the middle of anything
+def python_line(code: str, state: int) -> tuple[list[Token], int]:
+    """Return the coloured tokens of a line of Python that begins in a state, and the state it ends in."""
+    end, state = _string_end(code, 0, state) if state else (0, 0)
+    out, before = [(0, end, "string")] if end else [], ""
+    while found := PYTHON.search(code, end):
+        style, (first, end) = str(found.lastgroup), found.span()
+        if style == "string":
+            quote = found[0].lstrip("rbufRBUF")
+            end, state = _string_end(code, end, QUOTES.index(quote))
+        elif style == "word":
+            style = "keyword" if keyword.iskeyword(found[0]) else ""
+            style = "name" if before in ("def", "class") else style
+        if style:
+            out.append((first, end - first, style))
+        before = found[0]
+    return out, state
 
 
-def _style(token: tokenize.TokenInfo, before: str) -> str:
-    """Return the style of a token, "" for plain text; `before` is the token before it."""
-    kind = tokenize.tok_name[token.type]
-    if kind == "NAME":
-        if before in ("def", "class"):
-            return "name"
-        return "keyword" if keyword.iskeyword(token.string) else ""
-    if "STRING" in kind:
-        return "string"
-    return {"NUMBER": "number", "COMMENT": "comment"}.get(kind, "name" if token.string == "@" else "")
+def _string_end(code: str, first: int, state: int) -> tuple[int, int]:
+    """Return the column at which a string ends that goes on at `first`, and the state after it."""
+    found = ENDS[state].match(code, first)
+    if found:
+        return found.end(), 0
+    goes_on = len(QUOTES[state]) == 3 or (len(code) - len(code.rstrip("\\"))) % 2 == 1
+    return len(code), state if goes_on else 0
 
 
 LONGEST_LINE = (
@@ -82,27 +92,58 @@ LONGEST_COLOURED = 150_000  # characters; colours of a longer text would keep th
 
 
 class Highlighter(QSyntaxHighlighter):
-    """Puts the colours of `pieces`, or of `c_pieces`, on a document."""
+    """Puts colours on a document, line by line as it is typed, strikes lines out and marks those with a problem."""
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         super().__init__(document)
-        self._pieces: dict[int, list[Token]] = {}
+        self._pieces: dict[int, list[Token]] | None = {}  # by line of CUDA C; None for Python
         self._theme = theme
+        self.struck: frozenset[int] = frozenset()  # lines, from 1, as `problems`
+        self.problems: dict[int, str] = {}  # the colour of their worst
 
     def show_colours(self, text: str, theme: Theme, *, c: bool = False) -> None:
         """Colour the document anew, as CUDA C or as Python; call it after the document holds `text`."""
         few = len(text) <= LONGEST_COLOURED
-        self._pieces, self._theme = (cuda_c_tokens(text) if c else python_tokens(text)) if few else {}, theme
+        self._theme = theme
+        self._pieces = (cuda_c_tokens(text) if c else None) if few else {}
         if few:
             self.rehighlight()
+
+    def mark(self, struck: frozenset[int], problems: dict[int, str]) -> None:
+        """Strike lines out, and underline those with a problem in the colour of this name."""
+        touched = struck ^ self.struck | dict(problems.items() ^ self.problems.items()).keys()
+        self.struck, self.problems = struck, problems
+        for line in touched:
+            self.rehighlightBlock(self.document().findBlockByNumber(line - 1))
 
     def highlightBlock(self, text: str) -> None:
         """Colour one line."""
         if len(text) > LONGEST_LINE:
             return
-        for first, length, style in self._pieces.get(self.currentBlock().blockNumber(), ()):
-            look = QTextCharFormat()
-            look.setForeground(self._theme.colour(STYLES[style]))
-            if style == "name":
-                look.setFontWeight(QFont.Weight.Bold)
-            self.setFormat(first, length, look)
+        line = self.currentBlock().blockNumber()
+        if self._pieces is None:
+            tokens, state = python_line(text, max(0, self.previousBlockState()))
+            self.setCurrentBlockState(state)
+        else:
+            tokens = self._pieces.get(line, [])
+        first = len(text) - len(text.lstrip())
+        if line + 1 in self.struck:
+            tokens = [(first, len(text) - first, "struck")]
+        elif line + 1 in self.problems:
+            self.setFormat(first, len(text) - first, self._underlined(QTextCharFormat(), line + 1))
+        for at, length, style in tokens:
+            self.setFormat(at, length, self._underlined(self._look(style), line + 1))
+
+    def _look(self, style: str) -> QTextCharFormat:
+        look = QTextCharFormat()
+        look.setForeground(self._theme.colour(STYLES[style]))
+        if style == "name":
+            look.setFontWeight(QFont.Weight.Bold)
+        look.setFontStrikeOut(style == "struck")
+        return look
+
+    def _underlined(self, look: QTextCharFormat, line: int) -> QTextCharFormat:
+        if line in self.problems:
+            look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+            look.setUnderlineColor(self._theme.colour(self.problems[line]))
+        return look

@@ -1,0 +1,149 @@
+"""What keys do to a text of Python beside writing their letters: indents, comments, the first column; no widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
+
+from ...model.visible_text import visible_in_place
+from .highlight import python_line
+from .history import difference, units
+
+LEVEL = 4  # columns of a level of indentation
+COMMENT = "# "
+Move, Mode = QTextCursor.MoveOperation, QTextCursor.MoveMode
+
+
+def break_line(cursor: QTextCursor) -> None:
+    """Begin a line as far in as this one, a level further after a colon."""
+    cursor.beginEditBlock()
+    cursor.removeSelectedText()
+    block, column = cursor.block(), cursor.positionInBlock()
+    before, after = block.text()[:column], block.text()[column:]
+    indent = before[: len(before) - len(before.lstrip())]
+    deeper = _code(block, before).rstrip().endswith(":")
+    for _ in range(len(after) - len(after.lstrip())):
+        cursor.deleteChar()
+    cursor.insertText("\n" + indent + (level(cursor.document()) if deeper else ""))
+    cursor.endEditBlock()
+
+
+def _code(block: QTextBlock, before: str) -> str:
+    """Return what stands in a line before a column, without strings and comments."""
+    tokens, state = python_line(before, max(0, block.previous().userState()))
+    plain = list(before)
+    for first, length, style in tokens:
+        if style in ("string", "comment"):
+            plain[first : first + length] = " " * length if style == "comment" else "x" * length
+    return "".join(plain) if not state else before + "x"
+
+
+def level(document: QTextDocument) -> str:
+    """Return a level of indentation: spaces, but a tab in a text that is indented by tabs."""
+    return "\t" if _has_tabs(document) else " " * LEVEL
+
+
+def _has_tabs(document: QTextDocument) -> bool:
+    return "\u2029\t" in document.toRawText()
+
+
+def indent(cursor: QTextCursor) -> None:
+    """Move the lines of the selection a level in; without one, the text from the cursor on to the next level."""
+    if cursor.hasSelection():
+        _change_lines(cursor, lambda text: level(cursor.document()) + text if text.strip() else text)
+        return
+    unit = level(cursor.document())
+    cursor.insertText(unit if unit == "\t" else " " * (LEVEL - cursor.positionInBlock() % LEVEL))
+
+
+def dedent(cursor: QTextCursor) -> None:
+    """Move the lines of the selection, or of the cursor, a level out."""
+    _change_lines(cursor, _further_out)
+
+
+def _further_out(text: str) -> str:
+    blanks = len(text) - len(text.lstrip(" "))
+    return text[1:] if text.startswith("\t") else text[min(blanks, (blanks - 1) % LEVEL + 1) :]
+
+
+def go_out(cursor: QTextCursor) -> bool:
+    """Erase a level of the blanks before the cursor; return whether only blanks stand there."""
+    before = cursor.block().text()[: cursor.positionInBlock()]
+    if cursor.hasSelection() or not before or before.strip(" "):
+        return False
+    cursor.movePosition(Move.Left, Mode.KeepAnchor, (len(before) - 1) % LEVEL + 1)
+    cursor.removeSelectedText()
+    return True
+
+
+def comment(cursor: QTextCursor) -> None:
+    """Turn lines into comments, or back where all of them are."""
+    texts = [block.text() for block in _blocks(cursor) if block.text().strip()]
+    if all(text.lstrip().startswith("#") for text in texts):
+        _change_lines(cursor, _uncommented)
+        return
+    column = min(len(text) - len(text.lstrip()) for text in texts)
+    _change_lines(cursor, lambda text: text[:column] + COMMENT + text[column:] if text.strip() else text)
+
+
+def _uncommented(text: str) -> str:
+    before, sign, after = text.partition("#")
+    return before + (after[1:] if after.startswith(" ") else after) if sign and not before.strip() else text
+
+
+def go_home(cursor: QTextCursor, select: bool) -> None:
+    """Go to where the line's text begins; from there, to its first column."""
+    text = cursor.block().text()
+    first = len(text) - len(text.lstrip())
+    column = 0 if cursor.positionInBlock() == first else first
+    cursor.setPosition(cursor.block().position() + column, Mode.KeepAnchor if select else Mode.MoveAnchor)
+
+
+def _blocks(cursor: QTextCursor) -> list[QTextBlock]:
+    """Return the lines that a selection touches: not the last, where it ends before its first character."""
+    document = cursor.document()
+    first, last = document.findBlock(cursor.selectionStart()), document.findBlock(cursor.selectionEnd())
+    if cursor.selectionEnd() == last.position() and last != first:
+        last = last.previous()
+    found = [first]
+    while found[-1] != last:
+        found.append(found[-1].next())
+    return found
+
+
+def _change_lines(cursor: QTextCursor, change: Callable[[str], str]) -> None:
+    """Change each line of the selection, as one step, and keep the lines selected."""
+    blocks, selected = _blocks(cursor), cursor.hasSelection()
+    numbers = [block.blockNumber() for block in blocks]
+    writer = QTextCursor(cursor.document())
+    writer.beginEditBlock()
+    for block in blocks:
+        _write(writer, block, change(block.text()))
+    writer.endEditBlock()
+    if selected:
+        document = cursor.document()
+        last = document.findBlockByNumber(numbers[-1])
+        cursor.setPosition(document.findBlockByNumber(numbers[0]).position())
+        cursor.setPosition(last.position() + last.length() - 1, Mode.KeepAnchor)
+
+
+def _write(writer: QTextCursor, block: QTextBlock, text: str) -> None:
+    """Put a text in place of a line's, touching only what differs, so that cursors in it stay."""
+    step = difference(block.position(), block.text(), text)
+    if step is not None:
+        writer.setPosition(step.at)
+        writer.setPosition(step.at + units(step.removed), Mode.KeepAnchor)
+        writer.insertText(step.added)
+
+
+def pasted(text: str, document: QTextDocument) -> str:
+    """Return a text as it goes into a program: lines ended alike, and nothing in it that can't be seen.
+
+    What web pages and documents put between letters, blanks that don't break and marks without a width, is what
+    Python refuses, and what nobody finds.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2029", "\n").replace("\u2028", "\n")
+    plain = lines.replace("\u00a0", " ")
+    seen = "".join(c for c, shown in zip(plain, visible_in_place(plain), strict=True) if c == shown)
+    return seen if _has_tabs(document) else seen.expandtabs(LEVEL)

@@ -1,0 +1,450 @@
+"""A page of source: its lines with their hanging indents, what is marked of them, and which are in sight.
+
+A line that is too long goes on below, further in than where it begins, so that nothing of it is out of sight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QFontMetricsF,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextCursor,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
+
+from ....tracer.model.finding import SEVERITIES
+from ...model.visible_text import visible_in_place
+from ...widgets.patterns import mixed
+from ...widgets.theme import Theme, sheet
+from ..common.dimming import FAINT, dimmed, draw_frame
+from ..common.wording import count_text
+from .highlight import LONGEST_LINE, Highlighter
+from .problems import SEVERITY_COLOURS, Problem
+
+MOST_LINES = 50_000  # of a text that are shown: each takes the window some microseconds
+FEW = 26  # columns of text, beside which there is no room for counts
+CONTEXT = 2  # lines kept in sight above and below the marked one
+HANG = 2  # columns by which what a line goes on with stands further in: between two steps of indentation
+
+
+class Page(QTextEdit):
+    """Shows one file; where it stands depends on the marked line alone, until the user scrolls or points at another.
+
+    Lines are counted from 1, of the text as it stands here.
+    gutter: makes what stands beside the lines.
+
+    line_toggled: a line is to be taken out of what runs, or put back.
+    """
+
+    line_toggled = Signal(int)
+
+    def __init__(
+        self, theme: Theme, gutter: Callable[[Page], QWidget], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.file = ""
+        self.counts: dict[int, int] = {}
+        self.line, self.look, self.pointed = 0, "", 0
+        self.noun, self.tinted = "requests by all warps", False
+        self.theme = theme
+        self.lit: frozenset[int] = frozenset()
+        self.struck: frozenset[int] = frozenset()  # taken out of what runs
+        self.barriers: frozenset[int] = frozenset()
+        self.changed: frozenset[int] = frozenset()  # not as they were traced
+        self.problems: tuple[Problem, ...] = ()
+        self.may_strike: Callable[[int], str] = lambda line: ""
+        self.has_handles = False  # whether a click beside a line takes it out
+        self.is_whole = True  # whether what is shown is the file's text, to the letter
+        self._selections: dict[str, list[QTextEdit.ExtraSelection]] = {}
+        self._first, self._most = 1, 0
+        self._by_hand = self._typing = False
+        self.setUndoRedoEnabled(False)  # see `history.py`
+        self.setReadOnly(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.document().setDocumentMargin(0)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        by_mouse, by_keys = (
+            Qt.TextInteractionFlag.TextSelectableByMouse,
+            Qt.TextInteractionFlag.TextSelectableByKeyboard,
+        )
+        self.setTextInteractionFlags(by_mouse | by_keys)
+        self.setAccessibleName("Source text")
+        across = (
+            self.horizontalScrollBar()
+        )  # all is in sight at its beginning; Qt would follow blanks at a line's end
+        across.valueChanged.connect(lambda value: across.setValue(0) if value else None)
+        self.document().contentsChange.connect(self._note_change)  # heard before the colours ask for lines
+        self._highlighter = Highlighter(self.document(), theme)
+        self._gutter = gutter(self)
+        self.verticalScrollBar().actionTriggered.connect(self._note_scrolling)
+        self.verticalScrollBar().valueChanged.connect(lambda _: self._gutter.update())
+        self.set_theme(theme)
+
+    def show_text(self, file: str, text: str, first: int) -> None:
+        """Show a file from line `first` (from 1) on; `measure` says what is counted beside it."""
+        self.file, self._first, self._by_hand = file, first, False
+        self._typing = False
+        self.counts, self.line, self.look, self.pointed, self.lit = {}, 0, "", 0, frozenset()
+        self.struck = self.barriers = self.changed = frozenset()
+        self.problems = ()
+        self._highlighter.struck, self._highlighter.problems = frozenset(), {}
+        self._selections.clear()
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", MOST_LINES)  # as Python ends lines
+        if len(lines) > MOST_LINES:
+            lines[MOST_LINES] = f"… only the first {MOST_LINES:,} lines are shown"
+        shown = (line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines)
+        page = visible_in_place("\n".join(shown))
+        self.is_whole = page == "\n".join(lines)
+        self.setPlainText(page)
+        self.set_theme(self.theme)
+
+    def text(self) -> str:
+        """Return the text as it stands, its lines ended by \\n."""
+        return self.document().toRawText().replace("\u2029", "\n")
+
+    def measure(self, noun: str, most: int, tinted: bool) -> None:
+        """Say what is counted, its largest count, and whether the gutter is tinted by it."""
+        if (noun, most, tinted) != (self.noun, self._most, self.tinted):
+            self.noun, self._most, self.tinted = noun, most, tinted
+            self._place_gutter()
+            self._break_lines()
+            self._gutter.update()
+
+    def tint(self, line: int) -> QColor:
+        """Return the ground of a line in the gutter: the redder, the larger its share of the largest count."""
+        share = self.counts.get(line, 0) / max(1, self._most) if self.tinted else 0.0
+        ground = self.theme.colour("panel")
+        return mixed(ground, self.theme.palette.bad, 0.12 + 0.45 * share) if share else ground
+
+    def mark(self, counts: dict[int, int], line: int, look: str) -> None:
+        """Show counts by line, and mark a line (0 for none) in the colour of a kind or of waiting."""
+        if counts != self.counts:
+            self.counts = counts
+            self._gutter.update()
+        if (line, look) != (self.line, self.look):
+            self.line, self.look = line, look
+            self._paint_line()
+            self._keep_in_sight()
+
+    def point_at(self, line: int) -> None:
+        """Point at a line, 0 for none, beside the marked one, and bring it in sight until the marked one is."""
+        self.pointed, self._by_hand = line, bool(line)
+        self._paint_line()
+        self._gutter.update()
+        if line:
+            self._scroll_to(self._target(line))
+
+    def go_to(self, line: int) -> None:
+        """Put the cursor at the beginning of a line's text, and bring it in sight."""
+        block, cursor = self.document().findBlockByNumber(line - 1), self.textCursor()
+        cursor.setPosition(block.position() + len(block.text()) - len(block.text().lstrip()))
+        self.setTextCursor(cursor)
+        self._by_hand = True
+        self._scroll_to(self._target(line))
+        self.setFocus()
+
+    def light(self, lines: frozenset[int]) -> None:
+        """Let these lines stand out while the others dim, and bring the first in sight; none dim without any."""
+        if lines != self.lit:
+            self.lit, self._by_hand = lines, False
+            self._dim_lines()
+            self._paint_line()
+            self._keep_in_sight()
+
+    def _note_change(self, at: int, removed: int, added: int) -> None:
+        """Hear of a change of the text or its looks."""
+
+    # What is marked of the lines.
+
+    def set_struck(self, lines: frozenset[int]) -> None:
+        """Show lines as taken out of what runs."""
+        self.struck = lines
+        self._mark_text()
+
+    def set_barriers(self, lines: frozenset[int]) -> None:
+        """Show beside these lines that they can be taken out; beside others, only where the pointer is."""
+        self.barriers = lines
+        self._gutter.update()
+
+    def set_changed(self, lines: frozenset[int]) -> None:
+        """Show lines as others than those that were traced."""
+        if lines != self.changed:
+            self.changed = lines
+            self._gutter.update()
+
+    def set_problems(self, problems: Iterable[Problem]) -> None:
+        """Mark lines with what is wrong there."""
+        self.problems = tuple(problems)
+        self._mark_text()
+
+    def problems_at(self, line: int) -> list[Problem]:
+        """Return the problems of a line, the worst first."""
+        return sorted(
+            (p for p in self.problems if p.line == line), key=lambda p: SEVERITIES.index(p.severity)
+        )
+
+    def _mark_text(self) -> None:
+        self._highlighter.mark(self.struck, self.problem_colours())
+        self._gutter.update()
+
+    def problem_colours(self) -> dict[int, str]:
+        """Return the name of the colour in which lines with a problem are underlined."""
+        return {p.line: SEVERITY_COLOURS[self.problems_at(p.line)[0].severity] for p in self.problems}
+
+    def select(self, kind: str, selections: list[QTextEdit.ExtraSelection]) -> None:
+        """Draw some text otherwise, in place of what was of this kind."""
+        if selections or self._selections.get(kind):
+            self._selections[kind] = selections
+            self.setExtraSelections([one for some in self._selections.values() for one in some])
+
+    def selection(self, at: int, length: int, look: QTextCharFormat) -> QTextEdit.ExtraSelection:
+        """Return how to draw some of Qt's characters otherwise."""
+        made, cursor = QTextEdit.ExtraSelection(), QTextCursor(self.document())
+        cursor.setPosition(at)
+        cursor.setPosition(at + length, QTextCursor.MoveMode.KeepAnchor)
+        made.cursor, made.format = cursor, look
+        return made
+
+    def toggle(self, line: int) -> str:
+        """Ask for a line to be taken out or put back; returns why not, "" where it was asked for."""
+        if not self.has_handles:
+            return "this text can't be changed"
+        reason = "" if line in self.struck else self.may_strike(line)
+        if not reason:
+            self.line_toggled.emit(line)
+        return reason
+
+    def _dim_lines(self) -> None:
+        """Write all lines but those that stand out in one dimmed colour: a selection of each row of such lines."""
+        last = self.document().blockCount()
+        edges = [0, *sorted(line for line in self.lit if line <= last), last + 1]
+        faint = QTextCharFormat()
+        faint.setForeground(dimmed(self.theme).colour("text"))
+        found = []
+        for before, after in pairwise(edges) if self.lit else ():
+            if after - before > 1:
+                start = self.document().findBlockByNumber(before).position()
+                end = self.document().findBlockByNumber(after - 2)
+                found.append(self.selection(start, end.position() + end.length() - 1 - start, faint))
+        self.select("dim", found)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours or another text size."""
+        self.theme = theme
+        self._dim_lines()
+        self.setFont(theme.font(12, mono=True))
+        self.setStyleSheet(sheet("QTextEdit", theme))
+        self._highlighter.show_colours(self.text(), theme, c=self.file.endswith(".cu"))
+        self._paint_line()
+        self._place_gutter()
+        self._break_lines()
+        self._keep_in_sight()
+
+    def line_colour(self) -> QColor:
+        """Return the background of the marked line: a little of its kind's colour."""
+        return mixed(self.theme.colour("panel"), self.theme.colour(self.look or "muted").name(), 0.2)
+
+    def dimmed(self, ground: QColor) -> QColor:
+        """Return the ground of a line that does not stand out."""
+        return mixed(self.theme.colour("panel"), ground.name(), FAINT)
+
+    def _paint_line(self) -> None:
+        self.viewport().update()
+        self._gutter.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Lay a ground under the line that is pointed at and under the marked one, and draw the text over it."""
+        accent = mixed(self.theme.colour("panel"), self.theme.palette.accent, 0.14)
+        wrong = mixed(self.theme.colour("panel"), self.theme.palette.bad, 0.12)
+        grounds = dict.fromkeys((p.line for p in self.problems if p.severity == "error"), wrong)
+        grounds |= dict.fromkeys((self.pointed, *self.lit), accent) | {self.line: self.line_colour()}
+        painter, lines = QPainter(self.viewport()), self.lines_in_sight()
+        painter.setClipRect(self.viewport().rect())  # on paper nothing else does
+        for line, top, height in lines:
+            if line in grounds:
+                ground = grounds[line] if line in self.lit or not self.lit else self.dimmed(grounds[line])
+                painter.fillRect(QRectF(0, top, self.viewport().width(), height), ground)
+        for top, height in frames(lines, self.lit):
+            draw_frame(painter, QRectF(0, top - 2, self.viewport().width() - 1, height + 4), self.theme)
+        painter.end()
+        super().paintEvent(event)
+
+    # Lines: how far they go in, and where they stand.
+
+    def _break_lines(self) -> None:
+        """Let each line go on further in than where it begins, and leave room for the last one to stand at the top."""
+        document, cursor = self.document(), QTextCursor(self.document())
+        cursor.beginEditBlock()
+        self._hang_lines(0, document.blockCount() - 1)
+        frame = document.rootFrame().frameFormat()
+        frame.setRightMargin(QFontMetricsF(self.font()).horizontalAdvance(" ") / 2)
+        frame.setBottomMargin(max(0, self.viewport().height() - self.fontMetrics().lineSpacing()))
+        if frame != document.rootFrame().frameFormat():
+            document.rootFrame().setFrameFormat(frame)
+        cursor.endEditBlock()
+        document.size()  # else the scroll bar is made for the lines that were laid out so far
+
+    def _hang_lines(self, first: int, last: int) -> None:
+        """Let these lines (from 0) go on further in than where they begin."""
+        column, cursor = QFontMetricsF(self.font()).horizontalAdvance(" "), QTextCursor(self.document())
+        columns, block = self.viewport().width() / column, self.document().findBlockByNumber(first)
+        cursor.beginEditBlock()
+        while block.isValid() and block.blockNumber() <= last:
+            hang, form = hanging(block.text(), columns) * column, block.blockFormat()
+            if form.leftMargin() != hang:
+                cursor.setPosition(block.position())
+                form.setLeftMargin(hang)
+                form.setTextIndent(-hang)
+                cursor.setBlockFormat(form)
+            block = block.next()
+        cursor.endEditBlock()
+
+    def source_location(self, line: int) -> QRectF:
+        """Return where a line (from 1) stands on the whole page."""
+        block = self.document().findBlockByNumber(line - 1)
+        return self.document().documentLayout().blockBoundingRect(block)
+
+    def _target(self, line: int) -> int:
+        """Return the line at the top that brings a line in sight, 0 for none."""
+        return top_line(self._first, line, self._end, self.viewport().height())
+
+    def _end(self, line: int) -> float:
+        """Return where a line ends on the whole page; the last one's end for lines that are not there."""
+        return (
+            self.source_location(min(max(line, 1), self.document().blockCount())).bottom()
+            if line > 0
+            else 0.0
+        )
+
+    def _scroll_to(self, line: int) -> None:
+        self.verticalScrollBar().setValue(round(self._end(line - 1)))
+
+    # Scrolling: the kernel from its decorator on, moved as little as shows the marked line.
+
+    def _keep_in_sight(self) -> None:
+        line = min(self.lit, default=self.line)
+        seen, target = [line for line, *_ in self.lines_in_sight()], self._target(line)
+        if self._by_hand and line not in seen:
+            return
+        foot = self._end(target - 1) + self.viewport().height()
+        if (
+            self._by_hand
+            and self.pointed
+            and not (target <= self.pointed and self._end(self.pointed) <= foot)
+        ):
+            return  # both are in sight now
+        if self._typing:
+            return  # what one types stays where it is
+        self._by_hand = False
+        self._scroll_to(target)
+
+    def _note_scrolling(self) -> None:
+        self._by_hand = True
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll, and leave the page there until the marked line is in sight again."""
+        self._by_hand = True
+        super().wheelEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the gutter at the side and the marked line in sight."""
+        super().resizeEvent(event)
+        self._place_gutter()
+        self._break_lines()
+        self._keep_in_sight()
+
+    # Gutter.
+
+    def gutter_font(self) -> QFont:
+        """Return the gutter's font, smaller than the text's."""
+        return self.theme.font(10.5, mono=True)
+
+    def columns(self) -> tuple[int, int, int]:
+        """Return the right edges of the gutter's line numbers, of its counts, and its width.
+
+        The handles stand before the numbers.
+
+        Where the text is left with few columns, it takes the place of the counts: the tip of a line says them too.
+        """
+        metrics, gap = QFontMetrics(self.gutter_font()), self.theme.px(6)
+        numbers = (
+            self.handle()
+            + gap
+            + metrics.horizontalAdvance("9" * max(2, len(str(self.document().blockCount()))))
+        )
+        wide = 2 * gap + metrics.horizontalAdvance(count_text(max(self._most, 99))) if self._most else 0
+        text = FEW * QFontMetricsF(self.font()).horizontalAdvance(" ")
+        wide = wide if self.width() - numbers - wide - gap >= text else 0
+        return numbers, numbers + wide, numbers + wide + gap
+
+    def handle(self) -> int:
+        """Return the width of the handles, 0 where there are none."""
+        return self.theme.px(16) if self.has_handles else 0
+
+    def _place_gutter(self) -> None:
+        width = self.columns()[2]
+        self.setViewportMargins(width, 0, 0, 0)
+        inside = self.contentsRect()
+        self._gutter.setGeometry(QRect(inside.left(), inside.top(), width, self.viewport().height()))
+
+    def lines_in_sight(self) -> list[tuple[int, float, float]]:
+        """Return number (from 1), top and height of every line that is at least partly seen."""
+        layout, scrolled = self.document().documentLayout(), self.verticalScrollBar().value()
+        found = layout.hitTest(QPointF(0, scrolled), Qt.HitTestAccuracy.FuzzyHit)
+        out, block = [], self.document().findBlock(max(0, found))
+        while block.isValid():
+            place = layout.blockBoundingRect(block)
+            if place.top() - scrolled >= self.viewport().height():
+                break
+            if place.bottom() > scrolled:
+                out.append((block.blockNumber() + 1, place.top() - scrolled, place.height()))
+            block = block.next()
+        return out
+
+
+def frames(lines: Iterable[tuple[int, float, float]], lit: frozenset[int]) -> list[tuple[float, float]]:
+    """Return (top, height) of lines that stand out, as one where they follow one another.
+
+    lines: number, top and height of each.
+    """
+    found: list[tuple[float, float]] = []
+    before = 0
+    for line, top, height in lines:
+        if line in lit:
+            begin = found.pop()[0] if before == line - 1 and before in lit else top
+            found.append((begin, top + height - begin))
+            before = line
+    return found
+
+
+def top_line(first: int, line: int, end: Callable[[int], float], room: float) -> int:
+    """Return the line at the top of a page: `first`, or what brings `line` in sight with the lines around it.
+
+    end: where a line ends, from the top of the first; room: the height of the page, in the same unit.
+    """
+    if not line:
+        return first
+    top = max(1, min(first, line - CONTEXT))
+    context = next((c for c in range(CONTEXT, 0, -1) if end(line + c) - end(line - 1 - c) <= room), 0)
+    while top < line - context and end(line + context) - end(top - 1) > room:
+        top += 1
+    return top
+
+
+def hanging(text: str, columns: float) -> int:
+    """Return the column at which a line goes on below: further in than it begins, where that leaves room."""
+    indent = len(text) - len(text.lstrip())
+    return int(max(0, min(indent + HANG, columns / 2)))

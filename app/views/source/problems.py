@@ -1,0 +1,134 @@
+"""What is wrong at lines of a text, and the strip below it that says so and leads there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
+
+from ....tracer.model.finding import SEVERITIES
+from ...widgets.patterns import mixed
+from ...widgets.plain_text import PlainLabel
+from ...widgets.theme import Theme
+from ..common.severity import draw_sign
+from ..common.wording import plural
+
+SEVERITY_COLOURS = {"error": "bad", "warning": "bad", "note": "muted"}
+MOST = 3  # problems that are told in full: the text needs the room
+KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+
+
+class Problem(NamedTuple):
+    """What is wrong at a line."""
+
+    line: int  # from 1
+    sentence: str
+    severity: str = "error"  # in SEVERITIES
+
+
+class ProblemLabel(PlainLabel):
+    """One problem, with its line and its sign; a click or Enter goes to the line."""
+
+    asked = Signal(int)
+
+    def __init__(self, problem: Problem, theme: Theme) -> None:
+        super().__init__(f"Line {problem.line}: {problem.sentence}")
+        self.problem, self.theme = problem, theme
+        self.setWordWrap(True)
+        self.setFont(theme.font(13))
+        self.setContentsMargins(theme.px(30), theme.px(4), theme.px(8), theme.px(4))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAccessibleName(f"{problem.severity} in line {problem.line}: {problem.sentence}")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the sign before the sentence, and a frame where the focus is."""
+        painter, px = QPainter(self), self.theme.px
+        if self.hasFocus():
+            painter.setPen(self.theme.colour("accent"))
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        top = px(4) + (self.fontMetrics().height() - px(16)) / 2
+        draw_sign(painter, QRectF(px(8), top, px(16), px(16)), self.problem.severity, self.theme)
+        painter.end()
+        super().paintEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go to the line."""
+        self.asked.emit(self.problem.line)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the keys that go to the line from the shortcuts of the window."""
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.ShortcutOverride
+            and event.key() in KEYS
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go to the line by Enter or Space."""
+        if event.key() in KEYS:
+            self.asked.emit(self.problem.line)
+        else:
+            super().keyPressEvent(event)
+
+
+class ProblemStrip(QFrame):
+    """The problems of a text, one below the other, the worst first; hidden where there are none."""
+
+    asked = Signal(int)  # a line to be gone to
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("problems")
+        self.setAccessibleName("What is wrong in the source")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._theme, self.problems = theme, tuple[Problem, ...]()
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(0)
+        self.hide()
+
+    def show_problems(self, problems: Sequence[Problem]) -> None:
+        """Tell these problems."""
+        self.problems = tuple(sorted(problems, key=lambda p: (SEVERITIES.index(p.severity), p.line)))
+        self._build()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours or another text size."""
+        self._theme = theme
+        self._build()
+
+    def _build(self) -> None:
+        while (item := self.column.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        for problem in self.problems[:MOST]:
+            label = ProblemLabel(problem, self._theme)
+            label.asked.connect(self.asked)
+            self.column.addWidget(label)
+        if more := len(self.problems) - MOST if len(self.problems) > MOST else 0:
+            self.column.addWidget(self._rest(more))
+        palette, edge = self._theme.palette, self._theme.px(4)
+        ground = mixed(self._theme.colour("panel"), palette.bad, 0.08).name()
+        self.setStyleSheet(
+            f"QFrame#problems {{ background: {ground}; border: none; border-left: {edge}px solid {palette.bad}; }}"
+        )
+        self.setVisible(bool(self.problems))
+
+    def _rest(self, more: int) -> PlainLabel:
+        label = PlainLabel(f"and {plural(more, 'more problem')}, marked beside the lines")
+        label.setObjectName("muted")
+        label.setFont(self._theme.font(12))
+        label.setContentsMargins(self._theme.px(30), 0, 0, self._theme.px(4))
+        return label
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a height that leaves the text its room."""
+        return QSize(0, super().minimumSizeHint().height())
