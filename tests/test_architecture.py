@@ -84,6 +84,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/window/presenter": (
         *TRACER, "app/lecture", "app/model", "app/control", "app/widgets", "app/window/lecture",
     ),
+    "app/window/editing": (*TRACER, "app/model", "app/control", "app/widgets", *VIEWS),
     "app/window/writing": (
         *TRACER, "app/lecture", "app/lecture/edit", "app/model", "app/control", "app/widgets", "app/views/common",
         "app/window/panels", "app/window/lecture",
@@ -92,6 +93,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/window": (
         *TRACER, "app/lecture", "app/model", "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings",
         "app/window/toolbar", "app/window/panels", "app/window/lecture", "app/window/presenter", "app/window/writing",
+        "app/window/editing",
     ),
     "app/cli/common": (*TRACER, "app/model"),
     "app/cli/programs": (*TRACER, "app/model", "app/cli/common"),

@@ -80,6 +80,12 @@ def decode(text: str | bytes) -> Bookmark:
     return msgspec.json.decode(text, type=Bookmark)
 
 
+def without_texts(mark: Bookmark) -> Bookmark:
+    """Return a bookmark whose kernels have their own text: what was typed and not saved goes with the window."""
+    panes = (msgspec.structs.replace(s, source="", without=()) if s.source else s for s in mark.panes)
+    return msgspec.structs.replace(mark, panes=tuple(panes))
+
+
 KEPT = 200  # bookmarks to go back to
 
 

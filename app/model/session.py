@@ -21,6 +21,8 @@ from ...tracer.findings.float64 import float64_findings
 from ...tracer.findings.not_compiled import refusal_findings
 from ...tracer.model.finding import Finding, sort_key
 from ...tracer.model.launch import Launch, decode, is_python_program
+from ...tracer.model.plan import kernel_source
+from ...tracer.model.taken_out import barrier_lines
 from ...tracer.model.trace import WARP, Buffer, Op, Trace
 from ...tracer.storage.trace_file import TraceFileError, load
 from ...tracer.type_inference.client import Answer
@@ -137,12 +139,22 @@ class Session:
 def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title: str = "") -> Session:
     """Return the session of a trace: group its accesses, count them, and follow the memory. Takes a while."""
     if scenario:
+        scenario = _as_edited(scenario, launch)
         trace = replace(trace, buffers=tuple(map(_as_in_a_textbook, trace.buffers)))
     requests = requests_of(trace)
     counters, memory = counters_of(trace, requests), contents_of(trace, requests)
     return Session(
         launch, trace, requests, counters, memory, scenario, title or (scenario.title if scenario else "")
     )
+
+
+def _as_edited(scenario: Scenario, launch: Launch) -> Scenario:
+    """Return a scenario without the texts of its phases where the kernel was edited and has other barriers."""
+    own, name = kernel_source(scenario.kernel)[1], scenario.kernel.rpartition(":")[2]
+    if launch.source == own or not scenario.phases:
+        return scenario
+    barriers = [len(barrier_lines(text, name)) for text in (own, launch.source)]
+    return scenario if barriers[0] == barriers[1] else replace(scenario, phases=(), last=None)
 
 
 def _as_in_a_textbook(buffer: Buffer) -> Buffer:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWin
 from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before, at_first_load
-from ..model.bookmark import Bookmark, History, Setup
+from ..model.bookmark import Bookmark, History, Setup, without_texts
 from ..model.playhead import Playhead
 from ..model.session import Session
 from ..model.settings import Settings, StoredSettings
@@ -36,9 +36,11 @@ from .actions import (
 from .central_widget import CentralWidget
 from .colouring import Colouring
 from .dialogs import show_about, show_keys
+from .editing.desk import EditingDesk, Places
 from .launch_questions import LaunchQuestions
 from .lecture.commands import allow, lecture_commands, offer_lectures
-from .lecture.lectures import Lectures, Places
+from .lecture.lectures import Lectures
+from .lecture.lectures import Places as LecturePlaces
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
 from .toolbar.toolbar import PANE_NAMES
 from .writing.desk import WritingDesk
@@ -75,7 +77,7 @@ class MainWindow(QMainWindow):
         self.colouring = Colouring(self.stage, self.central, self.draw)
         central = self.central
         self.lectures = Lectures(
-            Places(self, central, central.foot, central.caption, self.notice, central.show_layout),
+            LecturePlaces(self, central, central.foot, central.caption, self.notice, central.show_layout),
             self.stage,
             self.look,
             self.stored_settings,
@@ -84,6 +86,13 @@ class MainWindow(QMainWindow):
         )
         self.lectures.asking.connect(central.keep_verdicts)
         self.presenting: Presenting | None = None  # made when it is first asked for
+        self.editing = EditingDesk(
+            self,
+            self.stage,
+            Places(self.side.source, self.notice, central.body, central.show_tab),
+            self.look.theme,
+            self.change_setups,
+        )
         self.desk = WritingDesk(self, self.lectures, self.stage, self._screen, self.files.launch_of)
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)
@@ -104,6 +113,7 @@ class MainWindow(QMainWindow):
             "File": file_commands(self.files, self.leave),
             "Play": play_commands(self.playhead, self.stage, self.central),
             "Go": go_commands(self.travel, self.stage, self.central, self._show_timings, self.escape),
+            "Kernel": self.editing.commands(),
             "Lectures": [
                 *lecture_commands(self.lectures),
                 *self._presenter_commands(),
@@ -211,6 +221,7 @@ class MainWindow(QMainWindow):
         self.setFont(theme.font())
         self.central.set_theme(theme)
         self.desk.set_theme(theme)
+        self.editing.set_theme(theme)
         self.menu.speak(theme.say)
         self._refresh()
 
@@ -329,6 +340,8 @@ class MainWindow(QMainWindow):
             return
         if self.files.end_program():
             self.notice.inform("The program was ended.")
+        elif self.editing.editing.cancel():
+            self.notice.inform("The edited kernel was stopped; the picture is that of the version before.")
         elif self.stage.cancel():
             self.questions.forget()
             self.notice.inform("The tracing was cancelled; the picture is that of the launch before.")
@@ -375,7 +388,7 @@ class MainWindow(QMainWindow):
         While the speaker goes on presenting it is only hidden.
         """
         hidden = self.presenting is not None and self.presenting.keeps_lecture()
-        if hidden or not self.desk.may_close():
+        if hidden or not self.desk.may_close() or not self.editing.may_close():
             event.ignore()
             return
         self._frames.stop()
@@ -420,6 +433,7 @@ class MainWindow(QMainWindow):
         missing = any(
             setup.file and session is None for setup, session in zip(mark.panes, shown, strict=False)
         )
+        mark = without_texts(mark)
         if missing or any(self.files.is_temporary(setup.file) for setup in mark.panes if setup.file):
             return msgspec.structs.replace(mark, panes=(), selections=(), moment=None, focus=0)
         return mark

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 from tilescope.app.model.session import build_session
-from tilescope.app.model.version_differences import are_versions, version_differences
+from tilescope.app.window.editing.version_differences import are_versions, version_differences
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.plan import kernel_source, launch_of
 from tilescope.tracer.model.taken_out import barrier_lines

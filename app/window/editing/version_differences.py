@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...tracer.model.finding import Finding
-from ...tracer.model.trace import Op
-from .session import Session, buffer_text
+from ....tracer.model.finding import Finding
+from ....tracer.model.trace import Op
+from ...model.session import Session, buffer_text
 
 # Counters that are compared: what it is called, and the space and measure that are summed up, as under a pane.
 COUNTERS = (

@@ -1,0 +1,195 @@
+"""What a window has for editing kernels: commands, the bar that says what differs, the dialogs that save and leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QBoxLayout, QFileDialog, QMessageBox, QWidget
+
+from .... import ROOT
+from ....kernels.scenarios.catalogue import find
+from ....tracer.model.finding import source_location
+from ....tracer.model.plan import left_of
+from ....tracer.model.taken_out import why_it_stays
+from ....tracer.storage.atomic_write import write_atomically
+from ....tracer.storage.folders import home_folder
+from ...control.stage import Stage
+from ...model.bookmark import Setup
+from ...model.kernel_source import kernel_file
+from ...model.session import Session
+from ...views.source.view import SourceView
+from ...widgets.command import LINE, Command
+from ...widgets.notice import Notice
+from ...widgets.theme import Theme
+from .difference_bar import DifferenceBar
+from .live_editing import LiveEditing
+from .version_differences import are_versions, version_differences
+
+BAR_PLACE = 2  # in the body of a window, below caption and notice
+PROGRAMS = "Python files (*.py)"
+RUN, SAVE, UNDO = "Run the edited kernel", "Save kernel…", "Undo all edits"
+
+
+class Places(NamedTuple):
+    """What of a window an editor needs."""
+
+    source: SourceView  # the panel with the kernel
+    notice: Notice  # where is told what went wrong
+    body: QBoxLayout  # what the bar is put into, below caption and notice
+    show_tab: Callable[[str], None]  # of the right column
+
+
+class EditingDesk(QObject):
+    """Connects the source panel of a window with what runs its text.
+
+    window: the parent of dialogs. places: of the window, which the bar and the panel are parts of. change_setups:
+    shows other setups.
+    """
+
+    def __init__(
+        self,
+        window: QWidget,
+        stage: Stage,
+        places: Places,
+        theme: Theme,
+        change_setups: Callable[[tuple[Setup, ...]], None],
+    ) -> None:
+        super().__init__(window)
+        self.window, self.stage, self.notice = window, stage, places.notice
+        self.source = source = places.source
+        self.bar = DifferenceBar(theme)
+        places.body.insertWidget(BAR_PLACE, self.bar)
+        self.editing = LiveEditing(stage, source, places.notice, change_setups)
+        self._saved: dict[str, str] = {}  # by kernel, the text that was saved last
+        self.bar.undo_asked.connect(self.editing.undo_all)
+        self.bar.save_asked.connect(self.save)
+        self.bar.findings_asked.connect(lambda: places.show_tab("findings"))
+        source.file_of = self.editing.file_of
+        source.editor.may_strike = lambda line: why_it_stays(source.text(), line)
+        source.set_editable(True)
+        source.file_shown.connect(self.editing.show_barriers)
+        source.editor.run_asked.connect(self.editing.run)
+        source.editor.line_toggled.connect(self.editing.toggle)
+        source.editor.edited.connect(lambda _: self.editing.note_typed())
+        self.stage.settled.connect(self.show_differences)
+        self.stage.jobs.examined.connect(self._note_examined)
+
+    def commands(self) -> list[Command]:
+        """Return what edits the kernel of the pane in focus."""
+        return [
+            Command(RUN, "Ctrl+Return, Ctrl+Enter", self.editing.run),
+            Command(UNDO, "Ctrl+Shift+U", self.editing.undo_all),
+            LINE,
+            Command(SAVE, "Ctrl+Alt+S", self.save),
+        ]
+
+    def allow(self, entries: dict[str, QAction]) -> None:
+        """Offer in a menu what can be done."""
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours, text size and words."""
+        self.bar.set_theme(theme)
+
+    # What differs.
+
+    def show_differences(self) -> None:
+        """Say what differs where the panes show two versions of a kernel."""
+        pair = self._versions()
+        found = version_differences(*pair) if pair else None
+        self.bar.show_differences(found, self.editing.seconds if pair else None)
+        self._mark_problems()
+
+    def _versions(self) -> tuple[Session, Session] | None:
+        shown = [session for session in self.stage.sessions if session is not None]
+        return (shown[0], shown[1]) if len(shown) == 2 and are_versions(*shown) else None
+
+    def _note_examined(self, session: Session) -> None:
+        if session in self.stage.sessions:
+            self.show_differences()
+
+    def _mark_problems(self) -> None:
+        """Mark the lines of an edited kernel that errors are told of."""
+        setup, session = self.editing.setup(), self.stage.focused()
+        if setup is None or session is None or not setup.is_edited or not session.is_examined:
+            return
+        file = kernel_file(session)
+        self.source.set_problems(problems_of(session, file))
+
+    # Saving and leaving.
+
+    def unsaved(self) -> str:
+        """Return the name of an edited kernel whose text nobody saved, "" where there is none."""
+        setup = self.editing.setup()
+        if self.source.is_edited() and self.source.text() not in self._saved.values():
+            return self._name(setup) if setup else "the kernel"
+        if self.source.drafts():
+            return "a kernel"
+        typed = (s for s in self.stage.setups if s.source and s.source not in self._saved.values())
+        return next(map(self._name, typed), "")
+
+    def _name(self, setup: Setup) -> str:
+        return setup.scenario or Path(setup.file).name
+
+    def save(self) -> bool:
+        """Ask where the edited file shall be kept, and write it; return whether it was."""
+        setup = self.editing.setup()
+        if setup is None:
+            return False
+        path, _ = QFileDialog.getSaveFileName(
+            self.window, "Save kernel", str(self._suggestion(setup)), PROGRAMS
+        )
+        return bool(path) and self.store(Path(path).with_suffix(".py"))
+
+    def _suggestion(self, setup: Setup) -> Path:
+        """Return a name for a file: the user's own, of a kernel of Tilescope's a copy's."""
+        if setup.file:
+            launch = self.stage.launch_in(setup.file)
+            own = Path(launch.kernel.rpartition(":")[0]) if launch else Path("kernel.py")
+            return own if own.suffix == ".py" else home_folder() / "kernel.py"
+        stem = find(setup.scenario).kernel.rpartition(":")[0].rpartition(".")[2]
+        return home_folder() / f"{stem}_edited.py"
+
+    def store(self, path: Path) -> bool:
+        """Write the text that the panel holds, without the lines that are taken out; return whether it was written."""
+        setup = self.editing.setup()
+        assert setup
+        text = self.source.text()
+        if path.resolve().is_relative_to(ROOT):
+            self.notice.error(f"{path.name} is Tilescope's own; save a copy in another folder.")
+            return False
+        try:
+            write_atomically(path, left_of(text, self.source.struck()).encode())
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            self.notice.error(f"{path} can't be written: {reason}; choose another folder.")
+            return False
+        self._saved[self._name(setup)] = text
+        self.notice.inform(f"The kernel is saved as {path}.")
+        return True
+
+    def may_close(self) -> bool:
+        """Ask what shall become of edits that nobody saved; return whether the window may be closed."""
+        name = self.unsaved()
+        if not name:
+            return True
+        buttons = QMessageBox.StandardButton
+        answer = QMessageBox.question(
+            self.window, "Edited kernel", f"The text of {name} was edited and is not saved.",
+            buttons.Save | buttons.Discard | buttons.Cancel, buttons.Save,
+        )  # fmt: skip
+        return answer == buttons.Discard or (answer == buttons.Save and self.save())
+
+
+def problems_of(session: Session, file: str) -> list[tuple[int, str, str]]:
+    """Return line (from 1), sentence and severity of the errors that are told of a kernel's file."""
+    error = session.trace.error
+    found = [(error.line, f"{error.type}: {error.message}", "error")] if error and error.file == file else []
+    for finding in session.findings:
+        where, line = source_location(finding, session.trace)
+        if finding.severity == "error" and where == file:
+            found.append((line, finding.message, "error"))
+    return found

@@ -1,0 +1,219 @@
+"""The kernel in the source panel edited and run: lines struck out, the version before beside it, mistakes, leaving."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMessageBox
+
+from tilescope.app.views.source.gutter import Gutter
+from tilescope.app.window.editing.live_editing import UNCHANGED
+from tilescope.tracer.model.plan import kernel_source
+from tilescope.tracer.model.taken_out import barrier_lines
+from windows import opened, press, settle, until
+
+SPEC = "matmul-tiled:m=8,k=8,n=8,tile=4"
+FILE, TEXT = kernel_source("tilescope.kernels.matmul:tiled")
+FIRST, SECOND = barrier_lines(TEXT, "tiled")
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with opened((SPEC,)) as window:
+        yield window
+        window.editing.editing.undo_all()
+
+
+@pytest.fixture
+def window(shared):
+    yield shared
+    shared.editing.editing.cancel()
+    shared.editing.editing.undo_all()
+    shared.notice.clear()
+    settle(shared)
+    assert [setup.is_edited for setup in shared.stage.setups] == [False]
+
+
+def editor(window):
+    return window.side.source.editor
+
+
+def written(window, old, new):
+    """Type a text in place of the first of another."""
+    page = editor(window)
+    page.setFocus()
+    page.moveCursor(QTextCursor.MoveOperation.Start)
+    assert page.find(old)
+    QTest.keyClicks(page, new)
+
+
+def run(window):
+    QTest.keyClick(editor(window), Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    made(window)
+
+
+def made(window):
+    """Wait until what was asked for is shown, or refused."""
+    until(lambda: not window.editing.editing.is_busy())
+    settle(window)
+
+
+def click_beside(window, line):
+    """Click on the handle of a line."""
+    page = editor(window)
+    page.go_to(line)
+    top, height = next((top, height) for number, top, height in page.lines_in_sight() if number == line)
+    QTest.mouseClick(
+        page.findChild(Gutter), Qt.MouseButton.LeftButton, pos=QPoint(6, int(top + min(height, 14) / 2))
+    )
+    made(window)
+
+
+def kernels(window):
+    return [session.launch.source for session in window.stage.sessions]
+
+
+def test_what_is_typed_runs_beside_the_version_before(window):
+    before = FILE.read_bytes()
+    written(window, "total += tile_a", "total -= tile_a")
+    run(window)
+    assert kernels(window) == [TEXT, TEXT.replace("total += tile_a", "total -= tile_a")]
+    assert window.stage.focus == 1 and editor(window).hasFocus()
+    assert "the result is wrong in 64 of 64 elements" in window.editing.bar.texts()
+    assert any("measured" in text for text in window.editing.bar.texts())
+    assert FILE.read_bytes() == before  # nothing is written until it is saved
+    written(window, "total -= tile_a", "total += 2 * tile_a")
+    run(window)
+    assert [text.count("2 * tile_a") for text in kernels(window)] == [0, 1]
+    assert "total -= tile_a" in kernels(window)[0]  # the version before stands on the left
+    press(window, "Ctrl+Z")
+    assert "2 * tile_a" not in editor(window).file_text()  # also what has run can be taken back
+
+
+def test_the_same_text_is_not_run_again(window):
+    run(window)
+    assert window.notice.news.sentence.text() == UNCHANGED
+    assert len(window.stage.setups) == 1
+
+
+def test_a_click_strikes_a_barrier_out_and_another_puts_it_back(window):
+    click_beside(window, FIRST)
+    assert window.stage.setups[1].without == (FIRST,)
+    assert [text.count("syncthreads") for text in kernels(window)] == [2, 1]
+    assert window.stage.sessions[1].findings[0].kind == "race"
+    assert "1 race more" in window.editing.bar.texts()
+    assert editor(window).struck == {FIRST} and "cuda.syncthreads()" in editor(window).toPlainText()
+    told = window.side.source.problems.problems
+    assert [problem.severity for problem in told] == ["error"] and "syncthreads" in told[0].sentence
+    click_beside(window, SECOND)
+    assert window.stage.setups[1].without == (FIRST, SECOND) and not window.stage.setups[0].is_edited
+    click_beside(window, FIRST)
+    click_beside(window, SECOND)
+    assert [setup.is_edited for setup in window.stage.setups] == [False]  # as it was before
+    assert not window.editing.bar.isVisible()
+
+
+def test_back_and_forward_go_through_the_versions(window):
+    click_beside(window, SECOND)
+    window.travel(-1)
+    settle(window)
+    assert [setup.without for setup in window.stage.setups] == [()]
+    window.travel(1)
+    settle(window)
+    assert [setup.without for setup in window.stage.setups] == [(), (SECOND,)]
+    assert editor(window).struck == {SECOND}
+
+
+def test_a_guard_taken_out_is_told_the_moment_it_is_out(shared):
+    shared.change_setups(shared.toolbar.setups and _named("vector-double:count=40,threads=32"))
+    settle(shared)
+    line = next(
+        n
+        for n, row in enumerate(editor(shared).file_text().splitlines(), 1)
+        if row.lstrip().startswith("if ")
+    )
+    click_beside(shared, line)
+    assert [finding.kind for finding in shared.stage.sessions[1].findings][:1] == ["bounds"]
+    assert any(text.startswith("1 bounds") for text in shared.editing.bar.texts())
+    shared.editing.editing.undo_all()
+    settle(shared)
+    shared.change_setups(_named(SPEC))
+    settle(shared)
+
+
+def _named(spec):
+    from tilescope.app.model.first_bookmark import setups_of
+
+    return setups_of([spec])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("total += tile_a", "total += (tile_a", "'(' was never closed"),
+        ("def tiled", "def other", "no kernel named tiled"),
+        ("TILE = 16", "TILE = none", "NameError"),
+        ("from numba import cuda", "import os, cuda_ ", "cuda_"),
+    ],
+)
+def test_a_mistake_is_told_at_its_line_and_the_window_stays_as_it_was(window, old, new, told):
+    written(window, old, new)
+    run(window)
+    assert told in window.notice.sentence.text()
+    assert kernels(window) == [TEXT] and len(window.stage.setups) == 1
+    assert new in editor(window).file_text()  # nothing that was typed is lost
+
+
+def test_a_kernel_that_raises_is_shown_with_its_error_at_its_line(window):
+    written(window, "        k = step * TILE", "        k = step * TILE; raise ValueError(7)")
+    line = editor(window).textCursor().blockNumber() + 1
+    run(window)
+    assert window.stage.sessions[1].trace.error is not None
+    assert line in [problem.line for problem in window.side.source.problems.problems]
+
+
+def test_lines_that_have_to_stay_say_why(window):
+    reason = editor(window).toggle(TEXT.splitlines().index("def tiled(a, b, c):") + 1)
+    assert "begins a function" in reason
+    assert len(window.stage.setups) == 1
+
+
+def test_another_size_is_traced_of_the_edited_kernel(window):
+    click_beside(window, FIRST)
+    window.toolbar.put("m", "4")
+    settle(window)
+    assert [session.trace.buffers[0].shape[0] for session in window.stage.sessions] == [4, 4]
+    assert [text.count("syncthreads") for text in kernels(window)] == [2, 1]
+
+
+def test_a_copy_is_saved_whole_without_the_lines_that_are_out(window, tmp_path):
+    written(window, "total += tile_a", "total += 1 * tile_a")
+    run(window)
+    click_beside(window, SECOND)
+    assert window.editing.store(tmp_path / "mine.py")
+    saved = (tmp_path / "mine.py").read_text()
+    assert "1 * tile_a" in saved and saved.count("syncthreads") == 1
+    assert not window.editing.unsaved()
+    assert not window.editing.store(Path(tmp_path / "none" / "mine.py"))
+    assert "can't be written" in window.notice.sentence.text()
+    assert not window.editing.store(FILE)
+    assert "copy" in window.notice.sentence.text() and FILE.read_text() == TEXT
+
+
+def test_leaving_with_edits_asks_once(monkeypatch, tmp_path):
+    asked = []
+    buttons = QMessageBox.StandardButton
+    answers = iter([buttons.Cancel, buttons.Discard])
+    monkeypatch.setattr(QMessageBox, "question", lambda *words: asked.append(words[2]) or next(answers))
+    with opened((SPEC,), settings=tmp_path / "window.json") as window:
+        written(window, "total += tile_a", "total -= tile_a")
+        assert not window.close() and window.isVisible()
+        run(window)
+        assert window.close()
+    assert len(asked) == 2 and "matmul-tiled was edited" in asked[0]
+    with opened((), settings=tmp_path / "window.json", mark=window.settings.bookmark) as again:
+        assert not any(setup.is_edited for setup in again.stage.setups)
