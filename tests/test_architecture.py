@@ -50,14 +50,15 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/simulator": (
         "tracer/model", "tracer/recording", "tracer/simulator/arithmetic", "tracer/simulator/host",
     ),
+    "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
     "tracer/compiled": (),
     "tracer/compiled/rewrite": ("tracer/model", "tracer/compiled"),
     "tracer/compiled/runtime": ("tracer/model", "tracer/compiled"),
     "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),
     "tracer/run": (
-        *PLAIN, "tracer/processes", "tracer/races", "tracer/type_inference", "tracer/recording", "tracer/simulator",
-        "tracer/simulator/host", *COMPILED, "tracer/compiled/driver",
+        *PLAIN, "tracer/processes", "tracer/races", "tracer/type_inference", "tracer/recording", "tracer/calls",
+        "tracer/simulator", "tracer/simulator/host", *COMPILED, "tracer/compiled/driver",
     ),
     "tracer/measure": (*PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "kernels", "kernels/scenarios"),
     "app/model": TRACER,

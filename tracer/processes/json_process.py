@@ -117,6 +117,13 @@ class JsonProcess:
         last = next((line for line in reversed(lines) if line.strip()), "")
         return f"{cause}: {last[:LONGEST]}" if last else cause
 
+    def leave_to_parent(self) -> None:
+        """In a process that was forked: close what leads to it, so that it ends with the one that started it."""
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in (self._input, self._output):  # whose locks threads of the parent may have held
+            os.dup2(nowhere, stream.fileno(), inheritable=False)
+        os.close(nowhere)
+
     def kill(self) -> None:
         """End it at once; nothing happens where it has ended."""
         self._process.kill()

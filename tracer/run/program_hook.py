@@ -94,7 +94,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     def launch(kernel: Any, arguments: tuple[Any, ...]) -> Any:
         if options.raise_outside:  # else it is a finding
             check_limits(kernel.fn.__name__, kernel.grid_dim, kernel.block_dim, kernel.dynshared_size)
-        made = sampled(_launch_of(kernel, arguments, options))
+        made = sampled(launch_of_call(kernel, arguments, options))
         options.begins(made)
         if options.launched:
             options.launched(kernel, arguments)
@@ -166,7 +166,7 @@ def _first_outside(trace: Trace) -> str:
     return f"tid={list(thread)} ctaid={list(block)}: {outside.text[0]} is outside its array"
 
 
-def _launch_of(kernel: Any, arguments: tuple[Any, ...], options: RecordingOptions) -> Launch:
+def launch_of_call(kernel: Any, arguments: tuple[Any, ...], options: RecordingOptions) -> Launch:
     """Describe a call as a launch: what it was, though not enough to run it again."""
     return Launch(
         kernel=f"{_file(kernel.fn)}:{kernel.fn.__name__}",

@@ -16,6 +16,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import IO
 
 import msgspec
@@ -112,7 +113,8 @@ def _warm_engine(send: Send) -> Engine:
 def answer(job: Job, engine: Engine, send: Send) -> Done | Failed | Slow:
     """Do one job and say how it ended."""
     try:
-        trace = engine(decode(bytes(job.launch).decode()), _listener(job, send))
+        listener = _listener(job, send)
+        trace = _of_call(job, listener) if job.call else engine(decode(bytes(job.launch).decode()), listener)
         save(trace, job.out, compress=False)
     except TooSlow as left:
         return Slow(job.job, left.seconds, left.blocks)
@@ -120,6 +122,12 @@ def answer(job: Job, engine: Engine, send: Send) -> Done | Failed | Slow:
         traceback.print_exc(file=sys.__stderr__)
         return Failed(job.job, plain(sentence(error)))
     return Done(job.job, job.out)
+
+
+def _of_call(job: Job, report: Report) -> Trace:
+    from .run_call import run_call  # what the window's launches do without
+
+    return run_call(Path(job.call), report)
 
 
 def _listener(job: Job, send: Send) -> Report:

@@ -9,9 +9,11 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from ..calls.call import save_call
 from ..model.launch import Launch, encode
 from ..model.trace import Trace
 from ..processes.json_process import JsonProcess, StartError, module_command
@@ -20,7 +22,11 @@ from ..storage.trace_file import TraceFileError, load
 from .time_estimate import duration_text
 from .worker_events import WORKER_MESSAGE, Done, Failed, Job, Output, Progress, Slow, WorkerMessage
 
+if TYPE_CHECKING:
+    from ..calls.carried import CarriedCall
+
 COMMAND = module_command("tilescope.tracer.run.worker")
+NO_LAUNCH = msgspec.Raw(b"null")
 
 
 class WorkerError(Exception):
@@ -71,11 +77,51 @@ class Worker:
         thread. patience: seconds that it may take, None for any. Raises Cancelled after `cancel` or `close`,
         TakesLong where its first blocks say that it would take longer, and WorkerError where there is no trace.
         """
+        encoded = msgspec.Raw(encode(launch).encode())
         with self._turn:
-            with self._process() as process:
-                end = self._converse(self._events(process, launch, patience), process, progress, output)
-                process.forget_errors()
-            return _result(launch, end)
+            end = self._end_of(lambda job, out: Job(job, encoded, out, patience), progress, output)
+            if isinstance(end, Slow):
+                raise TakesLong(launch, end.seconds, end.blocks)
+            return _result(end)
+
+    def run_call(self, call: CarriedCall, output: Callable[[str], None] | None = None) -> Trace:
+        """Return the trace of a call of this process's, whose arguments then hold what the kernel left in them.
+
+        Of a kernel that raised, or of which some blocks ran, they hold what it did until then. Raises what `run` does.
+        """
+        with self._turn, self._folder_of_call(call) as folder:
+            end = self._end_of(lambda job, out: Job(job, NO_LAUNCH, out, call=str(folder)), None, output)
+            trace = _result(end)
+            with _said_of_files():
+                call.memories.read_back(folder)
+            return trace
+
+    @contextlib.contextmanager
+    def _folder_of_call(self, call: CarriedCall) -> Iterator[Path]:
+        """Lend a folder with a call in it."""
+        folder = self._folder / f"{next(self._jobs)}.call"
+        try:
+            with _said_of_files():
+                folder.mkdir(0o700, parents=True)
+                save_call(call.call, folder)
+                call.memories.write(folder)
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _end_of(
+        self,
+        job: Callable[[int, str], Job],
+        progress: Callable[[int, int], None] | None,
+        output: Callable[[str], None] | None,
+    ) -> Done | Failed | Slow:
+        """Have a job done, given its number and where its trace goes, and return how it ended."""
+        with self._process() as process:
+            number = next(self._jobs)
+            process.send(job(number, str(self._folder / f"{number}.trace")))
+            end = self._converse(map(WORKER_MESSAGE.decode, process.lines()), process, progress, output)
+            process.forget_errors()
+            return end
 
     def cancel(self) -> None:
         """End the run under way, if there is one."""
@@ -90,6 +136,13 @@ class Worker:
             self._kill()
         with self._turn:
             self._finish()
+
+    def leave_to_parent(self) -> None:
+        """In a process that was forked: let go of the process and the folder, which are the parent's."""
+        self._closed = True
+        self._finish.detach()
+        for process in self._alive:
+            process.leave_to_parent()
 
     def _kill(self) -> None:
         self._doomed = True
@@ -144,22 +197,23 @@ class Worker:
         end = f"The tracing process ended unexpectedly ({death})"
         raise WorkerError(f"{end}; the next run starts a new one.")
 
-    def _events(
-        self, process: JsonProcess, launch: Launch, patience: float | None
-    ) -> Iterator[WorkerMessage]:
-        """Yield what the worker says about a launch, up to its end if it ends."""
-        number = next(self._jobs)
-        out = self._folder / f"{number}.trace"
-        process.send(Job(number, msgspec.Raw(encode(launch).encode()), str(out), patience))
-        for line in process.lines():
-            yield WORKER_MESSAGE.decode(line)
+
+@contextlib.contextmanager
+def _said_of_files() -> Iterator[None]:
+    """Say in a sentence what is wrong with the files through which a call goes."""
+    try:
+        yield
+    except (OSError, UnicodeEncodeError) as error:
+        raise WorkerError(
+            f"The call can't be handed over ({error}); free some space and try again."
+        ) from error
 
 
-def _result(launch: Launch, end: Done | Failed | Slow) -> Trace:
-    if isinstance(end, Slow):
-        raise TakesLong(launch, end.seconds, end.blocks)
-    if isinstance(end, Failed):
-        raise WorkerError(end.message)
+def _result(end: Done | Failed | Slow) -> Trace:
+    if not isinstance(end, Done):
+        raise WorkerError(
+            end.message if isinstance(end, Failed) else "The launch takes long; choose some blocks."
+        )
     try:
         return load(end.path, mapped=True)
     except TraceFileError as error:

@@ -6,12 +6,13 @@ import msgspec
 
 
 class Job(msgspec.Struct, frozen=True):
-    """Trace a launch and save it, uncompressed."""
+    """Trace a launch, or a call of another process's, and save it, uncompressed."""
 
     job: int  # its number, which the answers bear
-    launch: msgspec.Raw  # JSON, see `tracer.model.launch`
+    launch: msgspec.Raw  # JSON, see `tracer.model.launch`; of a call null
     out: str  # path of the trace file
     patience: float | None = None  # seconds; where all blocks would take more, the launch is left for `Slow`
+    call: str = ""  # folder of a call, see `tracer.calls.call`
 
 
 class Ready(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):

@@ -62,7 +62,7 @@ JIT_OPTIONS = ("inline", "fastmath", "forceinline")  # of a decorator, which mat
 def question_of_call(kernel: Any, arguments: Iterable[Any]) -> Question:
     """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
     try:
-        describer = _Describer()
+        describer = Describer()
         passed = tuple(map(describer.argument, arguments))
         number = describer.function(kernel.fn, "kernel", kernel)
         why = _not_described(kernel, len(passed))
@@ -120,7 +120,7 @@ class LaunchedKernels:
         """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
         try:
             given = str(getattr(kernel, SIGNATURE, ""))
-            key = kernel.fn, given, *map(_Describer().argument, arguments)
+            key = kernel.fn, given, *map(Describer().argument, arguments)
             if key not in self._known:
                 if len(self._known) >= MOST_KERNELS:  # a program that makes new ones for each launch
                     self._known.clear()
@@ -130,8 +130,10 @@ class LaunchedKernels:
             return _unknown(f"{type(error).__name__}: {error}")
 
 
-class _Describer:
+class Describer:
     """Describes values; functions are numbered, since they may call themselves and each other."""
+
+    names_of_plain = False  # whether those of functions without a decorator are described, which no GPU calls
 
     def __init__(self) -> None:
         self._numbers: dict[int, FunctionNumber] = {}
@@ -161,7 +163,7 @@ class _Describer:
         code = function.__code__
         self._made[number.number] = Function(
             role, function.__name__, _marshalled(code),
-            {} if role == "plain" else self._names(function),
+            self._names(function) if role != "plain" or self.names_of_plain else {},
             () if role == "plain" else tuple(map(self.value, function.__defaults__ or ())),
             _options(decorated), signature,
         )  # fmt: skip

@@ -48,6 +48,15 @@ class ArrayLike(msgspec.Struct, frozen=True, tag="array"):
     readonly: bool = False
 
 
+class ArrayContent(msgspec.Struct, frozen=True, tag="array content"):
+    """An array with its elements, for who runs a kernel (`tracer/calls`): to the compiler it is an `ArrayLike`."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    layout: Literal["C", "F"]
+    data: bytes  # of its elements, in this layout
+
+
 class Sequence(msgspec.Struct, frozen=True, tag="tuple"):
     """A tuple; with fields, a named one."""
 
@@ -126,6 +135,7 @@ Value = (
     Plain
     | NumPyScalar
     | ArrayLike
+    | ArrayContent
     | Sequence
     | TypeObject
     | ArrayType
@@ -169,7 +179,7 @@ class Question(msgspec.Struct, frozen=True, tag="live"):
         values = [*self.arguments]
         for function in self.functions:
             values += [*function.names.values(), *function.defaults, *function.signature]
-        return next(filter(None, map(_missing, values)), "")
+        return next(filter(None, map(missing_in, values)), "")
 
 
 class SourceQuestion(msgspec.Struct, frozen=True, tag="source"):
@@ -182,7 +192,8 @@ class SourceQuestion(msgspec.Struct, frozen=True, tag="source"):
         return self.launch.key()
 
 
-def _missing(value: Value) -> str:
+def missing_in(value: Value) -> str:
+    """Return why a value can't be had, "" where it can."""
     inner: tuple[Value, ...] = ()
     if isinstance(value, Missing):
         return value.why
@@ -192,7 +203,7 @@ def _missing(value: Value) -> str:
         inner = tuple(value.names.values())
     elif isinstance(value, Enumeration):
         inner = tuple(member for _, member in value.members)
-    return next(filter(None, map(_missing, inner)), "")
+    return next(filter(None, map(missing_in, inner)), "")
 
 
 class Operation(msgspec.Struct, frozen=True, order=True):

@@ -86,9 +86,9 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
         def __call__(self, *arguments: Any, **names: Any) -> Any:
             if self._device or is_running():  # a device function; the simulator lets the host call it too
                 return super().__call__(*arguments, **names)
-            return super().__call__(*self._checked(arguments, names))
+            return super().__call__(*self.checked(arguments, names))
 
-        def _checked(self, arguments: tuple[Any, ...], names: dict[str, Any]) -> tuple[Any, ...]:
+        def checked(self, arguments: tuple[Any, ...], names: dict[str, Any]) -> tuple[Any, ...]:
             """Return the arguments as the kernel gets them; raises TypeError or ValueError for what a GPU refuses."""
             name = self.fn.__name__
             if self.grid_dim is None:
