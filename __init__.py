@@ -1,6 +1,50 @@
 """Tilescope shows what a CUDA kernel does to memory."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .api.checking import FindingsError, check
+    from .api.errors import PartialLaunchWarning, TilescopeError
+    from .api.findings import Finding
+    from .api.launches import Accesses, KernelRaised, TracedLaunch
+    from .api.tracing import record, trace
 
 __version__ = "0.1.0"
+__all__ = [
+    "Accesses",
+    "Finding",
+    "FindingsError",
+    "KernelRaised",
+    "PartialLaunchWarning",
+    "TilescopeError",
+    "TracedLaunch",
+    "__version__",
+    "check",
+    "record",
+    "trace",
+]
 ROOT = Path(__file__).resolve().parent  # the folder of the package
+_PUBLIC = {
+    "api.checking": ("FindingsError", "check"),
+    "api.errors": ("PartialLaunchWarning", "TilescopeError"),
+    "api.findings": ("Finding",),
+    "api.launches": ("Accesses", "KernelRaised", "TracedLaunch"),
+    "api.tracing": ("record", "trace"),
+}  # by module, which is imported when one of its names is first asked for
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    for module, names in _PUBLIC.items():
+        if name in names:
+            found = globals()[name] = getattr(import_module(f".{module}", __name__), name)
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-TOP = ("kernels", "tracer", "app")
+TOP = ("kernels", "tracer", "app", "api")
 
 
 class Import(NamedTuple):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ....tracer.model.trace import Trace
     from ....tracer.type_inference.client import Operation, Refusal, TypeInference
     from ....tracer.type_inference.live_kernel import LaunchedKernels
+    from ....tracer.type_inference.question import Question
 
 PATIENCE = 3.0  # seconds of waiting for Numba's compiler before a terminal is told
 FindingData = dict[str, Any]  # a finding as plain data
@@ -100,9 +101,13 @@ def in_order(findings: list[FindingData]) -> list[FindingData]:
 
 
 class CompilerFindings:
-    """What Numba's compiler makes of a program's kernels: asked as they are launched, waited for at the end."""
+    """What Numba's compiler makes of a program's kernels: asked as they are launched, waited for at the end.
 
-    def __init__(self) -> None:
+    seconds: that are waited at most.
+    """
+
+    def __init__(self, seconds: float = 60.0) -> None:
+        self._seconds = seconds
         self._inference: TypeInference | None = None  # NumPy is not imported before the program does
         self._kernels: LaunchedKernels | None = None
         self._key = ""  # of the question about the launch under way
@@ -111,17 +116,29 @@ class CompilerFindings:
     def ask(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
         """Ask about a launch that begins; one of a library's kernel is not asked about."""
         from ....tracer.model.user_code import user_code_for
-        from ....tracer.storage.folders import cache_folder
-        from ....tracer.type_inference.client import TypeInference
         from ....tracer.type_inference.live_kernel import LaunchedKernels
 
         file = getattr(getattr(kernel.fn, "__code__", None), "co_filename", "")
         if not file or not user_code_for(file).owns(file):
             self._key = ""
             return
-        self._inference = self._inference or TypeInference(cache_folder() / "compiler")
         self._kernels = self._kernels or LaunchedKernels()
-        self._key = self._inference.ask(self._kernels.question(kernel, arguments))
+        self._key = self.ask_question(self._kernels.question(kernel, arguments))
+
+    def ask_question(self, question: Question) -> str:
+        """Ask a question about a launch; return the key by which the answer is found."""
+        from ....tracer.storage.folders import cache_folder
+        from ....tracer.type_inference.client import TypeInference
+
+        self._inference = self._inference or TypeInference(cache_folder() / "compiler", self._seconds)
+        return self._inference.ask(question)
+
+    def note_launch(self, number: int, question: Question, trace: Trace, requests: Requests) -> None:
+        """Ask about a launch that has been made elsewhere, unless its kernel is a library's."""
+        if not _is_librarys(trace):
+            self._launches.append(
+                (number, self.ask_question(question), trace.kernel, _moments(trace, requests))
+            )
 
     def note(self, number: int, trace: Trace, requests: Requests) -> None:
         """Keep what must be known of the launch that was asked about last, unless its kernel is a library's."""
@@ -210,22 +227,29 @@ class EnginesUsed:
 
 
 class FindingCollector:
-    """What `tilescope check` has found: what has one cause is one finding, in however many places and launches."""
+    """What `tilescope check` has found: what has one cause is one finding, in however many places and launches.
 
-    def __init__(self) -> None:
+    seconds: that Numba's compiler is waited for at most.
+    """
+
+    def __init__(self, seconds: float = 60.0) -> None:
         self._found: dict[tuple[str, ...], _Cause] = {}
         self._kernels: list[Kernel] = []
         self.engines = EnginesUsed()
         self._also: list[int] = []  # blocks of the launch to come that were examined by themselves
         self._last: list[FindingData] = []  # what was found there
-        self.compiler = CompilerFindings()
+        self.compiler = CompilerFindings(seconds)
 
-    def take(self, trace: Trace, seconds: float) -> None:
+    def take(self, trace: Trace, seconds: float, question: Question | None = None) -> None:
+        """Take in a launch; question: what to ask Numba's compiler of it, where that was not done before."""
         from ....tracer.analysis.kernel_structure import kernel_file
         from ....tracer.analysis.requests import requests_of
 
         requests, number = requests_of(trace), len(self._kernels)
-        self.compiler.note(number, trace, requests)
+        if question is not None:
+            self.compiler.note_launch(number, question, trace, requests)
+        else:
+            self.compiler.note(number, trace, requests)
         self._kernels.append((trace.kernel, kernel_file(trace)))
         told = summary(0, trace, seconds, requests, self._also)
         self.engines.note(trace)
@@ -324,14 +348,15 @@ def print_findings(findings: list[FindingData], form: str, output: TextIO, none:
     if form == "json":
         print(json.dumps(findings, indent=1), file=output)
         return
-    line = _github_line if form == "github" else _text_line
+    line = _github_line if form == "github" else text_line
     for finding in findings:
         say(line(finding), output)
     if not findings and none and form == "text":
         say(none, output)
 
 
-def _text_line(finding: FindingData) -> str:
+def text_line(finding: FindingData) -> str:
+    """Return a finding as the line that is printed of it."""
     label = finding["severity"]
     kind = f"{finding['kind']}: " if label == "error" else ""
     return visible(f"{finding['file']}:{finding['line']}: {label}: {kind}{finding['message']}")

@@ -1,0 +1,52 @@
+"""What is worth telling of launches, as users have it: what has one cause is told once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ..app.cli.programs.findings_output import FindingCollector, FindingData, text_line
+from ..tracer.model.trace import Trace
+
+if TYPE_CHECKING:
+    from ..tracer.type_inference.question import Question
+
+COMPILER_SECONDS = 20.0  # that Numba's compiler is waited for
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something worth telling about launches, as `tilescope check` tells it; str() is the line that it prints."""
+
+    kind: str  # "race", "bounds", "uncoalesced", ...
+    severity: Literal["error", "warning", "note"]
+    message: str  # one sentence: number first, then cause, then remedy
+    remedy: str  # what to change
+    file: str  # where it is
+    line: int  # from 1
+    kernel: str  # name of the function
+
+    def __str__(self) -> str:
+        return text_line(vars(self) | {"file": _named(self.file)})
+
+
+def _named(file: str) -> str:
+    """Return a file as tracebacks call it: a notebook's cell, which lies in none, "Cell In[3]"."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    name = getattr(getattr(shell, "compile", None), "format_code_name", lambda file: None)(file)
+    return " ".join(name) if name else file
+
+
+def findings_of(launches: Iterable[tuple[Trace, Question | None]]) -> tuple[Finding, ...]:
+    """Return the findings of launches, errors first; Numba's compiler is asked these questions, all at once."""
+    collector = FindingCollector(COMPILER_SECONDS)
+    for trace, question in launches:
+        collector.take(trace, 0.0, question)
+    return tuple(map(_public, collector.findings()))
+
+
+def _public(data: FindingData) -> Finding:
+    names = ("kind", "severity", "message", "remedy", "file", "line", "kernel")
+    return Finding(**{name: data[name] for name in names})

@@ -1,0 +1,174 @@
+"""A traced launch as users have it: its counters, findings, accesses, file, window and picture."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from os import PathLike, fspath
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tracer.analysis.counters import counters_of
+from ..tracer.analysis.requests import Requests, requests_of
+from ..tracer.model.finding import counted
+from ..tracer.model.trace import Op, Trace
+from .errors import TilescopeError
+from .findings import Finding, findings_of
+from .pictures import Theme, drawn, open_window, save_trace
+
+if TYPE_CHECKING:
+    from ..tracer.type_inference.question import Question
+
+Dim3 = tuple[int, int, int]
+COLUMNS = ("block", "thread", "phase", "op", "buffer", "index", "value", "step", "line")
+
+
+class Accesses(Mapping[str, NDArray[Any]]):
+    """The accesses that are kept of a launch, in the order in which they ran: a NumPy column for each property.
+
+    block, thread: linear numbers in the grid and in the block, x fastest. phase: barriers that the thread had passed.
+    op: 0 a load, 1 a store, 2 an atomic, 3 an atomic whose old value is not used (`OPERATIONS`). buffer: place in
+    `buffers`. index: element of the buffer, in the order in which they lie. value: what was loaded, stored or left by
+    an atomic, in the launch's widest type. step: the scheduler's count. line: of the source, from 1. All have one entry
+    for each access, and can't be written.
+    """
+
+    OPERATIONS = tuple(op.name.lower() for op in Op)
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    @property
+    def buffers(self) -> tuple[str, ...]:
+        """The names of the arrays that `buffer` counts, as the kernel has them."""
+        return tuple(buffer.name for buffer in self._trace.buffers)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The file that each access's line is of, where the lines are not all of one: shape as the columns."""
+        return tuple(self._trace.sites[site].file for site in self._trace.site.tolist())
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in COLUMNS:
+            raise KeyError(name)
+        column = self._column(name)
+        column.flags.writeable = False
+        return column
+
+    def _column(self, name: str) -> NDArray[Any]:
+        if name == "line":
+            lines = np.array([site.line for site in self._trace.sites], np.int64)
+            of_each: NDArray[np.int64] = lines[self._trace.site]
+            return of_each
+        if name == "value" and self._trace.value is None:
+            return np.full(len(self._trace), np.nan)
+        column: NDArray[Any] = getattr(self._trace, name).view()
+        return column
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COLUMNS)
+
+    def __len__(self) -> int:
+        return len(COLUMNS)
+
+    def __repr__(self) -> str:
+        return f"<{len(self._trace):,} accesses: {', '.join(COLUMNS)}>"
+
+
+class TracedLaunch:
+    """A launch that was traced: what it did to memory, and ways to look at it.
+
+    kernel: the function's name. grid, block: blocks and threads along x, y, z.
+    """
+
+    def __init__(self, trace: Trace, question: Question | None = None) -> None:
+        self._trace, self._question = trace, question
+        self._pictures: dict[tuple[Any, ...], bytes] = {}
+        self._lock = threading.Lock()
+        self.kernel: str = trace.kernel
+        self.grid: Dim3 = trace.grid
+        self.block: Dim3 = trace.block_dim
+
+    @cached_property
+    def counters(self) -> Mapping[str, int]:
+        """What the launch asked of memory, whole: the numbers that `tilescope counters` prints, by name."""
+        return MappingProxyType(counters_of(self._trace, self._requests).total)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is worth telling, errors first.
+
+        Takes a while when it is first asked for: Numba's compiler, too, is asked what it makes of the kernel, and it is
+        waited for 20 seconds at most.
+        """
+        return findings_of([self.recorded])
+
+    @property
+    def recorded(self) -> tuple[Trace, Question | None]:
+        """What the other properties are made of; not public."""
+        return self._trace, self._question
+
+    @cached_property
+    def trace(self) -> Accesses:
+        """The accesses as columns."""
+        return Accesses(self._trace)
+
+    @property
+    def notice(self) -> str:
+        """One sentence about what is missing of the launch, "" where nothing is."""
+        ran, of = len(self._trace.blocks), math.prod(self.grid)
+        if ran < of and not self._trace.notice:
+            return f"{ran:,} of {of:,} blocks ran, the first, the last and others evenly between."
+        return self._trace.notice
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a trace file, which `tilescope open` shows, whole or not at all; raises TilescopeError."""
+        save_trace(self._trace, fspath(path))
+
+    def show(self) -> None:
+        """Open the window on this launch, in a process of its own, and return at once; raises TilescopeError."""
+        open_window(self._trace)
+
+    def picture(
+        self, moment: int | None = None, *, theme: Theme = "light", size: tuple[int, int] = (1280, 800)
+    ) -> bytes:
+        """Return the window on this launch as a PNG, drawn without a screen in a process of its own.
+
+        moment: which one is shown, the end where there are fewer; None is where the window would begin. size: width and
+        height in pixels. Raises TilescopeError.
+        """
+        key = moment, theme, size
+        with self._lock:
+            if key not in self._pictures:
+                self._pictures[key] = drawn(self._trace, *key)
+            return self._pictures[key]
+
+    def _repr_png_(self) -> bytes | None:
+        """Return the picture that a notebook shows, None where none can be drawn: then it shows the text."""
+        try:
+            return self.picture()
+        except TilescopeError:
+            return None
+
+    def __repr__(self) -> str:
+        size = f"{counted(math.prod(self.grid), 'block')} of {counted(math.prod(self.block), 'thread')}"
+        error = f"; raised {self._trace.error.type}" if self._trace.error else ""
+        part = f"; {self.notice}" if self.notice else ""
+        return f"<TracedLaunch {self.kernel}: {size}, {counted(self._trace.accesses, 'access')}{error}{part}>"
+
+    @cached_property
+    def _requests(self) -> Requests:
+        return requests_of(self._trace)
+
+
+class KernelRaised(TilescopeError):
+    """A kernel raised, as one does on a GPU with debug=True; `launch` is what was traced until then."""
+
+    def __init__(self, message: str, launch: TracedLaunch) -> None:
+        super().__init__(message)
+        self.launch = launch

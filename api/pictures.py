@@ -1,0 +1,91 @@
+"""Windows and pictures of launches, in processes of their own: Qt never comes into the user's."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from ..tracer.model.trace import Trace
+from ..tracer.processes.json_process import module_command
+from ..tracer.storage.temp_folders import large_files_folder
+from ..tracer.storage.trace_file import TraceFileError, save
+from .errors import TilescopeError
+
+Theme = Literal["light", "dark"]
+PREFIX = "tilescope-shown-"
+DRAWING_SECONDS = 120
+
+
+def drawn(trace: Trace, moment: int | None, theme: Theme, size: tuple[int, int]) -> bytes:
+    """Return the window on a launch as a PNG of so many pixels; raises TilescopeError."""
+    width, height = size
+    with _folder() as folder:
+        saved, output = _saved(trace, folder), folder / "picture.png"
+        words = ["snapshot", str(saved), "-o", str(output), "--theme", theme, "--size", f"{width}x{height}"]
+        words += [] if moment is None else ["--moment", str(moment)]
+        try:
+            done = subprocess.run(
+                [*module_command("tilescope"), *words], capture_output=True, text=True, errors="replace",
+                timeout=DRAWING_SECONDS, stdin=subprocess.DEVNULL, check=False,
+            )  # fmt: skip
+            if not done.returncode:
+                return output.read_bytes()
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise TilescopeError(f"The picture can't be drawn ({error}).") from error
+        raise TilescopeError(f"The picture can't be drawn: {_last_line(done.stderr)}")
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()] or ["it ended without a word."]
+    return lines[-1].removeprefix("tilescope: ")
+
+
+def open_window(trace: Trace) -> None:
+    """Open the window on a launch in a process that outlives this one; raises TilescopeError."""
+    named = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    if sys.platform == "linux" and not any(map(os.environ.get, named)):
+        raise TilescopeError(
+            "There is no display; picture() draws without one, and save() keeps the launch for later."
+        )
+    with contextlib.ExitStack() as undo:
+        folder = undo.enter_context(_folder())
+        command = [*module_command(f"{__package__}.window"), str(_saved(trace, folder))]
+        try:
+            subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+        except OSError as error:
+            raise TilescopeError(f"The window can't be opened ({error}).") from error
+        undo.pop_all()  # the window removes the folder
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    try:
+        made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=large_files_folder()))
+    except OSError as error:
+        raise TilescopeError(f"The launch can't be saved for its picture ({error}).") from error
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _saved(trace: Trace, folder: Path) -> Path:
+    """Save a launch under the name that is to stand above its picture."""
+    path = folder / f"{trace.kernel}.npz"
+    save_trace(trace, path)
+    return path
+
+
+def save_trace(trace: Trace, path: str | Path) -> None:
+    """Write a trace file, whole or not at all; raises TilescopeError."""
+    try:
+        save(trace, path)
+    except TraceFileError as error:
+        raise TilescopeError(str(error)) from error

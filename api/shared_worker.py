@@ -1,0 +1,54 @@
+"""The process that traces for this one: started with the first launch, ended at exit, of no use to forked children."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+
+from ..tracer.calls.call import CallError
+from ..tracer.calls.carried import CarriedCall
+from ..tracer.model.trace import Trace
+from ..tracer.run.worker_client import Cancelled, Worker, WorkerError
+from .errors import TilescopeError
+
+_lock = threading.Lock()
+_workers: list[Worker] = []  # at most one
+
+
+def shared_worker() -> Worker:
+    """Return the process that traces, which may have to be started."""
+    with _lock:
+        if not _workers:
+            _workers.append(Worker())
+        return _workers[0]
+
+
+def traced(call: CarriedCall) -> Trace:
+    """Return the trace of a call, whose results are then in its arguments; raises TilescopeError."""
+    try:
+        return shared_worker().run_call(call, _print)
+    except (CallError, WorkerError) as error:
+        raise TilescopeError(str(error)) from error
+    except Cancelled as error:
+        raise TilescopeError(
+            "The tracing process is ended already, since this one is about to end."
+        ) from error
+
+
+def _print(text: str) -> None:
+    """Write what a kernel prints where this process prints."""
+    if sys.stdout is not None:
+        sys.stdout.write(text)
+
+
+def _forget_in_child() -> None:
+    global _lock
+    _lock = threading.Lock()
+    for worker in _workers:
+        worker.leave_to_parent()
+    _workers.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_in_child)
