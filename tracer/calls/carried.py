@@ -55,8 +55,11 @@ def carried_call(configured: ConfiguredKernel, arguments: Sequence[Any], schedul
             f"{configured.name} changes its arguments by extensions=, which Tilescope can't carry."
         )
     describer = _Describer()
-    describer.function(configured.function, "kernel")
-    signatures = tuple(tuple(map(describer.value, types)) for types in configured.signatures)
+    try:
+        describer.function(configured.function, "kernel")
+        signatures = tuple(tuple(map(describer.value, types)) for types in configured.signatures)
+    except Exception as error:  # objects of the program's may answer as they like
+        raise CallError(f"{configured.name} can't be described ({type(error).__name__}: {error}).") from error
     functions = tuple(_checked(describer.functions, signatures, configured.name))
     memories = Memories(arguments)
     given = tuple(_arguments(configured, arguments, memories))

@@ -434,7 +434,7 @@ def _type_object(value: Any) -> Value | None:
             if value.hasobject
             else TypeObject("numpy dtype", dtype=dtype_of(value))
         )
-    modules = [sys.modules[name] for name in TYPE_MODULES if name in sys.modules]
+    modules: list[Any] = [m for m in map(sys.modules.get, TYPE_MODULES) if hasattr(m, "Type")]
     kinds: Any = tuple(module.Type for module in modules)
     if not isinstance(value, kinds):
         return None

@@ -199,7 +199,7 @@ def _type(value: TypeObject) -> Any:
         return np.dtype(dtype_from(value.dtype))
     if value.dtype:
         return from_dtype(dtype_from(value.dtype))
-    modules = [sys.modules[name] for name in TYPE_MODULES if name in sys.modules]
+    modules: list[Any] = [m for m in map(sys.modules.get, TYPE_MODULES) if hasattr(m, "Type")]
     for module in modules:
         found = vars(module).get(value.name)
         if isinstance(found, module.Type):
