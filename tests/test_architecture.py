@@ -16,7 +16,7 @@ COMPILED = ("tracer/compiled", "tracer/compiled/rewrite", "tracer/compiled/runti
 # What the program's own process may use of the tracer: everything but what runs kernels in it.
 TRACER = (
     *PLAIN, "tracer/races", "tracer/type_inference", "tracer/findings", "tracer/findings/waste", "tracer/run",
-    "tracer/measure", "tracer/processes", "kernels/scenarios",
+    "tracer/measure", "tracer/processes", "tracer/judging", "kernels/scenarios",
 )  # fmt: skip
 VIEW = (*TRACER, "app/model", "app/widgets", "app/views/common")
 VIEWS = tuple(
@@ -56,8 +56,10 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/compiled/runtime": ("tracer/model", "tracer/compiled"),
     "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),
+    "tracer/judging": (*PLAIN, "tracer/findings", "tracer/recording"),
     "tracer/run": (
-        *PLAIN, "tracer/processes", "tracer/races", "tracer/type_inference", "tracer/recording", "tracer/calls",
+        *PLAIN, "tracer/judging", "tracer/processes", "tracer/races", "tracer/type_inference", "tracer/recording",
+        "tracer/calls",
         "tracer/simulator", "tracer/simulator/host", *COMPILED, "tracer/compiled/driver",
     ),
     "tracer/measure": (*PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "kernels", "kernels/scenarios"),
@@ -66,6 +68,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/charts": (*TRACER, "app/model"),
     "app/lecture": (*TRACER, "app/model", "app/charts"),
     "app/lecture/edit": ("kernels/scenarios", "tracer/storage", "app/model", "app/lecture"),
+    "app/exercise": (*TRACER, "app/model", "app/lecture"),
     "app/control": (*TRACER, "app/model", "app/charts", "app/lecture"),
     "app/views/common": (*TRACER, "app/model", "app/widgets"),
     "app/views/memory/layout": VIEW,

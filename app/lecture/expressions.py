@@ -41,7 +41,7 @@ class Names:
 
 
 Function = Callable[[tuple[Quantity, ...], Mapping[str, Quantity]], "Quantity | Names"]
-Environment = Mapping[str, "Names | Function"]
+Environment = Mapping[str, "Names | Quantity | Function"]
 
 ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[[float, float], float]]] = {
     ast.Add: ("+", operator.add),
@@ -190,7 +190,7 @@ def _constant(node: ast.Constant) -> float | int | str | bool:
     raise ExpressionError(f"{_shown(node)} is not allowed here.")
 
 
-def _named(name: str, names: Environment) -> Names:
+def _named(name: str, names: Environment) -> Quantity | Names:
     found = names.get(name)
     if found is None or callable(found):
         known = ", ".join(key for key, value in names.items() if not callable(value))

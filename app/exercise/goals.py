@@ -1,0 +1,93 @@
+"""Goals of an exercise: what the last case must come to in its counters, as an expression with its words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ...tracer.model.counter_names import NAMES
+from ..lecture.expressions import Environment, Expression, ExpressionError, parse
+from ..lecture.quantities import Quantity
+from ..lecture.values import SUMS, Counted
+
+SHAPE = ("threads", "blocks", "threads_in_all")  # of a block, of the grid, and of both
+COUNTERS = (*SUMS, *NAMES)
+STUB = "stub"  # before the name of a counter: that of the stub as it is shipped, on the same case
+NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+class GoalError(Exception):
+    """A goal that can't be read or computed; the text is one sentence."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A goal: words and an expression that is true where it is met."""
+
+    words: str  # "no bank conflicts"
+    expression: Expression
+    line: int  # of the Markdown file
+
+    def is_met(self, names: Environment) -> bool:
+        """Return whether it is met; raises GoalError."""
+        try:
+            return bool(self.expression.evaluate(names).value)
+        except ExpressionError as error:
+            raise GoalError(str(error)) from None
+
+    def measured(self, names: Environment) -> str:
+        """Return what the names in it came to: "shared_wavefronts 64, shared_requests 32"; raises GoalError."""
+        try:
+            found = {name: parse(name).evaluate(names) for name in names_in(self.expression.tree)}
+        except ExpressionError as error:
+            raise GoalError(str(error)) from None
+        return ", ".join(f"{name} {parse(name).words(value)}" for name, value in found.items())
+
+
+def goal_of(text: str, line: int) -> Goal:
+    """Return the goal of a text such as "no bank conflicts: shared_wavefronts == shared_requests"; raises GoalError."""
+    words, _, body = (part.strip() for part in text.rpartition(":"))
+    if not words or not body:
+        raise GoalError("A goal is words, a colon and an expression: no loads: global_load_requests == 0.")
+    try:
+        expression = parse(body)
+    except ExpressionError as error:
+        raise GoalError(str(error)) from None
+    if not isinstance(expression.tree, ast.Compare | ast.BoolOp):
+        raise GoalError(
+            f"{body} is neither true nor false; compare numbers, as in global_load_requests < 100."
+        )
+    for name in names_in(expression.tree):
+        begin, _, rest = name.partition(".")
+        if rest and (begin != STUB or rest not in COUNTERS):
+            raise GoalError(f"{name} is not known; of the stub there are {', '.join(COUNTERS)}.")
+    return Goal(words, expression, line)
+
+
+def names_in(tree: ast.expr) -> Iterator[str]:
+    """Yield each name of an expression once, with what stands before its dot, in order."""
+    found = dict[str, None]()
+    functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute) and id(node) not in functions | inner:
+            found[ast.unparse(node)] = None
+    yield from found
+
+
+def names_of_case(
+    counters: Mapping[str, int], stub: Mapping[str, int], numbers: Mapping[str, float]
+) -> Environment:
+    """Return what names in a goal mean.
+
+    counters, stub: of the student's kernel and of the stub, by the names of `tilescope counters`. numbers: SHAPE and
+    the sizes that the judge gives its case.
+    """
+    mine = Counted(counters, "exact")
+    return {
+        **{name: mine.get(name) for name in COUNTERS},
+        **{name: Quantity(number) for name, number in numbers.items()},
+        STUB: Counted(stub, "exact"),
+    }

@@ -1,0 +1,50 @@
+"""What is said of a student's kernel: each case, the goals, and whether the exercise is passed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ...tracer.judging.result import CaseResult, JudgedFinding
+from ...tracer.model.trace import Trace
+
+
+@dataclass(frozen=True)
+class GoalVerdict:
+    """Whether a goal is met by the last case."""
+
+    words: str  # "no bank conflicts"
+    met: bool
+    expression: str  # what it needs: "shared_wavefronts == shared_requests"
+    measured: str  # what the names in it came to: "shared_wavefronts 64, shared_requests 32"
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What a student's file came to."""
+
+    exercise: str  # the name of the exercise
+    passed: bool  # whether all cases are right, nothing is an error, and all goals are met
+    error: str = ""  # why there are no cases, or fewer than the judge has: one sentence; else ""
+    line: int = 0  # of the student's file, of that error; 0 where that is not known
+    cases: tuple[CaseResult, ...] = ()  # in the judge's order, up to the first that did not end
+    refusal: JudgedFinding | None = None  # why Numba's compiler would not take the kernel, if so
+    goals: tuple[GoalVerdict, ...] = ()  # none where the last case did not end
+    stub_counters: Mapping[str, int] = field(default_factory=dict)  # of the stub as shipped, on the last case
+    seconds: float = 0.0  # that it took to come to this
+    trace: Trace | None = None  # of the first case, whose launch has the student's text as its source
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """Those of the last case, which the goals are about."""
+        return self.cases[-1].counters if self.cases else {}
+
+    @property
+    def findings(self) -> tuple[JudgedFinding, ...]:
+        """What is told of all cases, each once: errors first, then in the order of the cases."""
+        told = {
+            (f.kind, f.severity, f.file, f.line): f for case in reversed(self.cases) for f in case.findings
+        }
+        told = dict(reversed(told.items()))
+        known = [self.refusal, *told.values()] if self.refusal else [*told.values()]
+        return tuple(sorted(known, key=lambda f: ("error", "warning", "note").index(f.severity)))
