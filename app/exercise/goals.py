@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ...tracer.model.counter_names import NAMES
 from ..lecture.expressions import Environment, Expression, ExpressionError, parse
-from ..lecture.quantities import Quantity
+from ..lecture.quantities import Quantity, quantity_text
 from ..lecture.values import SUMS, Counted
 
 SHAPE = ("threads", "blocks", "threads_in_all")  # of a block, of the grid, and of both
@@ -43,7 +43,7 @@ class Goal:
             found = {name: parse(name).evaluate(names) for name in names_in(self.expression.tree)}
         except ExpressionError as error:
             raise GoalError(str(error)) from None
-        return ", ".join(f"{name} {parse(name).words(value)}" for name, value in found.items())
+        return ", ".join(f"{name} {quantity_text(Quantity(q.value))}" for name, q in found.items())
 
 
 def goal_of(text: str, line: int) -> Goal:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...tracer.judging.result import CaseResult, JudgedFinding
+from ...tracer.model.finding import SEVERITIES
 from ...tracer.model.trace import Trace
 
 
@@ -28,7 +29,9 @@ class Verdict:
     error: str = ""  # why there are no cases, or fewer than the judge has: one sentence; else ""
     line: int = 0  # of the student's file, of that error; 0 where that is not known
     cases: tuple[CaseResult, ...] = ()  # in the judge's order, up to the first that did not end
-    refusal: JudgedFinding | None = None  # why Numba's compiler would not take the kernel, if so
+    compiled: tuple[
+        JudgedFinding, ...
+    ] = ()  # what Numba's compiler makes of the kernel: a refusal is an error
     goals: tuple[GoalVerdict, ...] = ()  # none where the last case did not end
     stub_counters: Mapping[str, int] = field(default_factory=dict)  # of the stub as shipped, on the last case
     seconds: float = 0.0  # that it took to come to this
@@ -41,10 +44,8 @@ class Verdict:
 
     @property
     def findings(self) -> tuple[JudgedFinding, ...]:
-        """What is told of all cases, each once: errors first, then in the order of the cases."""
-        told = {
-            (f.kind, f.severity, f.file, f.line): f for case in reversed(self.cases) for f in case.findings
-        }
-        told = dict(reversed(told.items()))
-        known = [self.refusal, *told.values()] if self.refusal else [*told.values()]
-        return tuple(sorted(known, key=lambda f: ("error", "warning", "note").index(f.severity)))
+        """What is told of all cases and by Numba's compiler, each once: errors first, then as they come."""
+        told: dict[tuple[str, str, str, int], JudgedFinding] = {}
+        for finding in (*self.compiled, *(f for case in self.cases for f in case.findings)):
+            told.setdefault((finding.kind, finding.severity, finding.file, finding.line), finding)
+        return tuple(sorted(told.values(), key=lambda f: SEVERITIES.index(f.severity)))

@@ -1,10 +1,22 @@
-"""What comes of a kernel on the cases of a judge, as plain data that goes from the worker to whoever asked."""
+"""What is to be judged, and what comes of it: plain data that goes to the worker and back."""
 
 from __future__ import annotations
 
 import msgspec
 
 from ..model.launch import Dim3
+
+
+class JudgingTask(msgspec.Struct, frozen=True):
+    """A student's kernel and the judge of an exercise."""
+
+    file: str  # of the exercise: Python, with stub and judge
+    text: str  # of it
+    kernel: str  # the function that is launched
+    student_file: str  # what messages and the trace call the student's file; it need not exist
+    student_text: str  # of it: what runs
+    folder: str  # where the arrays of the first case are kept, so that its launch can be run again
+    out: str  # path of its trace file
 
 
 class WrongArgument(msgspec.Struct, frozen=True):
@@ -45,3 +57,16 @@ class CaseResult(msgspec.Struct, frozen=True):
     sizes: dict[str, float]  # numbers that the judge gives it
     engine: str  # compiled or simulator
     seconds: float  # that it took, with recording
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """What came of a student's file."""
+
+    cases: tuple[CaseResult, ...] = ()  # in the judge's order, up to the first that did not end
+    count: int = 0  # of the judge's cases
+    stub_counters: dict[str, int] = {}  # of the stub on the last case
+    traced: bool = False  # whether the trace of the first case is saved
+    error: str = ""  # why the student's file can't be run at all: one sentence
+    line: int = 0  # of it, 0 where that is not known
+    fault: str = ""  # what is wrong with the exercise's own file: one sentence
+    fault_line: int = 0  # of it

@@ -1,7 +1,7 @@
 """The worker: a process that traces one launch after the other, so that no kernel takes the window down.
 
-`python -m tilescope.tracer.run.worker [FOLDER]` reads a Job a line and answers with events, a line each (see
-`worker_events`). It stays warm between jobs. When its input closes it ends, and removes FOLDER, which
+`python -m tilescope.tracer.run.worker [FOLDER]` reads a Job or a JudgeJob a line and answers with events, a line
+each (see `worker_events`). It stays warm between jobs. When its input closes it ends, and removes FOLDER, which
 a window that was killed can't. What a kernel prints becomes events.
 """
 
@@ -17,7 +17,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import msgspec
 
@@ -27,7 +27,21 @@ from ..processes.json_streams import private_streams, sender
 from ..recording.kernel_loader import LoadError
 from ..storage.trace_file import TraceFileError, save
 from .time_estimate import TimeEstimate, TooSlow
-from .worker_events import Done, Failed, Job, Output, Progress, Ready, Slow, WorkerMessage
+from .worker_events import (
+    WORKER_JOB,
+    Asks,
+    At,
+    Done,
+    Failed,
+    Job,
+    Judged,
+    JudgeJob,
+    Output,
+    Progress,
+    Ready,
+    Slow,
+    WorkerMessage,
+)
 
 PERIOD = 0.05  # seconds from one report of progress to the next
 
@@ -76,7 +90,8 @@ def main() -> None:
     threading.Thread(target=_listen, args=(source, jobs), daemon=True).start()
     engine = _warm_engine(send)
     while True:
-        end = answer(msgspec.json.decode(jobs.get(), type=Job), engine, send)
+        job = WORKER_JOB.decode(jobs.get())
+        end = answer_judging(job, send) if isinstance(job, JudgeJob) else answer(job, engine, send)
         printed.flush()
         send(end)
 
@@ -128,6 +143,57 @@ def _of_call(job: Job, report: Report) -> Trace:
     from .run_call import run_call  # what the window's launches do without
 
     return run_call(Path(job.call), report)
+
+
+def answer_judging(job: JudgeJob, send: Send) -> Judged | Failed:
+    """Judge a student's file and say what came of it; meanwhile say where it is, for whoever loses patience."""
+    over = threading.Event()
+    send(At(job.job, job.task.file, 0))
+    try:
+        from ..judging.judge import judge
+        from .given_arrays import run_on
+
+        asking = _asking(job.job, send)
+        watch = threading.Thread(
+            target=_say_where, args=(job, send, over, threading.get_ident()), daemon=True
+        )
+        watch.start()
+        found = judge(job.task, run_on, asking)
+    except BaseException as error:  # noqa: BLE001  # a student's module may raise anything, even SystemExit
+        traceback.print_exc(file=sys.__stderr__)
+        return Failed(job.job, plain(sentence(error)))
+    finally:
+        over.set()
+    return Judged(job.job, found)
+
+
+def _asking(job: int, send: Send) -> Callable[[Any, list[Any]], None]:
+    """Return what sends the question about a kernel with these arguments, each once."""
+    from ..type_inference.live_kernel import LaunchedKernels
+
+    kernels, asked = LaunchedKernels(), set[str]()
+
+    def ask(kernel: Any, arguments: list[Any]) -> None:
+        question = kernels.question(kernel, arguments)
+        if question.key() not in asked:
+            asked.add(question.key())
+            send(Asks(job, question))
+
+    return ask
+
+
+def _say_where(job: JudgeJob, send: Send, over: threading.Event, thread: int) -> None:
+    """Send the line of the student's file, or of the exercise's, that a thread is on, whenever it is another."""
+    files = {job.task.student_file, job.task.file}
+    last: tuple[str, int] | None = None
+    while not over.wait(PERIOD):
+        frame = sys._current_frames().get(thread)
+        while frame is not None and frame.f_code.co_filename not in files:
+            frame = frame.f_back
+        here = last if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        if here is not None and here != last:
+            last = here
+            send(At(job.job, *here))
 
 
 def _listener(job: Job, send: Send) -> Report:

@@ -14,19 +14,36 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..calls.call import save_call
+from ..judging.result import Judgement, JudgingTask
 from ..model.launch import Launch, encode
 from ..model.trace import Trace
 from ..processes.json_process import JsonProcess, StartError, module_command
 from ..storage.temp_folders import new_process_folder
 from ..storage.trace_file import TraceFileError, load
+from ..type_inference.question import Question
 from .time_estimate import duration_text
-from .worker_events import WORKER_MESSAGE, Done, Failed, Job, Output, Progress, Slow, WorkerMessage
+from .worker_events import (
+    WORKER_MESSAGE,
+    Asks,
+    At,
+    Done,
+    Failed,
+    Job,
+    Judged,
+    JudgeJob,
+    Output,
+    Progress,
+    Slow,
+    WorkerMessage,
+)
 
 if TYPE_CHECKING:
     from ..calls.carried import CarriedCall
 
 COMMAND = module_command("tilescope.tracer.run.worker")
 NO_LAUNCH = msgspec.Raw(b"null")
+JUDGING = 10.0  # seconds that a judging may take
+Ended = Done | Failed | Slow | Judged
 
 
 class WorkerError(Exception):
@@ -44,6 +61,14 @@ class TakesLong(WorkerError):
 
 class Cancelled(Exception):
     """The run was cancelled."""
+
+
+class NoEnd(WorkerError):
+    """A judging was ended after the seconds that it may take; `at` is the file and line where it was, if known."""
+
+    def __init__(self, seconds: float, at: tuple[str, int]) -> None:
+        self.seconds, self.at = seconds, at
+        super().__init__(f"The launch has not ended after {seconds:.0f} s.")
 
 
 class Worker:
@@ -78,8 +103,15 @@ class Worker:
         TakesLong where its first blocks say that it would take longer, and WorkerError where there is no trace.
         """
         encoded = msgspec.Raw(encode(launch).encode())
+
+        def listen(event: WorkerMessage) -> None:
+            if isinstance(event, Progress) and progress is not None:
+                progress(event.done, event.of)
+            elif isinstance(event, Output) and output is not None:
+                output(event.text)
+
         with self._turn:
-            end = self._end_of(lambda job, out: Job(job, encoded, out, patience), progress, output)
+            end = self._end_of(lambda job, out: Job(job, encoded, out, patience), listen)
             if isinstance(end, Slow):
                 raise TakesLong(launch, end.seconds, end.blocks)
             return _result(end)
@@ -89,8 +121,13 @@ class Worker:
 
         Of a kernel that raised, or of which some blocks ran, they hold what it did until then. Raises what `run` does.
         """
+
+        def listen(event: WorkerMessage) -> None:
+            if isinstance(event, Output) and output is not None:
+                output(event.text)
+
         with self._turn, self._folder_of_call(call) as folder:
-            end = self._end_of(lambda job, out: Job(job, NO_LAUNCH, out, call=str(folder)), None, output)
+            end = self._end_of(lambda job, out: Job(job, NO_LAUNCH, out, call=str(folder)), listen)
             trace = _result(end)
             with _said_of_files():
                 call.memories.read_back(folder)
@@ -109,19 +146,47 @@ class Worker:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _end_of(
-        self,
-        job: Callable[[int, str], Job],
-        progress: Callable[[int, int], None] | None,
-        output: Callable[[str], None] | None,
-    ) -> Done | Failed | Slow:
+    def _end_of(self, job: Callable[[int, str], Job], listen: Callable[[WorkerMessage], None]) -> Ended:
         """Have a job done, given its number and where its trace goes, and return how it ended."""
         with self._process() as process:
             number = next(self._jobs)
-            process.send(job(number, str(self._folder / f"{number}.trace")))
-            end = self._converse(map(WORKER_MESSAGE.decode, process.lines()), process, progress, output)
+            end = self._converse(process, job(number, self._out(number)), listen)
             process.forget_errors()
             return end
+
+    def judge(
+        self, task: JudgingTask, asks: Callable[[Question], None] | None = None,
+        output: Callable[[str], None] | None = None, seconds: float = JUDGING,
+    ) -> tuple[Judgement, Trace | None]:  # fmt: skip
+        """Return what comes of a student's file, and the trace of the first case, if there is one.
+
+        task: without folder and path, which are ours to say. `asks(question)` is told what Numba's compiler is to be
+        asked, which it may be meanwhile, and `output(text)` what is printed. seconds: that all may take. Raises NoEnd
+        where it takes longer, and Cancelled and WorkerError as `run` does.
+        """
+        limit = _Limit(seconds, self.cancel)
+
+        def listen(event: WorkerMessage) -> None:
+            if isinstance(event, At):
+                limit.note(event)
+            elif isinstance(event, Asks) and asks is not None:
+                asks(event.question)
+            elif isinstance(event, Output) and output is not None:
+                output(event.text)
+
+        with self._turn, contextlib.ExitStack() as stack:
+            stack.callback(limit.stop)
+            process = stack.enter_context(self._process())
+            number = next(self._jobs)
+            placed = msgspec.structs.replace(task, folder=str(self._folder), out=self._out(number))
+            try:
+                end = self._converse(process, JudgeJob(number, placed), listen)
+            except Cancelled:
+                if limit.passed:
+                    raise NoEnd(seconds, limit.at) from None
+                raise
+            process.forget_errors()
+            return _judgement(end, placed)
 
     def cancel(self) -> None:
         """End the run under way, if there is one."""
@@ -178,24 +243,23 @@ class Worker:
         return self._alive[0]
 
     def _converse(
-        self,
-        events: Iterator[WorkerMessage],
-        process: JsonProcess,
-        progress: Callable[[int, int], None] | None,
-        output: Callable[[str], None] | None,
-    ) -> Done | Failed | Slow:
-        for event in events:
-            if isinstance(event, Progress) and progress is not None:
-                progress(event.done, event.of)
-            elif isinstance(event, Output) and output is not None:
-                output(event.text)
-            elif isinstance(event, Done | Failed | Slow):
+        self, process: JsonProcess, job: Job | JudgeJob, listen: Callable[[WorkerMessage], None]
+    ) -> Ended:
+        """Send a job and listen to what the worker says about it, up to its end, which is returned."""
+        process.send(job)
+        for line in process.lines():
+            event = WORKER_MESSAGE.decode(line)
+            if isinstance(event, Ended):
                 return event
+            listen(event)
         death = process.death()
         if self._doomed:
             raise Cancelled
         end = f"The tracing process ended unexpectedly ({death})"
         raise WorkerError(f"{end}; the next run starts a new one.")
+
+    def _out(self, number: int) -> str:
+        return str(self._folder / f"{number}.trace")
 
 
 @contextlib.contextmanager
@@ -209,18 +273,52 @@ def _said_of_files() -> Iterator[None]:
         ) from error
 
 
-def _result(end: Done | Failed | Slow) -> Trace:
+class _Limit:
+    """Counts the seconds of a judging from its first event on, and keeps where it was last."""
+
+    def __init__(self, seconds: float, end: Callable[[], None]) -> None:
+        self.at, self.passed, self._end = ("", 0), False, end
+        self._timer = threading.Timer(seconds, self._pass)
+        self._timer.daemon = True
+
+    def note(self, event: At) -> None:
+        """Take in where it is."""
+        if not self._timer.is_alive() and not self.passed:
+            self._timer.start()
+        self.at = (event.file, event.line)
+
+    def stop(self) -> None:
+        """Count no longer."""
+        self._timer.cancel()
+
+    def _pass(self) -> None:
+        self.passed = True
+        self._end()
+
+
+def _judgement(end: Ended, task: JudgingTask) -> tuple[Judgement, Trace | None]:
+    if not isinstance(end, Judged):
+        raise WorkerError(end.message if isinstance(end, Failed) else "The judging ended without a word.")
+    return end.judgement, _taken(task.out) if end.judgement.traced else None
+
+
+def _result(end: Ended) -> Trace:
     if not isinstance(end, Done):
         raise WorkerError(
             end.message if isinstance(end, Failed) else "The launch takes long; choose some blocks."
         )
+    return _taken(end.path)
+
+
+def _taken(path: str) -> Trace:
+    """Return the trace of a file, which is removed."""
     try:
-        return load(end.path, mapped=True)
+        return load(path, mapped=True)
     except TraceFileError as error:
         raise WorkerError(str(error)) from error
     finally:
         with contextlib.suppress(OSError):  # Windows removes no file that is mapped; its folder goes later
-            Path(end.path).unlink(missing_ok=True)
+            Path(path).unlink(missing_ok=True)
 
 
 def _spawn(folder: Path) -> JsonProcess:

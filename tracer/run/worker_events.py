@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
+from ..judging.result import Judgement, JudgingTask
+from ..type_inference.question import Question
 
-class Job(msgspec.Struct, frozen=True):
+
+class Job(msgspec.Struct, frozen=True, tag_field="kind", tag="trace"):
     """Trace a launch, or a call of another process's, and save it, uncompressed."""
 
     job: int  # its number, which the answers bear
@@ -13,6 +16,13 @@ class Job(msgspec.Struct, frozen=True):
     out: str  # path of the trace file
     patience: float | None = None  # seconds; where all blocks would take more, the launch is left for `Slow`
     call: str = ""  # folder of a call, see `tracer.calls.call`
+
+
+class JudgeJob(msgspec.Struct, frozen=True, tag_field="kind", tag="judge"):
+    """Judge a student's file."""
+
+    job: int  # its number, which the answers bear
+    task: JudgingTask
 
 
 class Ready(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):
@@ -55,6 +65,29 @@ class Slow(msgspec.Struct, frozen=True, tag_field="event", tag="slow"):
     blocks: int
 
 
-WorkerMessage = Ready | Progress | Output | Done | Failed | Slow
+class Judged(msgspec.Struct, frozen=True, tag_field="event", tag="judged"):
+    """A student's file is judged."""
+
+    job: int
+    judgement: Judgement
+
+
+class Asks(msgspec.Struct, frozen=True, tag_field="event", tag="asks"):
+    """What Numba's compiler is to be asked of the student's kernel, which runs now."""
+
+    job: int
+    question: Question
+
+
+class At(msgspec.Struct, frozen=True, tag_field="event", tag="at"):
+    """Where a judging is just now: on a line of one of its two files, the exercise's and the student's."""
+
+    job: int
+    file: str
+    line: int  # from 1; 0 as it begins
+
+
+WorkerMessage = Ready | Progress | Output | Done | Failed | Slow | Judged | Asks | At
 # Made when it is imported: threads that are the first to use a type at once can crash msgspec.
+WORKER_JOB = msgspec.json.Decoder(Job | JudgeJob)
 WORKER_MESSAGE = msgspec.json.Decoder(WorkerMessage)

@@ -68,6 +68,9 @@ class TypeInference:
         self._thread: threading.Thread | None = None
         self._process: JsonProcess | None = None
         self._closed = False
+        self._changed = threading.Condition()  # is told of each answer, and of each that won't come
+        self._lost: set[str] = set()
+        self._talking = False
 
     def ask(self, question: Asked) -> str:
         """Ask, unless that was done before; return the key by which the answer is found."""
@@ -76,13 +79,15 @@ class TypeInference:
             return key
         self._asked.add(key)
         if isinstance(question, Question) and question.missing():
+            self._lost.add(key)
             return key
         kept = self._cache.get(key)
         if kept is not None:
             self._answers[key] = kept
             return key
         if self._thread is None:
-            self._thread = threading.Thread(target=self._talk, name="type inference", daemon=True)
+            self._talking = True
+            self._thread = threading.Thread(target=self._talk_to_the_end, name="type inference", daemon=True)
             self._thread.start()
         self._waiting.put(question)
         return key
@@ -104,6 +109,16 @@ class TypeInference:
             self._thread, self._waiting = None, queue.SimpleQueue()
         return dict(self._answers)
 
+    def answer_to(self, question: Asked) -> Answer:
+        """Ask and wait for this answer alone, `NOTHING` where none came; the process waits for the next question."""
+        key = self.ask(question)
+        with self._changed:
+            self._changed.wait_for(
+                lambda: key in self._answers or key in self._lost or not self._talking or self._closed,
+                self._seconds,
+            )
+        return self._answers.get(key, NOTHING)
+
     def answers_to(self, questions: Sequence[Asked]) -> list[Answer]:
         """Ask some questions and return their answers, `NOTHING` where none came."""
         keys = [self.ask(question) for question in questions]
@@ -115,6 +130,22 @@ class TypeInference:
         self._closed = True
         if self._process is not None:
             self._process.kill()
+        self._waiting.put(None)  # one that waits for a question
+        with self._changed:
+            self._changed.notify_all()
+
+    def _talk_to_the_end(self) -> None:
+        try:
+            self._talk()
+        finally:
+            with self._changed:
+                self._talking = False
+                self._changed.notify_all()
+
+    def _lose(self, question: Asked) -> None:
+        with self._changed:
+            self._lost.add(question.key())
+            self._changed.notify_all()
 
     def _talk(self) -> None:
         """In the thread: ask one question after the other; a process that died over one gets a successor."""
@@ -130,6 +161,7 @@ class TypeInference:
             except (StartError, msgspec.MsgspecError, ValueError):
                 return
             if question is not None:  # the one that ended the process
+                self._lose(question)
                 question = self._waiting.get()
 
     def _answered(self, question: Asked, process: JsonProcess, lines: Iterator[bytes]) -> bool:
@@ -139,6 +171,8 @@ class TypeInference:
         if line is None:
             return False
         answer, key = ANSWER.decode(line), question.key()
-        self._answers[key] = answer
+        with self._changed:
+            self._answers[key] = answer
+            self._changed.notify_all()
         self._cache.put(key, answer)
         return True

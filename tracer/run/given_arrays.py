@@ -1,0 +1,23 @@
+"""A launch on arrays of ours: as of a user's program, and its results are in them afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model.launch import Launch
+from ..model.trace import Trace
+from ..simulator.numba_patch import recording_of
+from .own_builtins import own_builtins
+from .program_launch import ProgramLaunch
+
+
+def run_on(launch: Launch, kernel: Any, arguments: list[Any], names: tuple[str, ...]) -> Trace:
+    """Run a kernel on these arguments, compiled where that pays, and return the trace.
+
+    The launch describes it. names: of the kernel's parameters.
+    """
+    attempt = ProgramLaunch()
+    with own_builtins(), recording_of(launch, names, perform=attempt.choose):
+        kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
+    assert attempt.trace is not None, "a launch leaves a trace"
+    return attempt.trace
