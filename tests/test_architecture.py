@@ -102,8 +102,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/cli/common": (*TRACER, "app/model"),
     "app/cli/programs": (*TRACER, "app/model", "app/cli/common"),
     "app/cli": (
-        *TRACER, "app/cli/common", "app/cli/programs", "app/model", "app/lecture", "app/control", "app/charts",
-        "app/widgets", *VIEWS, "app/timings", "app/window", "app/window/lecture",
+        *TRACER, "app/cli/common", "app/cli/programs", "app/model", "app/lecture", "app/exercise",
+        "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings", "app/window", "app/window/lecture",
     ),
     "api": (*TRACER, "tracer/calls", "tracer/simulator/host", "app/cli/programs", "app/cli"),
 }  # fmt: skip

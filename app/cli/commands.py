@@ -86,6 +86,12 @@ def _lecture() -> Implementation:
     return Implementation(lecture.add_arguments, lecture.execute)
 
 
+def _exercise() -> Implementation:
+    from . import exercise
+
+    return Implementation(exercise.add_arguments, exercise.execute)
+
+
 def _export() -> Implementation:
     from . import export
 
@@ -115,6 +121,7 @@ SUBCOMMANDS = (
     Subcommand("snapshot", "the window as a picture, without a screen", _snapshot),
     Subcommand("open", "the launches of a program of yours, in the window", _open),
     Subcommand("lecture", "a lecture, step by step, in the window", _lecture),
+    Subcommand("exercise", "a kernel to write, and whether it is right", _exercise),
     Subcommand("run", "a program of yours, every launch recorded", _run),
     Subcommand("check", "what its kernels do wrong; for a course's CI", _check),
     Subcommand("frames", "telling moments as pictures, and the counters", _frames),

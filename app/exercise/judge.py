@@ -12,6 +12,7 @@ from ...tracer.findings.float64 import float64_lines
 from ...tracer.findings.not_compiled import KIND, SEVERITY, refusal_message
 from ...tracer.judging.result import CaseResult, JudgedFinding, Judgement, JudgingTask
 from ...tracer.model.finding import message_of
+from ...tracer.model.launch import is_utf8
 from ...tracer.model.trace import Trace
 from ...tracer.run.worker_client import JUDGING, NoEnd, Worker, WorkerError
 from ...tracer.storage.folders import cache_folder, data_folder
@@ -86,7 +87,12 @@ def file_of(exercise: Exercise) -> Path:
 
 
 def _task(exercise: Exercise, text: str, file: Path) -> JudgingTask:
+    """Return what the worker is asked; raises ExerciseError for names of files that can't be told it."""
     program = exercise.program
+    for path in (program.path, file):
+        if not is_utf8(str(path.absolute())):
+            raise ExerciseError(f"The name of {visible(path)}, or of its folder, is not UTF-8; rename it.")
+    text = text.encode("utf-8", "replace").decode()  # what is no character makes no program either
     return JudgingTask(
         str(program.path.absolute()), program.text, exercise.kernel, str(file.absolute()), text, "", ""
     )

@@ -166,6 +166,11 @@ def _sizes(said: Any) -> dict[str, float]:
     if not isinstance(said, Mapping):
         raise ValueError("'sizes' is no dict")
     for name, value in said.items():
-        if not isinstance(name, str) or not name.isidentifier() or not _is_number(value):
+        if (
+            not isinstance(name, str)
+            or not name.isidentifier()
+            or not _is_number(value)
+            or not math.isfinite(value)
+        ):
             raise ValueError(f"{name!r} in 'sizes' is no name with a number")
     return {name: int(v) if isinstance(v, int | np.integer) else float(v) for name, v in said.items()}

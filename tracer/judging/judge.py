@@ -46,12 +46,14 @@ def judge(task: JudgingTask, run_on: RunOn, begin: Begin) -> Judgement:
     try:
         cases, names, stub_counters = _prepared(task, run_on)
     except JudgeFault as fault:
-        return Judgement(fault=str(fault), fault_line=fault.line)
+        return Judgement(fault=_plain(str(fault)), fault_line=fault.line)
     try:
         kernel = _loaded(task)
         mine = _parameters(kernel, names)
     except StudentFault as fault:
-        return Judgement(error=str(fault), line=fault.line, count=len(cases), stub_counters=stub_counters)
+        return Judgement(
+            error=_plain(str(fault)), line=fault.line, count=len(cases), stub_counters=stub_counters
+        )
     results: list[CaseResult] = []
     for number, case in enumerate(cases):
         begin(kernel, case.fresh_arguments())
@@ -195,7 +197,17 @@ def _result(
 ) -> CaseResult:  # fmt: skip
     correct = not error and not wrong
     return CaseResult(
-        case.grid, case.block, correct, error, line, wrong, found, counters, dict(case.sizes), engine, seconds
+        case.grid,
+        case.block,
+        correct,
+        _plain(error),
+        line,
+        wrong,
+        found,
+        counters,
+        dict(case.sizes),
+        engine,
+        seconds,
     )
 
 
@@ -224,4 +236,11 @@ def _error_text(error: KernelError) -> str:
 
 def _finding(finding: Finding, trace: Trace) -> JudgedFinding:
     file, line = source_location(finding, trace)
-    return JudgedFinding(finding.kind, finding.severity, file, line, finding.message, finding.moment)
+    return JudgedFinding(
+        finding.kind, finding.severity, _plain(file), line, _plain(finding.message), finding.moment
+    )
+
+
+def _plain(text: str) -> str:
+    """Return text that can be sent: messages and names may hold what UTF-8 can't."""
+    return text.encode("utf-8", "replace").decode()

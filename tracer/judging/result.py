@@ -54,7 +54,7 @@ class CaseResult(msgspec.Struct, frozen=True):
     wrong: tuple[WrongArgument, ...]
     findings: tuple[JudgedFinding, ...]  # errors first
     counters: dict[str, int]  # of the whole launch, by the names of `tilescope counters`
-    sizes: dict[str, float]  # numbers that the judge gives it
+    sizes: dict[str, int | float]  # numbers that the judge gives it
     engine: str  # compiled or simulator
     seconds: float  # that it took, with recording
 

@@ -1,0 +1,103 @@
+"""A verdict as text for terminals, and as JSON for whoever grades with it: EXERCISES.md says what stands in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import asdict
+
+from ...tracer.judging.result import CaseResult, JudgedFinding, WrongArgument
+from ...tracer.model.finding import counted
+from ...tracer.model.launch import Dim3
+from .document import Exercise
+from .verdict import GoalVerdict, Verdict
+
+
+def verdict_text(verdict: Verdict, exercise: Exercise, file: str) -> list[str]:
+    """Return a line for each thing that is said of a file: its cases, what is found, its goals, and the verdict."""
+    lines = [case_text(case, number) for number, case in enumerate(verdict.cases, 1)]
+    if verdict.error:
+        lines.append(
+            f"{file}:{verdict.line}: {verdict.error}" if verdict.line else f"{file}: {verdict.error}"
+        )
+    lines += [f"{_named(f, file)}:{f.line}: {f.severity}: {f.kind}: {f.message}" for f in verdict.findings]
+    lines += [goal_text(goal) for goal in verdict.goals]
+    return [*lines, f"{exercise.title}: {'passed' if verdict.passed else 'not passed yet'}"]
+
+
+def case_text(case: CaseResult, number: int) -> str:
+    """Return one line for a case: "case 1, 3 blocks of 4 threads, n = 10: right"."""
+    sizes = "".join(f", {name} = {value:,}" for name, value in case.sizes.items())
+    what = f"case {number}, {_shape(case.grid, 'block')} of {_shape(case.block, 'thread')}{sizes}"
+    return f"{what}: {result_text(case)}"
+
+
+def _shape(lengths: Dim3, noun: str) -> str:
+    """Return so many blocks or threads: 3 blocks, 4 x 4 threads."""
+    used = max((axis + 1 for axis in range(3) if lengths[axis] > 1), default=1)
+    if used == 1:
+        return counted(lengths[0], noun)
+    return f"{' x '.join(f'{n:,}' for n in lengths[:used])} {noun}s"
+
+
+def result_text(case: CaseResult) -> str:
+    """Return what came of a case: "right", what is wrong first, or why it did not end."""
+    if case.error:
+        return f"line {case.line}: {case.error}" if case.line else case.error
+    return "; ".join(map(wrong_text, case.wrong)) if case.wrong else "right"
+
+
+def wrong_text(wrong: WrongArgument) -> str:
+    """Return what is wrong with an argument: "wrong, 3 of 1,000 elements of out; out[7] is 0.0, expected 17.0"."""
+    where = f"{wrong.argument}[{', '.join(map(str, wrong.index))}]"
+    first = f"{where} is {wrong.got}, expected {wrong.expected}"
+    some = f"{wrong.differing:,} of {counted(wrong.elements, 'element')} of {wrong.argument}"
+    error = wrong.largest_error
+    largest = f"; off by {error:.3g} at most" if error is not None and wrong.differing > 1 else ""
+    nothing = f"; {wrong.argument} is as it was before" if wrong.untouched else ""
+    return f"wrong, {some}; {first}{largest}{nothing}"
+
+
+def goal_text(goal: GoalVerdict) -> str:
+    """Return one line for a goal."""
+    return f"goal {'met' if goal.met else 'missed'}: {goal.words}: {goal.expression}, with {goal.measured}"
+
+
+def json_of(verdict: Verdict, file: str) -> str:
+    """Return a verdict as JSON, in the names that EXERCISES.md describes."""
+    cases = [
+        {"case": number, **asdict(case), "findings": _finding_data(case.findings, file)}
+        for number, case in enumerate(verdict.cases, 1)
+    ]
+    goals = [
+        {"words": g.words, "met": g.met, "needs": g.expression, "measured": g.measured} for g in verdict.goals
+    ]
+    data = {
+        "exercise": verdict.exercise, "file": file, "passed": verdict.passed, "error": verdict.error,
+        "line": verdict.line, "cases": cases, "compiler": _finding_data(verdict.compiled, file), "goals": goals,
+        "counters": dict(verdict.counters), "stub_counters": dict(verdict.stub_counters), "seconds": verdict.seconds,
+    }  # fmt: skip
+    return json.dumps(data, indent=1)
+
+
+def _finding_data(findings: Sequence[JudgedFinding], file: str) -> list[dict[str, Any]]:
+    return [{**asdict(finding), "file": _named(finding, file)} for finding in findings]
+
+
+def _named(finding: JudgedFinding, file: str) -> str:
+    """Return the file of a finding, the student's as she named it."""
+    return file if finding.file == str(Path(file).absolute()) else finding.file
+
+
+def task_text(exercise: Exercise) -> Iterator[str]:
+    """Yield the lines of a task as a terminal shows it: title, text, goals."""
+    yield f"{exercise.number}. {exercise.title}"
+    for paragraph in exercise.task.paragraphs:
+        text = "".join(span.text for span in paragraph.spans)
+        yield ""
+        yield f"{paragraph.bullet} {text}" if paragraph.bullet else text
+    for goal in exercise.goals:
+        yield f"\nGoal: {goal.words} ({goal.expression.text})."
