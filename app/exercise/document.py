@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 from markdown_it import MarkdownIt
@@ -133,7 +134,7 @@ class _Reader:
         self.task = self._caption([b for b in blocks[begin:end] if not self._takes(b)])
         if not self.task:
             self._tell(1, "There is no task; say below the title in a few sentences what is to be done.")
-        for start, end in zip(heads, [*heads[1:], len(blocks)], strict=True):
+        for start, end in pairwise([*heads, len(blocks)]):
             self._take_hint(blocks[start], blocks[start + 1 : end])
         if not self._fenced:
             self._tell(1, f"There is no block marked ```{FENCE}; it says the kernel and its goals.")
@@ -159,11 +160,11 @@ class _Reader:
         if self._fenced:
             self._tell(first, "An exercise has one block of kernel and goals; join this one to it.")
             return
-        self._fenced = True
+        self._fenced, before = True, len(self.mistakes)
         for number, text in enumerate(token.content.splitlines(), first + 1):
             if text.strip():
                 self._take_line(number, *(part.strip() for part in text.partition(":")[::2]))
-        if not self.kernel:
+        if not self.kernel and len(self.mistakes) == before:
             self._tell(first, "The kernel is not named; write a line such as kernel: add_ten.")
 
     def _take_line(self, number: int, key: str, value: str) -> None:

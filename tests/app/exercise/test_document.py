@@ -1,0 +1,141 @@
+"""The two files of an exercise: what they say, and a sentence with its line for each mistake in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from exercises import EXERCISES, PROGRAM, STUB, add_ten
+from tilescope.app.exercise.document import read_exercise
+from tilescope.app.exercise.library import SHIPPED, exercise_named, exercises_in
+from tilescope.app.exercise.mistakes import ExerciseError
+
+MARKDOWN = (EXERCISES / "01-add-ten.md").read_text(encoding="utf-8")
+
+
+def read(folder, markdown=MARKDOWN, program=PROGRAM, name="01-add-ten"):
+    """Return the exercise of two texts, beside the picture of the data."""
+    (folder / "01-add-ten.svg").write_bytes((EXERCISES / "01-add-ten.svg").read_bytes())
+    (folder / f"{name}.md").write_text(markdown)
+    (folder / f"{name}.py").write_text(program)
+    return read_exercise(folder / f"{name}.md")
+
+
+def mistakes(folder, **texts):
+    return [(m.path.suffix, m.line, m.sentence) for m in read(folder, **texts).mistakes]
+
+
+def test_an_exercise_says_what_stands_in_its_files():
+    found = add_ten()
+    assert (found.name, found.number, found.title, found.kernel) == ("add-ten", 1, "Add ten", "add_ten")
+    assert found.mistakes == ()
+    assert [s.text for s in found.task.paragraphs[0].spans if s.styles == {"code"}] == ["out", "a"]
+    assert found.picture.path == EXERCISES / "01-add-ten.svg"
+    assert found.picture.text == "Four threads, each with an element of a and of out"
+    assert [g.words for g in found.goals] == ["each element is read once", "as many loads as the stub stores"]
+    assert len(found.hints) == 2
+    assert found.stub == STUB.rstrip() + "\n"
+    assert "cases" not in found.stub
+
+
+def test_what_nobody_runs_is_read_from_a_file_that_would_raise(tmp_path):
+    assert mistakes(tmp_path, program="raise SystemExit\n" + PROGRAM) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("# Add ten", "Add ten", 1, "begins with its title"),
+        ("# Add ten", "# " + "x" * 400, 1, "1 to 300 characters, not 400"),
+        ("kernel: add_ten\n", "", 9, "The kernel is not named"),
+        ("kernel: add_ten", "kernel: add ten", 10, "by its name in Python"),
+        ("kernel:", "colonel:", 10, "'colonel' is not known here"),
+        ("```exercise", "```python", 1, "There is no block marked ```exercise"),
+        ("4 * n", "4 * n)", 11, "can't be read as arithmetic"),
+        ("4 * n", "4 ** n", 11, "is not allowed here"),
+        ("== 4 * n", "", 11, "neither true nor false"),
+        ("stub.global_store_requests", "stub.colour", 12, "stub.colour is not known"),
+        ("goal: each element is read once: ", "goal: ", 11, "A goal is words, a colon and an expression"),
+        ("(01-add-ten.svg)", "(../01-add-ten.svg)", 7, "without a folder"),
+        ("(01-add-ten.svg)", "(https://example.org/a.svg)", 7, "without a folder"),
+        ("(01-add-ten.svg)", "(02.svg)", 7, "There is no picture 02.svg"),
+        ("## Hint\n\nCompare", "## Tip\n\nCompare", 19, "each under ## Hint"),
+        ("Compare it with `out.size` before you write.\n", "", 19, "A hint needs a text"),
+        ("There may", "> There may", 5, "no blockquote"),
+    ],
+)
+def test_each_mistake_in_the_task_is_a_sentence_at_its_line(tmp_path, old, new, line, said):
+    assert old in MARKDOWN
+    found = mistakes(tmp_path, markdown=MARKDOWN.replace(old, new))
+    assert [(suffix, at) for suffix, at, _ in found] == [(".md", line)], found
+    assert said in found[0][2] and found[0][2].endswith(".")
+
+
+def test_a_second_picture_or_block_is_one_too_many(tmp_path):
+    begin, end = MARKDOWN.index("!["), MARKDOWN.index("## Hint")
+    twice = MARKDOWN[:end] + MARKDOWN[begin:end] + MARKDOWN[end:]
+    assert [said.partition(";")[0] for _, _, said in mistakes(tmp_path, markdown=twice)] == [
+        "An exercise has one picture.",
+        "An exercise has one block of kernel and goals",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("# judge", "# the judge", 22, "There is no line # judge"),
+        ("def add_ten", "def add_nine", 1, "no function add_ten"),
+        ("@cuda.jit\n", "", 5, "write @cuda.jit above it"),
+        ("def cases", "def case", 12, "no function cases()"),
+        ("out[i] = 0", "out[i] =", 9, "This is no Python: invalid syntax."),
+    ],
+)
+def test_each_mistake_in_the_program_is_a_sentence_at_its_line(tmp_path, old, new, line, said):
+    found = mistakes(tmp_path, program=PROGRAM.replace(old, new))
+    assert [(suffix, at) for suffix, at, _ in found] == [(".py", line)], found
+    assert said in found[0][2]
+
+
+def test_a_file_that_is_missing_or_no_text_is_told(tmp_path):
+    made = read(tmp_path)
+    made.program.path.write_bytes(b"\xff\xfe")
+    assert "no text in UTF-8 (byte 0)" in read_exercise(made.path).mistakes[0].sentence
+    made.program.path.unlink()
+    assert "can't be read: No such file" in read_exercise(made.path).mistakes[0].sentence
+    made.path.write_bytes(b"\xff")
+    with pytest.raises(ExerciseError, match="no text in UTF-8"):
+        read_exercise(made.path)
+    with pytest.raises(ExerciseError, match="not named as an exercise"):
+        read_exercise(tmp_path / "task.md")
+
+
+# --- folders of them
+
+
+def test_a_folder_is_listed_by_number_and_its_mistakes_are_told(tmp_path):
+    read(tmp_path, name="10-last")
+    read(tmp_path, name="2-first")
+    read(tmp_path, name="11-last", markdown=MARKDOWN.replace("kernel:", "colonel:"))
+    (tmp_path / "notes.md").write_text("# Not an exercise")
+    (tmp_path / "12-raw.md").write_bytes(b"\xff")
+    found, wrong = exercises_in(tmp_path)
+    assert [(e.number, e.name) for e in found] == [(2, "first"), (10, "last"), (11, "last")]
+    said = "\n".join(map(str, wrong))
+    assert "12-raw.md:1: " in said and "11-last.md:10: 'colonel'" in said
+    assert "10-last.md has the name last too" in said
+
+
+def test_one_is_found_by_name_number_file_or_path(tmp_path, monkeypatch):
+    read(tmp_path)
+    for word in ("add-ten", "1", "01-add-ten", "01-add-ten.md", "01-add-ten.py"):
+        assert exercise_named(word, tmp_path).name == "add-ten"
+    assert exercise_named(str(tmp_path / "add-ten")).path == tmp_path / "01-add-ten.md"
+    monkeypatch.chdir(tmp_path.parent)
+    assert exercise_named(f"{tmp_path.name}/01-add-ten.py").name == "add-ten"
+    with pytest.raises(ExerciseError, match="no exercise nine; there are add-ten"):
+        exercise_named("nine", tmp_path)
+    with pytest.raises(ExerciseError, match="no folder"):
+        exercise_named("nowhere/nine")
+
+
+def test_the_shipped_ones_have_no_mistakes():
+    assert exercises_in(SHIPPED)[1] == []

@@ -1,0 +1,147 @@
+"""The cases of a judge: what may be yielded, and a sentence that blames the exercise for each mistake."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tilescope.tracer.judging.cases import MOST, JudgeFault, cases_of
+from tilescope.tracer.judging.compare import wrong_argument
+
+
+def stub(a, out, n):
+    """Stand for a kernel."""
+
+
+KERNEL = SimpleNamespace(py_func=stub)
+A = np.arange(12.0).reshape(3, 4)
+CASE = {
+    "grid": 2,
+    "block": (4, 2),
+    "arguments": (A.T, np.zeros(5, np.int32), 5),
+    "expected": {"out": np.ones(5)},
+}
+
+
+def cases(*said):
+    return cases_of(lambda: iter(said), KERNEL, __file__)
+
+
+def test_a_case_is_a_launch_with_copies_of_its_arrays():
+    (case,) = cases({**CASE, "tolerance": 1e-3, "shared_bytes": 64, "sizes": {"n": np.int64(5), "x": 0.5}})
+    assert (case.grid, case.block, case.shared_bytes, case.tolerance) == ((2, 1, 1), (4, 2, 1), 64, 1e-3)
+    assert case.sizes == {"n": 5, "x": 0.5} and isinstance(case.sizes["n"], int)
+    assert list(case.expected) == [1]
+    first, second = case.fresh_arguments(), case.fresh_arguments()
+    assert first[0].flags.c_contiguous and first[0].tolist() == A.T.tolist()
+    first[1][:] = 7
+    assert second[1].sum() == 0 and case.arguments[1].sum() == 0
+
+
+def test_what_is_expected_does_not_change_with_an_argument_that_it_looks_into():
+    values = np.arange(5)
+    (case,) = cases({**CASE, "arguments": (A, values, 5), "expected": {"out": values[::-1]}})
+    values[:] = 0
+    assert case.expected[1].tolist() == [4, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"grid": 0}, "'grid' is 0, not one to three whole numbers from 1 on"),
+        ({"grid": (1, 2, 3, 4)}, "'grid' is (1, 2, 3, 4)"),
+        ({"grid": (1, 70_000)}, "CUDA takes at most"),
+        ({"block": 2.5}, "'block' is 2.5"),
+        ({"block": (64, 32)}, "at most 1,024 threads, not 2,048"),
+        ({"arguments": A}, "'arguments' is ndarray, not a tuple"),
+        ({"arguments": (A,)}, "takes 3 arguments, not 1"),
+        ({"arguments": (A, [1, 2], 5)}, "the argument out is list"),
+        ({"arguments": (A, np.array([None]), 5)}, "an array of object"),
+        ({"expected": {}}, "'expected' is no dict with an array"),
+        ({"expected": np.ones(5)}, "'expected' is no dict with an array"),
+        ({"expected": {"result": np.ones(5)}}, "'result' in 'expected' is no array of the stub's; there are a, out"),
+        ({"expected": {"n": 5}}, "'n' in 'expected' is no array"),
+        ({"expected": {"out": np.ones(4)}}, "has the shape (4,), and the argument (5,)"),
+        ({"expected": {"out": np.array(["a"] * 5)}}, "holds <U1, no numbers"),
+        ({"tolerance": -1}, "'tolerance' is -1"),
+        ({"tolerance": float("nan")}, "'tolerance' is nan"),
+        ({"shared_bytes": 1 << 20}, "'shared_bytes' is 1048576"),
+        ({"sizes": {"n": "five"}}, "'n' in 'sizes' is no name with a number"),
+        ({"colour": "red"}, "'colour' is not known; there are grid, block"),
+    ],
+)  # fmt: skip
+def test_each_mistake_is_a_sentence_that_names_the_case(change, said):
+    with pytest.raises(JudgeFault) as raised:
+        cases(CASE, {**CASE, **change})
+    assert str(raised.value).startswith("Case 2 of the judge: ")
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize("key", ["grid", "block", "arguments", "expected"])
+def test_what_a_case_needs_is_asked_for(key):
+    with pytest.raises(JudgeFault, match=f"it has no '{key}'"):
+        cases({k: v for k, v in CASE.items() if k != key})
+
+
+def raising():
+    yield CASE
+    raise ValueError("odd")
+
+
+def test_a_judge_that_raises_yields_nothing_or_too_much_is_blamed_at_its_line():
+    begin = raising.__code__.co_firstlineno
+    with pytest.raises(JudgeFault, match="The judge raised ValueError: odd") as raised:
+        cases_of(raising, KERNEL, __file__)
+    assert raised.value.line == begin + 2
+    with pytest.raises(JudgeFault, match="yields no case"):
+        cases()
+    with pytest.raises(JudgeFault, match="it is no dict but int"):
+        cases(3)
+    with pytest.raises(JudgeFault, match="not iterable"):
+        cases_of(lambda: None, KERNEL, __file__)
+    with pytest.raises(JudgeFault, match=f"more than {MOST} cases"):
+        cases(*[CASE] * (MOST + 1))
+
+
+# --- what a kernel left, against what is expected
+
+
+def wrong(got, expected, tolerance=0.0, before=None):
+    got, expected = np.array(got), np.array(expected)
+    return wrong_argument(
+        "out", np.full_like(got, 99) if before is None else np.array(before), got, expected, tolerance
+    )
+
+
+def test_what_is_within_the_tolerance_is_right():
+    assert wrong([1.0, 2.0], [1.0, 2.5], 0.5) is None
+    assert wrong([np.nan, np.inf], [np.nan, np.inf]) is None
+    assert wrong([], []) is None
+
+
+def test_what_is_wrong_is_counted_and_the_first_is_named():
+    found = wrong([[1.0, 2.0], [3.0, 0.0]], [[1.0, 2.5], [3.0, 4.0]])
+    assert (found.differing, found.elements, found.index, found.got, found.expected) == (
+        2,
+        4,
+        (0, 1),
+        "2.0",
+        "2.5",
+    )
+    assert found.largest_error == 4.0 and not found.untouched
+    assert wrong([0.0], [1.0], before=[0.0]).untouched
+
+
+def test_whole_numbers_are_compared_beyond_what_floats_hold():
+    found = wrong([2**62 + 1, 5], [2**62, 5])
+    assert (found.differing, found.got, found.largest_error) == (1, str(2**62 + 1), 1.0)
+    assert wrong(np.array([255], np.uint8), [-1]).largest_error == 256
+
+
+def test_what_is_no_number_is_wrong_whatever_the_tolerance():
+    found = wrong([np.nan, 1.0], [0.0, 1.0], 1e9)
+    assert (found.index, found.got, found.largest_error) == ((0,), "nan", None)
+    assert wrong([1 + 1j], [1 + 2j]).largest_error == 1.0
+    assert wrong([np.inf], [-np.inf]).largest_error is None
