@@ -68,13 +68,12 @@ def goal_of(text: str, line: int) -> Goal:
 
 def names_in(tree: ast.expr) -> Iterator[str]:
     """Yield each name of an expression once, with what stands before its dot, in order."""
-    found = dict[str, None]()
     functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name | ast.Attribute) and id(node) not in functions | inner:
-            found[ast.unparse(node)] = None
-    yield from found
+    named = (node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute))
+    found = [node for node in named if id(node) not in functions | inner]
+    found.sort(key=lambda node: (node.lineno, node.col_offset))
+    yield from dict.fromkeys(map(ast.unparse, found))
 
 
 def names_of_case(

@@ -118,6 +118,8 @@ def _said(error: LoadError, file: str) -> tuple[str, int]:
     if isinstance(error.__cause__, AssertionError) and "outside a launch" in str(error.__cause__):
         begins = 'put that under if __name__ == "__main__":, since here the exercise launches it'
         return f"Your file launches a kernel by itself; {begins}.", line
+    if isinstance(error.__cause__, SyntaxError):
+        return f"This is no Python: {rest}", line
     said = (rest if line else text).replace(f"{Path(file).absolute()}", "the file")
     return "T" + said[1:] if said.startswith("the ") else said, line
 

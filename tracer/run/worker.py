@@ -148,16 +148,15 @@ def _of_call(job: Job, report: Report) -> Trace:
 def answer_judging(job: JudgeJob, send: Send) -> Judged | Failed:
     """Judge a student's file and say what came of it; meanwhile say where it is, for whoever loses patience."""
     over = threading.Event()
-    send(At(job.job, job.task.file, 0))
     try:
-        from ..judging.judge import judge
+        from ..judging.judge import judge  # takes a while the first time, which is not the student's
         from .given_arrays import run_on
 
         asking = _asking(job.job, send)
-        watch = threading.Thread(
+        send(At(job.job, job.task.file, 0))
+        threading.Thread(
             target=_say_where, args=(job, send, over, threading.get_ident()), daemon=True
-        )
-        watch.start()
+        ).start()
         found = judge(job.task, run_on, asking)
     except BaseException as error:  # noqa: BLE001  # a student's module may raise anything, even SystemExit
         traceback.print_exc(file=sys.__stderr__)

@@ -1,0 +1,228 @@
+"""Verdicts on students' kernels: right, wrong, out of bounds, racy, endless; and exercises that can't judge."""
+
+from __future__ import annotations
+
+import threading
+
+import msgspec
+import pytest
+
+from exercises import CASES, RIGHT, STUB, add_ten, exercise, line_of, warm_judge
+from tilescope.app.exercise.goals import COUNTERS
+from tilescope.app.exercise.mistakes import ExerciseError
+from tilescope.tracer.model.launch import decode
+from tilescope.tracer.run.worker_client import Cancelled
+
+BODY = "        out[i] = a[i] + 10\n"
+SHARED = RIGHT.replace("import cuda", "import cuda, float32").replace(
+    "    i = cuda.grid(1)\n",
+    "    i = cuda.grid(1)\n    tile = cuda.shared.array(4, float32)\n    t = cuda.threadIdx.x\n    tile[t] = a[i]\n"
+    "    cuda.syncthreads()\n",
+)  # fmt: skip
+RACY = SHARED.replace("    cuda.syncthreads()\n", "").replace(BODY, "        out[i] = tile[3 - t]\n")
+REVERSED = """def cases():
+    a = np.arange(4, dtype=np.float32)
+    yield {"grid": 1, "block": 4, "arguments": (a, a * 0), "expected": {"out": a[::-1]}}
+"""
+
+
+def judged(text, made=None):
+    return warm_judge().judge(made or add_ten(), text)
+
+
+def errors(verdict):
+    return [(f.kind, f.line) for f in verdict.findings if f.severity == "error"]
+
+
+def test_a_right_kernel_passes_and_its_counters_stand_beside_the_stubs():
+    verdict = judged(RIGHT)
+    assert verdict.passed and not verdict.error and errors(verdict) == []
+    assert [(case.correct, case.grid, case.block, case.sizes) for case in verdict.cases] == [
+        (True, (3, 1, 1), (4, 1, 1), {"n": 10}),
+        (True, (8, 1, 1), (128, 1, 1), {"n": 1000}),
+    ]
+    assert [goal.met for goal in verdict.goals] == [True, True]
+    assert verdict.goals[0].measured == "global_load_bytes 4,000, n 1,000"
+    assert (verdict.counters["global_load_requests"], verdict.stub_counters["global_load_requests"]) == (
+        32,
+        0,
+    )
+
+
+def test_the_first_case_is_a_trace_of_the_students_text_that_can_be_run_again():
+    text = RIGHT.replace("out", "result")  # parameters may be renamed
+    verdict = judged(text)
+    assert verdict.passed
+    assert verdict.trace is not None and verdict.trace.grid == (3, 1, 1)
+    launch = decode(verdict.trace.launch)
+    assert launch.source == text and text in verdict.trace.sources.values()
+    again = warm_judge()._worker.run(msgspec.structs.replace(launch, engine="simulator"))
+    assert again.value is not None and verdict.trace.value is not None
+    assert again.value.tolist() == verdict.trace.value.tolist()
+
+
+def test_the_stub_runs_and_does_not_pass():
+    verdict = judged(STUB)
+    assert not verdict.passed and not verdict.error
+    (wrong,) = verdict.cases[0].wrong
+    assert (wrong.argument, wrong.differing, wrong.elements, wrong.untouched) == ("out", 10, 10, True)
+
+
+def test_a_wrong_kernel_is_told_where_it_is_wrong_first():
+    verdict = judged(RIGHT.replace(BODY, "        out[i] = a[i] + (10 if i < 7 else 9)\n"))
+    assert [case.correct for case in verdict.cases] == [False, False] and not verdict.passed
+    (wrong,) = verdict.cases[0].wrong
+    assert (wrong.differing, wrong.index, wrong.got, wrong.expected) == (3, (7,), "16.0", "17.0")
+
+
+def test_what_is_right_by_luck_does_not_pass():
+    outside = judged(RIGHT.replace("    if i < out.size:\n", "    if True:\n"))
+    assert all(case.correct for case in outside.cases)
+    assert not outside.passed and ("bounds", 9) in errors(outside)
+
+
+def test_a_race_does_not_pass_and_the_barrier_mends_it(tmp_path):
+    made = exercise(tmp_path, REVERSED, stub=RACY)
+    racy = judged(RACY, made)
+    assert not racy.passed and [kind for kind, _ in errors(racy)] == ["race"]
+    mended = judged(SHARED.replace(BODY, "        out[i] = tile[3 - t]\n"), made)
+    assert mended.passed, mended
+
+
+def test_a_goal_that_is_missed_is_told_with_what_it_came_to(tmp_path):
+    made = exercise(
+        tmp_path, goals="few: global_load_requests * 16 <= threads_in_all\nread: stub.global_requests < 3"
+    )
+    verdict = judged(RIGHT.replace(BODY, "        out[i] = a[i] + 10 + a[i] - a[i]\n"), made)
+    assert all(case.correct for case in verdict.cases) and not verdict.passed
+    assert [(g.words, g.met, g.measured) for g in verdict.goals] == [
+        ("few", False, "global_load_requests 96, threads_in_all 1,024"),
+        ("read", False, "stub.global_requests 32"),
+    ]
+
+
+def test_every_counter_may_be_named_in_a_goal(tmp_path):
+    made = exercise(
+        tmp_path, goals="all: " + " + ".join([*COUNTERS[:8], *(f"stub.{c}" for c in COUNTERS[8:16])]) + " > 0"
+    )
+    assert made.mistakes == () and judged(RIGHT, made).passed
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("a[i] + 10", "a[i] +", 9, "This is no Python: invalid syntax."),
+        ("a[i] + 10", "b[i]", 9, "name 'b' is not defined"),
+        ("a[i] + 10", "a[i] // 0", 9, ""),
+        ("add_ten", "add_nine", 0, "The file has no kernel named add_ten."),
+        ("@cuda.jit\n", "", 0, "is not a @cuda.jit kernel"),
+        ("(a, out)", "(a)", 5, "takes (a, out) in this exercise, not (a)"),
+        ("import numpy", "import no_such_module, numpy", 1, "No module named 'no_such_module'"),
+        ("\n\n@cuda", "\n\nraise SystemExit('enough')\n@cuda", 5, "SystemExit: enough"),
+        (BODY, BODY + "\nadd_ten[1, 4](np.zeros(4), np.zeros(4))\n", 11, "Your file launches a kernel by itself"),
+        (BODY, f"        pass\n    while out[0] == 0:\n    {BODY}", 10, ""),
+    ],
+)  # fmt: skip
+def test_what_does_not_run_is_told_at_its_line_and_the_next_one_is_judged(old, new, line, said):
+    text = RIGHT.replace(old, new)
+    assert text != RIGHT
+    verdict = judged(text)
+    assert not verdict.passed
+    if said:
+        told = [(verdict.error, verdict.line), *((case.error, case.line) for case in verdict.cases)]
+        assert any(said in sentence and at == line for sentence, at in told), told
+    assert judged(RIGHT).passed
+
+
+def test_what_numba_would_not_compile_does_not_pass():
+    verdict = judged(RIGHT.replace(BODY, "        out[i] = max([a[i] + 10, 0])\n"))
+    assert all(case.correct for case in verdict.cases)
+    assert not verdict.passed and errors(verdict) == [("compile", 9)]
+
+
+def test_a_kernel_that_waits_for_ever_is_told_of_at_once():
+    verdict = judged(RIGHT.replace(BODY, "        while a[i] >= 0:\n            pass\n"))
+    assert not verdict.passed and verdict.cases[-1].error.startswith("The launch never ends: on line ")
+    assert len(verdict.cases) == 1 and verdict.cases[0].line in (9, 10)
+
+
+def test_the_students_file_judges_nothing():
+    text = RIGHT.replace("+ 10", "+ 9") + "\n\n# judge\n" + CASES.replace("a + 10", "a + 9")
+    assert not judged(text).passed
+
+
+def test_a_text_that_is_no_utf_8_and_an_empty_one_are_judged():
+    assert not judged("# \ud800\n" + STUB).passed
+    assert judged("").error == "The file has no kernel named add_ten."
+
+
+# --- what is wrong with the exercise
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "part", "said"),
+    [
+        ("a + 10", "a + ten", "yield", "The judge raised NameError: name 'ten' is not defined"),
+        ("for n, block in", "for n, block in () and", "def cases", "cases() yields no case"),
+        ("{\"out\": a + 10}", "{\"sum\": a + 10}", "yield", "'sum' in 'expected' is no array of the stub's"),
+        ("a + 10}", "a[1:] + 10}", "yield", "has the shape (9,), and the argument (10,)"),
+        ("def cases", "import no_such_module\ndef cases", "import no_such", "No module named 'no_such_module'"),
+    ],
+)  # fmt: skip
+def test_a_judge_that_fails_is_blamed_and_not_the_student(tmp_path, old, new, part, said):
+    assert old in CASES
+    made = exercise(tmp_path, CASES.replace(old, new))
+    with pytest.raises(ExerciseError) as raised:
+        judged(RIGHT, made)
+    text = made.program.text
+    lines = [n for n, line in enumerate(text.splitlines(), 1) if n >= line_of(text, part)]
+    assert said in str(raised.value)
+    assert any(f"01-ten.py:{line}: " in str(raised.value) for line in lines), raised.value
+    assert str(raised.value).startswith("The exercise ten can't judge: ")
+
+
+def test_a_stub_that_does_not_run_and_a_goal_that_names_nothing_are_the_exercises(tmp_path):
+    with pytest.raises(ExerciseError, match=r"01-ten\.py:9: The stub does not run as it is: .*NameError"):
+        judged(RIGHT, exercise(tmp_path, stub=STUB.replace("= 0", "= b")))
+    with pytest.raises(ExerciseError, match=r"01-ten\.md:7: m is not known; there are .*threads"):
+        judged(RIGHT, exercise(tmp_path, goals="few: global_load_bytes < m"))
+    with pytest.raises(ExerciseError, match=r"has a mistake: .*no function cases"):
+        judged(RIGHT, exercise(tmp_path, cases=""))
+
+
+# --- what does not end, last: each takes the process with it
+
+
+def test_what_does_not_end_is_ended_and_the_line_told(monkeypatch):
+    monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
+    verdict = judged(RIGHT.replace(BODY, "        k = 0\n        while k >= 0:\n            k += 1\n"))
+    assert not verdict.passed and verdict.line in (10, 11)
+    assert verdict.error.startswith("Your kernel has not come to its end after 1 s; it was on line 1")
+
+
+def test_a_judge_that_does_not_end_is_blamed(monkeypatch, tmp_path):
+    monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
+    made = exercise(tmp_path, CASES.replace("    for n", "    while True:\n        pass\n    for n"))
+    with pytest.raises(ExerciseError, match=r"it has not ended after 1 s, at .*01-ten\.py:1[4-5]"):
+        judged(RIGHT, made)
+
+
+def test_a_judging_is_cancelled_and_the_next_goes_on():
+    printed, raised = threading.Event(), []
+    text = RIGHT.replace(BODY, "        print('on')\n        while True:\n            i += 1\n")
+
+    def work():
+        try:
+            warm_judge().judge(add_ten(), text, output=lambda said: printed.set())
+        except Cancelled as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert printed.wait(60)
+    warm_judge().cancel()
+    thread.join(60)
+    assert len(raised) == 1
+    assert judged(RIGHT).passed
+    died = judged(RIGHT + "\nimport os\nos._exit(3)\n")
+    assert not died.passed and "What runs your kernel ended unexpectedly (exit code 3)" in died.error
