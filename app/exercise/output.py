@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec import to_builtins
 
 from ...tracer.judging.result import CaseResult, JudgedFinding, WrongArgument
 from ...tracer.model.finding import counted
@@ -69,7 +69,7 @@ def goal_text(goal: GoalVerdict) -> str:
 def json_of(verdict: Verdict, file: str) -> str:
     """Return a verdict as JSON, in the names that EXERCISES.md describes."""
     cases = [
-        {"case": number, **asdict(case), "findings": _finding_data(case.findings, file)}
+        {"case": number, **to_builtins(case), "findings": _finding_data(case.findings, file)}
         for number, case in enumerate(verdict.cases, 1)
     ]
     goals = [
@@ -84,7 +84,7 @@ def json_of(verdict: Verdict, file: str) -> str:
 
 
 def _finding_data(findings: Sequence[JudgedFinding], file: str) -> list[dict[str, Any]]:
-    return [{**asdict(finding), "file": _named(finding, file)} for finding in findings]
+    return [{**to_builtins(finding), "file": _named(finding, file)} for finding in findings]
 
 
 def _named(finding: JudgedFinding, file: str) -> str:

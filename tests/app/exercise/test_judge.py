@@ -9,6 +9,7 @@ import pytest
 
 from exercises import CASES, RIGHT, STUB, add_ten, exercise, line_of, warm_judge
 from tilescope.app.exercise.goals import COUNTERS
+from tilescope.app.exercise.judge import Judge
 from tilescope.app.exercise.mistakes import ExerciseError
 from tilescope.tracer.model.launch import decode
 from tilescope.tracer.run.worker_client import Cancelled
@@ -226,3 +227,12 @@ def test_a_judging_is_cancelled_and_the_next_goes_on():
     assert judged(RIGHT).passed
     died = judged(RIGHT + "\nimport os\nos._exit(3)\n")
     assert not died.passed and "What runs your kernel ended unexpectedly (exit code 3)" in died.error
+
+
+def test_a_judge_that_was_closed_says_so_and_leaves_no_files():
+    judge = Judge()
+    folder = judge._worker._folder
+    judge.close()
+    with pytest.raises(Cancelled):
+        judge.judge(add_ten(), RIGHT)
+    assert not folder.exists()
