@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,24 +22,23 @@ from ..cached import engine_files
 from ..not_compilable import NotCompilable, sentence
 from ..rewrite.program import GeneratorProgram, digest
 from ..runtime import cell_type
+from ..runtime.sweep import sweep
 from ..runtime.symbols import SUPPORT
 from .arguments import Arguments
+from .quick_compiler import EntryCompiler, PartCompiler, entry_address
 
-SWEEP = """
-def _ts_sweep(_ts_state, mode):
+ENTRY = """
+def _ts_entry(_ts_state, mode):
     {reads}
     generator = {kernel}({arguments})
     if mode == 0:
         return _ts_size(generator)
-    while mode:
-        for i in range(_ts_count(_ts_state)):
-            _ts_turn(_ts_state, i)
-            if mode == 1:
-                _ts_keep(_ts_state, {kernel}({arguments}))
-            _ts_resume(_ts_state, generator)
-        mode = _ts_goes_on(_ts_state)
+    if mode == 1:
+        _ts_keep(_ts_state, generator)
+    _ts_resume(_ts_state, generator)
     return 0
 """
+SIGNATURE = (types.int64, types.int64)
 KEPT = 300  # compiled kernels
 _known: dict[str, Any] = {}
 
@@ -49,14 +48,14 @@ def compiled(program: GeneratorProgram, arguments: Arguments) -> Any:
 
     Mode 0 returns the bytes of a thread's generator, 1 begins the threads, 2 resumes them. Raises NotCompilable.
     """
-    sweep = _sweep(program, arguments)
-    text = "\n".join([_own_source(), program.text(), *map(repr, program.declared), *arguments.facts, sweep])
+    entry = _entry(program, arguments)
+    text = "\n".join([_own_source(), program.text(), *map(repr, program.declared), *arguments.facts, entry])
     name = digest(text + repr(list(_raising(program))))
     if name not in _known:
-        _known[name] = _compile(program, arguments, sweep, name, text)
+        _known[name] = _compile(program, arguments, entry, name, text)
     if isinstance(_known[name], NotCompilable):
         raise _known[name].with_traceback(None)
-    return _known[name]
+    return partial(sweep, entry_address(_known[name].overloads[SIGNATURE]))
 
 
 def _raising(program: GeneratorProgram) -> Iterator[tuple[str, int]]:
@@ -66,11 +65,11 @@ def _raising(program: GeneratorProgram) -> Iterator[tuple[str, int]]:
         yield from ((program.files[function.name], node.lineno) for node in raising)
 
 
-def _sweep(program: GeneratorProgram, arguments: Arguments) -> str:
+def _entry(program: GeneratorProgram, arguments: Arguments) -> str:
     names = [f"a{i}" for i in range(len(arguments.expressions))]
     reads = "\n    ".join(f"{n} = {e}" for n, e in zip(names, arguments.expressions, strict=True))
     kernel = program.functions[-1].name
-    return SWEEP.format(reads=reads or "pass", kernel=kernel, arguments=", ".join(["_ts_state", *names]))
+    return ENTRY.format(reads=reads or "pass", kernel=kernel, arguments=", ".join(["_ts_state", *names]))
 
 
 @lru_cache
@@ -80,8 +79,8 @@ def _own_source() -> str:
     return f"# numba {numba.__version__}, engine {digest(text)}"
 
 
-def _compile(program: GeneratorProgram, arguments: Arguments, sweep: str, name: str, text: str) -> Any:
-    """Return the compiled sweep, or NotCompilable: to find out takes as long as to compile, so that is kept too."""
+def _compile(program: GeneratorProgram, arguments: Arguments, entry: str, name: str, text: str) -> Any:
+    """Return the compiled entry, or NotCompilable: to find out takes as long as to compile, so that is kept too."""
     path = _written(name, text)
     refusal = path.with_suffix(".refused")
     with suppress(OSError):
@@ -93,13 +92,17 @@ def _compile(program: GeneratorProgram, arguments: Arguments, sweep: str, name: 
     for function in program.functions:
         tree = ast.Module([function], [])
         exec(compile(tree, program.files[function.name], "exec"), module.__dict__)
-        module.__dict__[function.name] = numba.njit(**options)(module.__dict__[function.name])
-    exec(compile(sweep, str(path), "exec"), module.__dict__)
-    made = numba.njit(cache=path.exists(), **options)(module.__dict__["_ts_sweep"])
+        module.__dict__[function.name] = numba.njit(pipeline_class=PartCompiler, **options)(
+            module.__dict__[function.name]
+        )
+    exec(compile(entry, str(path), "exec"), module.__dict__)
+    made = numba.njit(cache=path.exists(), pipeline_class=EntryCompiler, **options)(
+        module.__dict__["_ts_entry"]
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            made.compile((types.int64, types.int64))
+            made.compile(SIGNATURE)
         except (NumbaError, NotImplementedError) as error:
             said = sentence(error, program.functions)
             with suppress(OSError):

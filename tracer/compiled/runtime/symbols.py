@@ -16,15 +16,14 @@ from .gpu_numbers import NUMBERS
 from .load_store import load, store
 from .loop_ticks import tick
 from .records import attribute, set_attribute
-from .uniform_barrier import goes_on
 from .views import reshape, turned, view
 
 SUPPORT: dict[str, Any] = {
-    "_ts_load": load, "_ts_store": store, "_ts_arrive": threads.arrive, "_ts_turn": threads.turn,
+    "_ts_load": load, "_ts_store": store, "_ts_arrive": threads.arrive,
     "_ts_size": threads.size, "_ts_keep": threads.keep, "_ts_resume": threads.resume,
     "_ts_turned": turned, "_ts_reshape": reshape, "_ts_view": view,
-    "_ts_thread": threads.reader(Word.THREAD), "_ts_count": threads.reader(Word.COUNT),
-    "_ts_goes_on": goes_on, "_ts_tick": tick,
+    "_ts_thread": threads.reader(Word.THREAD),
+    "_ts_tick": tick,
 }  # fmt: skip
 SUPPORT |= {"_ts_len": len, "_ts_range": range, "_ts_field": attribute, "_ts_set_field": set_attribute}
 SUPPORT |= UPDATES | ARITHMETIC | HALVES | NUMBERS | MATHS
