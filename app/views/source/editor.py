@@ -63,7 +63,7 @@ class Editor(Page):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self.history = History()
-        self.has_open = False
+        self.has_open: Callable[[], bool] = lambda: False
         self._units, self._base, self._ends = b"", "", "\n"
         self._replaying = self._escaped = False
         self._stale: tuple[int, int] | None = None  # the first and the last line that were changed, from 0
@@ -229,7 +229,7 @@ class Editor(Page):
     def _claims(self, event: QKeyEvent) -> bool:
         key, held = event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if key == Qt.Key.Key_Escape:
-            return self.has_open
+            return self.has_open()
         if not self.is_editable():
             return False
         own = {Qt.Key.Key_Slash, Qt.Key.Key_Y, Qt.Key.Key_Tab}
@@ -237,7 +237,7 @@ class Editor(Page):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Do what the key says."""
-        if event.key() == Qt.Key.Key_Escape and self.has_open:
+        if event.key() == Qt.Key.Key_Escape and self.has_open():
             self.escape_asked.emit()
         elif self.isReadOnly():
             super().keyPressEvent(event)

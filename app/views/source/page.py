@@ -156,6 +156,12 @@ class Page(QTextEdit):
         self._scroll_to(self._target(line))
         self.setFocus()
 
+    def select_text(self, at: int, length: int) -> None:
+        """Select some of Qt's characters, and bring them in sight."""
+        self._by_hand = True
+        self.setTextCursor(self._cursor(at, length))
+        self.ensureCursorVisible()
+
     def light(self, lines: frozenset[int]) -> None:
         """Let these lines stand out while the others dim, and bring the first in sight; none dim without any."""
         if lines != self.lit:
@@ -212,11 +218,15 @@ class Page(QTextEdit):
 
     def selection(self, at: int, length: int, look: QTextCharFormat) -> QTextEdit.ExtraSelection:
         """Return how to draw some of Qt's characters otherwise."""
-        made, cursor = QTextEdit.ExtraSelection(), QTextCursor(self.document())
+        made = QTextEdit.ExtraSelection()
+        made.cursor, made.format = self._cursor(at, length), look
+        return made
+
+    def _cursor(self, at: int, length: int) -> QTextCursor:
+        cursor = QTextCursor(self.document())
         cursor.setPosition(at)
         cursor.setPosition(at + length, QTextCursor.MoveMode.KeepAnchor)
-        made.cursor, made.format = cursor, look
-        return made
+        return cursor
 
     def toggle(self, line: int) -> str:
         """Ask for a line to be taken out or put back; returns why not, "" where it was asked for."""
@@ -287,6 +297,8 @@ class Page(QTextEdit):
     def _break_lines(self) -> None:
         """Let each line go on further in than where it begins, and leave room for the last one to stand at the top."""
         document, cursor = self.document(), QTextCursor(self.document())
+        if document.textWidth() != self.viewport().width():
+            document.setTextWidth(self.viewport().width())  # Qt misses it where the gutter took its place unseen
         cursor.beginEditBlock()
         self._hang_lines(0, document.blockCount() - 1)
         frame = document.rootFrame().frameFormat()

@@ -6,8 +6,10 @@ A kernel in CUDA C is shown as it is timed; the trace, and so the counts, are of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
@@ -24,6 +26,7 @@ from ..common.descriptions import source_line
 from ..common.heat import HEATS, line_heat
 from ..common.view import View
 from .editor import Editor
+from .find_bar import FindBar
 from .problems import Problem, ProblemStrip
 from .traced_text import FileText, TracedText
 
@@ -57,6 +60,13 @@ class SourceView(View):
         self._traced.moved.connect(self._mark)
         self._traced.shown.connect(self.file_shown)
         self.editor.altered.connect(self._show_state)
+        self.find_bar = FindBar(self.editor, theme, self)
+        self.editor.find_asked.connect(self.find_bar.open)
+        self.editor.escape_asked.connect(self.find_bar.leave)
+        self.editor.has_open = lambda: not self.find_bar.isHidden()
+        for keys, run in (("Ctrl+F", self.find_bar.open), ("F3", partial(self.find_bar.turn, 1)),
+                          ("Shift+F3", partial(self.find_bar.turn, -1))):  # fmt: skip
+            QShortcut(QKeySequence(keys), self, run, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.problems = ProblemStrip(theme, self)
         self.problems.asked.connect(self._go_to)
         self.state = PlainLabel(parent=self)
@@ -68,6 +78,7 @@ class SourceView(View):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.switch)
+        layout.addWidget(self.find_bar)
         layout.addWidget(self.editor, 1)
         layout.addWidget(self.twin)
         layout.addWidget(self.problems)
@@ -306,6 +317,7 @@ class SourceView(View):
         """Take other colours or another text size."""
         super().set_theme(theme)
         self.editor.set_theme(theme)
+        self.find_bar.set_theme(theme)
         self.problems.set_theme(theme)
         self.state.setFont(theme.font(12.5))
         self.state.setStyleSheet(
