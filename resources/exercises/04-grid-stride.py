@@ -1,0 +1,29 @@
+"""A grid-stride loop: square all elements, with fewer threads than elements."""
+
+from numba import cuda
+
+
+@cuda.jit
+def square(a, out):
+    i = cuda.grid(1)
+    if i < a.shape[0]:  # one element for each thread: those behind are left out
+        out[i] = a[i] * a[i]
+
+
+# judge
+import numpy as np
+
+
+def cases():
+    rng = np.random.default_rng(4)
+    for n, grid, block in ((45, 2, 8), (5, 2, 32), (1000, 1, 64), (3001, 3, 64)):
+        a = rng.integers(1, 100, n, dtype=np.int32)
+        out = np.zeros(n, np.int32)
+        yield {
+            "grid": grid,
+            "block": block,
+            "arguments": (a, out),
+            "expected": {"out": a * a},
+            "tolerance": 0.0,
+            "sizes": {"n": n},
+        }

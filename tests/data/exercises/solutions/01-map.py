@@ -1,0 +1,7 @@
+from numba import cuda
+
+
+@cuda.jit
+def add_ten(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i] + 10

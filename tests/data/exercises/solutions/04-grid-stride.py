@@ -1,0 +1,7 @@
+from numba import cuda
+
+
+@cuda.jit
+def square(a, out):
+    for i in range(cuda.grid(1), a.shape[0], cuda.gridsize(1)):
+        out[i] = a[i] * a[i]

@@ -1,0 +1,13 @@
+from numba import cuda
+
+
+@cuda.jit
+def warp_sums(a, out):
+    i = cuda.grid(1)
+    value = a[i] if i < a.shape[0] else 0
+    delta = 16
+    while delta > 0:
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, delta)
+        delta //= 2
+    if i % 32 == 0 and i < a.shape[0]:
+        out[i // 32] = value

@@ -1,0 +1,8 @@
+from numba import cuda
+
+
+@cuda.jit
+def double(a, out):
+    i = cuda.grid(1)
+    if cuda.threadIdx.x < a.shape[0]:
+        out[i] = 2 * a[i]

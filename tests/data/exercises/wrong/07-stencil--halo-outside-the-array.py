@@ -1,0 +1,25 @@
+from numba import cuda, int32
+
+THREADS = 64
+RADIUS = 2
+SPAN = THREADS + 2 * RADIUS
+
+
+@cuda.jit
+def five_point_sum(a, out):
+    tile = cuda.shared.array(SPAN, int32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    n = a.shape[0]
+    tile[t + RADIUS] = a[i] if i < n else 0
+    if t < RADIUS:
+        left = i - RADIUS
+        right = i + THREADS
+        tile[t] = a[left]
+        tile[t + RADIUS + THREADS] = a[right] if right < n else 0
+    cuda.syncthreads()
+    if i < n:
+        total = 0
+        for k in range(2 * RADIUS + 1):
+            total += tile[t + k]
+        out[i] = total
