@@ -189,7 +189,7 @@ def _say_where(job: JudgeJob, send: Send, over: threading.Event, thread: int) ->
         frame = sys._current_frames().get(thread)
         while frame is not None and frame.f_code.co_filename not in files:
             frame = frame.f_back
-        here = last if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        here = last if frame is None else (frame.f_code.co_filename, frame.f_lineno or 0)  # some code has no line
         if here is not None and here != last:
             last = here
             send(At(job.job, *here))
