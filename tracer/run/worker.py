@@ -182,14 +182,17 @@ def _asking(job: int, send: Send) -> Callable[[Any, list[Any]], None]:
 
 
 def _say_where(job: JudgeJob, send: Send, over: threading.Event, thread: int) -> None:
-    """Send the line of the student's file, or of the exercise's, that a thread is on, whenever it is another."""
+    """Send the line of the student's file, or of the exercise's, that a thread is on, whenever it is another.
+
+    It is 0 in code of it that has no line.
+    """
     files = {job.task.student_file, job.task.file}
     last: tuple[str, int] | None = None
     while not over.wait(PERIOD):
         frame = sys._current_frames().get(thread)
         while frame is not None and frame.f_code.co_filename not in files:
             frame = frame.f_back
-        here = last if frame is None else (frame.f_code.co_filename, frame.f_lineno or 0)  # some code has no line
+        here = last if frame is None else (frame.f_code.co_filename, frame.f_lineno or 0)
         if here is not None and here != last:
             last = here
             send(At(job.job, *here))
