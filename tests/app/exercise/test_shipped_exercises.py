@@ -9,9 +9,9 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
+from exercises import warm_judge
 from folders import DATA
 from sessions import application
-from tilescope.app.exercise.judge import Judge
 from tilescope.app.exercise.library import exercises_in
 from tilescope.app.exercise.verdict import Verdict
 
@@ -79,13 +79,6 @@ WRONG = {
 }
 
 
-@pytest.fixture(scope="module")
-def judge():
-    made = Judge()
-    yield made
-    made.close()
-
-
 def refused_for(verdict: Verdict) -> set[str]:
     """Return what a verdict holds against a file: kinds of errors, "result", and "goal" where all else is right."""
     kinds = {finding.kind for finding in verdict.findings if finding.severity == "error"}
@@ -137,9 +130,9 @@ def test_its_picture_is_small_stands_alone_and_is_drawn(name):
 
 
 @pytest.mark.parametrize("name", EXERCISES)
-def test_the_stub_ends_and_does_not_pass(name, judge):
+def test_the_stub_ends_and_does_not_pass(name):
     exercise = EXERCISES[name]
-    verdict = judge.judge(exercise, exercise.stub)
+    verdict = warm_judge().judge(exercise, exercise.stub)
     assert verdict.error == ""
     assert not any(case.error for case in verdict.cases)
     assert not verdict.passed
@@ -148,9 +141,9 @@ def test_the_stub_ends_and_does_not_pass(name, judge):
 
 
 @pytest.mark.parametrize("name", EXERCISES)
-def test_our_solution_passes(name, judge):
+def test_our_solution_passes(name):
     file = FILES / "solutions" / f"{name}.py"
-    verdict = judge.judge(EXERCISES[name], file.read_text(encoding="utf-8"), file)
+    verdict = warm_judge().judge(EXERCISES[name], file.read_text(encoding="utf-8"), file)
     assert verdict.error == ""
     assert refused_for(verdict) == set()
     assert verdict.passed
@@ -158,9 +151,9 @@ def test_our_solution_passes(name, judge):
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_students_get_wrong_does_not_pass(name, judge):
+def test_what_students_get_wrong_does_not_pass(name):
     file = FILES / "wrong" / f"{name}.py"
-    verdict = judge.judge(EXERCISES[name.partition("--")[0]], file.read_text(encoding="utf-8"), file)
+    verdict = warm_judge().judge(EXERCISES[name.partition("--")[0]], file.read_text(encoding="utf-8"), file)
     assert verdict.error == ""
     assert not verdict.passed
     assert WRONG[name] in refused_for(verdict)
