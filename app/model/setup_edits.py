@@ -13,6 +13,7 @@ from ...kernels.scenarios.catalogue import CatalogueError, Parameter, Scenario, 
 from ...tracer.model.launch import Schedule, ScheduleKind
 from ...tracer.model.whole_numbers import whole_number_of
 from .bookmark import Setup
+from .setup_launch import launch_of_setup
 from .setup_text import option_texts, options_summary, parse_blocks, parse_resident, parse_seed
 
 Texts = Mapping[str, str]  # of fields, by the name of their parameter or option
@@ -78,6 +79,17 @@ def text_problem(name: str, text: str, setups: Sequence[Setup], scenarios: Mappi
     """Return the sentence with which one of these setups refuses a field's text, or ""."""
     attempts = [partial(with_texts, setup, scenarios.get(setup.scenario), {name: text}) for setup in setups]
     return next(filter(None, map(problem_of, attempts)), "")
+
+
+def launch_problem(name: str, text: str, setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> str:
+    """Return the sentence with which a launch of one of these setups with a field's text is refused, or ""."""
+
+    def attempt(setup: Setup) -> None:
+        changed = with_texts(setup, scenarios.get(setup.scenario), {name: text})
+        if not changed.file:
+            launch_of_setup(changed)
+
+    return next(filter(None, (problem_of(partial(attempt, setup)) for setup in setups)), "")
 
 
 def differences(setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> list[str]:

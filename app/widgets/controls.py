@@ -147,16 +147,17 @@ class Entry(QLineEdit):
 
 
 class Chip(QFrame):
-    """A label and its fields in one rounded frame."""
+    """A label, a plain one for a text, and its fields in one rounded frame."""
 
-    def __init__(self, label: str, fields: list[QWidget], parent: QWidget | None = None) -> None:
+    def __init__(self, label: str | QLabel, fields: list[QWidget], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("chip")
         self.row = row = QHBoxLayout(self)
         row.setContentsMargins(9, 2, 4, 2)
         row.setSpacing(4)
-        self.caption = PlainLabel(label)
-        self.caption.setObjectName("muted")
+        self.caption = PlainLabel(label) if isinstance(label, str) else label
+        if isinstance(label, str):
+            self.caption.setObjectName("muted")
         row.addWidget(self.caption)
         self.notes: dict[QWidget, QLabel] = {}
         for field in fields:

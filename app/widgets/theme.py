@@ -229,6 +229,9 @@ QLabel#brand { font-size: $s18px; font-weight: bold; }
 QLabel#title { font-size: $s18px; font-weight: bold; }
 QLabel#wrong { color: $bad; }
 QLabel#muted, QLabel#lesson { color: $muted; }
+QLabel#handle { color: $muted; border: 1px solid transparent; border-radius: $s4px; padding: 0px $s4px; }
+QLabel#handle:hover { background: $badge; color: $text; border: 1px solid $control; }
+QLabel#handle[held="true"] { background: $badge; color: $text; border: 1px solid $accent; }
 QLabel#good { color: $good; font-weight: bold; font-size: $s13px; }
 QLabel#bad { color: $bad; font-weight: bold; font-size: $s13px; }
 QLabel#differs { background: $badge; color: $text; border-radius: $s4px; padding: $s1px $s4px; font-size: $s12px; }

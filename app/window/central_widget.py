@@ -453,6 +453,11 @@ class CentralWidget(QWidget):
             title = self.toolbar.title_of(self.stage.setups[i])  # the bar shows it only later
             self.panes[i].overlay.show_progress(f"Tracing {title}: {count}", done, total)
 
+    def wait_for_hand(self, waits: bool) -> None:
+        """Leave the pictures in sight while a hand moves a parameter and the next ones are made."""
+        for pane in self.panes:
+            pane.overlay.wait_for_hand(waits)
+
     def colour_by(self, choice: str) -> None:
         """Colour the cells of every pane by one of COLOUR_BY, and the lines of the source where that suits them."""
         if choice in COLOUR_BY:

@@ -33,19 +33,40 @@ class LaunchQuestions:
     ) -> None:
         self.stage, self.notice = stage, notice
         self.change_setups, self.show_source = change_setups, show_source
-        self._slow: dict[int, tuple[Launch, float]] = {}  # by pane, with the seconds that it takes
+        # By pane, with the seconds that it takes, and its blocks.
+        self._slow: dict[int, tuple[Launch, float, int]] = {}
+        self._offers: dict[int, Trace] = {}  # by pane, of which not all is kept
+        self._held = False  # whether what is to be asked waits
         stage.takes_long.connect(self.ask_patience)
         stage.consent.connect(self.ask_consent)
 
     def forget(self) -> None:
         """Take back what was asked, and what was said of the launches before."""
         self._slow.clear()
+        self._offers.clear()
         self.notice.clear()
+
+    def hold(self) -> None:
+        """Ask nothing, as while a hand moves a parameter over values that nobody wants to wait for."""
+        self._held = True
+
+    def release(self) -> None:
+        """Ask what is still to be asked, and what is from now on."""
+        self._held = False
+        if self._slow:
+            self._ask_patience()
+        for pane, trace in list(self._offers.items()):
+            self.offer_all(pane, trace)
 
     def ask_patience(self, pane: int, launch: Launch, seconds: float, blocks: int) -> None:
         """Ask what to do with a launch that takes long."""
-        self._slow[pane] = (launch, seconds)
-        takes = duration_text(sum(seconds for _, seconds in self._slow.values()))
+        self._slow[pane] = (launch, seconds, blocks)
+        if not self._held:
+            self._ask_patience()
+
+    def _ask_patience(self) -> None:
+        takes = duration_text(sum(seconds for _, seconds, _ in self._slow.values()))
+        blocks = next(blocks for _, _, blocks in reversed(self._slow.values()))
         whole = f"All {blocks:,} blocks take" if len(self._slow) == 1 else "All blocks of both launches take"
         first = "the first one is" if len(self._slow) == 1 else "the first one of each is"
         self.notice.ask(
@@ -54,7 +75,7 @@ class LaunchQuestions:
         )
 
     def _count_all(self) -> None:
-        for pane, (launch, _) in self._slow.items():
+        for pane, (launch, _, _) in self._slow.items():
             self.stage.run_however_long(pane, launch)
         self._slow.clear()
 
@@ -62,7 +83,10 @@ class LaunchQuestions:
         """Offer to keep every access of a launch of which some were left out, where that can be done."""
         setup = self.stage.setups[pane]
         left_out = len(trace) < trace.accesses <= KEEP_ALL.accesses and trace.error is None
-        if left_out and not setup.file and setup.keep != "all" and pane not in self._slow:
+        offered = left_out and not setup.file and setup.keep != "all" and pane not in self._slow
+        if offered and self._held:
+            self._offers[pane] = trace
+        elif offered:
             size = f"{trace.accesses * BYTES_PER_ACCESS / 1e9:.1f} GB"
             self.notice.ask(
                 f"{len(trace):,} of {trace.accesses:,} accesses are kept: the counters are of the whole launch, the "

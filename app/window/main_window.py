@@ -17,7 +17,7 @@ from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before, at_first_load
 from ..model.bookmark import Bookmark, History, Setup, without_texts
 from ..model.playhead import Playhead
-from ..model.session import Session
+from ..model.session import Selection, Session
 from ..model.settings import Settings, StoredSettings
 from ..model.visible_text import visible
 from ..widgets.appearance import Look
@@ -33,6 +33,7 @@ from .actions import (
     play_commands,
     view_commands,
 )
+from .by_hand import ByHand
 from .central_widget import CentralWidget
 from .colouring import Colouring
 from .dialogs import show_about, show_keys
@@ -73,6 +74,7 @@ class MainWindow(QMainWindow):
         self.questions = LaunchQuestions(
             self.stage, self.notice, self.change_setups, lambda: self.central.show_tab("source")
         )
+        self.by_hand = ByHand(self.stage, self._run, self.bookmark, self.history, self)
         self._timings: QWidget | None = None  # their window, once it was asked for
         self.colouring = Colouring(self.stage, self.central, self.draw)
         central = self.central
@@ -195,10 +197,23 @@ class MainWindow(QMainWindow):
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._turn)
         toolbar.setups_asked.connect(self.change_setups)
+        toolbar.moved.connect(self.by_hand.move)
+        toolbar.rested.connect(self.by_hand.rest)
+        self.by_hand.began.connect(self._take_in_hand)
+        self.by_hand.ended.connect(self._let_go)
         toolbar.problem.connect(lambda text: self.notice.error(text) if text else self.notice.clear("error"))
         toolbar.timings.clicked.connect(lambda: self.commands["Timings"].trigger())
         transport.command.connect(lambda name: self.commands[name].trigger())
         transport.link_asked.connect(stage.set_link)
+
+    def _take_in_hand(self) -> None:
+        self.questions.hold()
+        self.central.wait_for_hand(True)
+
+    def _let_go(self) -> None:
+        self.central.wait_for_hand(False)
+        self.toolbar.let_go()
+        self.questions.release()
 
     @property
     def theme(self) -> Theme:
@@ -277,6 +292,7 @@ class MainWindow(QMainWindow):
 
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
         """Look as the bookmark says; return False, with the reason shown, where a setup in it cannot be run."""
+        self.by_hand.stop()
         stage, moment, setups = self.stage, mark.moment, mark.panes[: len(PANE_NAMES)]
         if not setups:
             return False
@@ -310,23 +326,27 @@ class MainWindow(QMainWindow):
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
         """Run other setups in place of these; Back returns here."""
-        here, stage = self.bookmark(), self.stage
-        if setups == stage.setups:
-            return
+        self.by_hand.stop()
+        here = self.bookmark()
+        if setups != here.panes and self._run(setups, here.selections, as_before(self.stage)) and here.panes:
+            self.history.leave(here)
+
+    def _run(self, setups: tuple[Setup, ...], selections: tuple[Selection, ...], start: StartMoment) -> bool:
+        """Run other setups in place of these; return False where they are refused, and all is as it was."""
         before = len(self.central.panes)
         self.central.make_panes(len(setups))
         self.questions.forget()  # before the new setups may ask something
         self.colouring.leave()
-        if not stage.show(setups, here.selections, as_before(stage)):
+        if not self.stage.show(setups, selections, start):
             self.central.make_panes(before)
-            return
+            return False
         self.central.show_chart("")
-        if here.panes:
-            self.history.leave(here)
         self.central.show_setups()
+        return True
 
     def travel(self, direction: int) -> None:
         """Go back (-1) or forward (1) in what was shown."""
+        self.by_hand.stop()
         here = self.bookmark()
         mark = self.history.back(here) if direction < 0 else self.history.forward(here)
         if mark is not None:
@@ -336,7 +356,7 @@ class MainWindow(QMainWindow):
 
     def escape(self) -> None:
         """Cancel the tracing, else close the message, else end the spotlight, else leave the full screen."""
-        if self.lectures.escape_first():
+        if self.by_hand.go_back() or self.lectures.escape_first():
             return
         if self.files.end_program():
             self.notice.inform("The program was ended.")

@@ -5,6 +5,8 @@ python window.py start SECONDS   from SECONDS (of time.time(), when the process 
 python window.py scrub STEP      moments set STEP apart (0: at random), until the window has painted them
 python window.py change 0        another size or tile, nothing cached but compiled kernels, until all is painted; and
                                  the processor seconds of the window's process and of its GUI thread for one
+python window.py drag CACHED     pictures a second while sizes, paddings and tiles of the 64-cube comparison are dragged;
+                                 with 1 for CACHED their traces are in the cache, or made for it now
 python window.py lectures 0     milliseconds from a key to the painted picture, of each step of the shipped lectures
 python window.py cells 0         pixels of a cell in both layouts, and how many cells show their value
 """
@@ -142,6 +144,69 @@ def _changed(window: Any, values: dict[str, int]) -> tuple[float, float]:
     return time.perf_counter() - begin, still
 
 
+def drag(cached: float) -> dict[str, Any]:
+    """Return pictures a second of drags over values of M, of the padding and of the tile, each pulled as one comes.
+
+    Kernels that no process has compiled before are compiled; with `cached`, traces of another run are taken too.
+    """
+    window = main_window()
+    jobs = window.stage.jobs
+    jobs.cache = jobs.cache if cached else None
+    found: dict[str, Any] = {}
+    for name, direction, count in (("m", -1, 10), ("padding", 1, 8), ("tile", -1, 3)):
+        wait_until(lambda: window.stage.is_settled() and jobs.is_idle())
+        found[name] = _dragged(window, name, direction, count)
+        wait_until(lambda: window.stage.is_settled() and jobs.is_idle())
+        window.travel(-1)
+    wait_until(lambda: window.stage.is_settled() and jobs.is_idle())
+    window.close()
+    return found
+
+
+def _dragged(window: Any, name: str, direction: int, count: int) -> dict[str, float]:
+    """Pull a parameter's name through so many values, of M in fine steps: to the next as soon as one is painted."""
+    from PySide6.QtCore import QPoint, Qt
+    from PySide6.QtTest import QTest
+    from PySide6.QtWidgets import QApplication
+
+    from tilescope.app.window.toolbar.hand import COARSE, FINE
+
+    handle, field = window.toolbar.handles[name], window.toolbar.fields[name]
+    held = Qt.KeyboardModifier.ShiftModifier if name == "m" else Qt.KeyboardModifier.NoModifier
+    length, at = FINE if name == "m" else COARSE, handle.rect().center()
+    QTest.mousePress(handle, Qt.MouseButton.LeftButton, held, at)
+    begin, still = time.perf_counter(), 0.0
+    for number in range(1, count + 1):
+        shown, pulled = field.text(), at + QPoint(direction * (number * length + 1), 0)
+        _pull(handle, pulled, held)
+        assert field.text() != shown
+        while not (window.stage.is_settled() and _shows(window, name, field.text())):
+            before = time.perf_counter()
+            QApplication.processEvents()
+            still = max(still, time.perf_counter() - before)
+            time.sleep(0.001)
+        QApplication.sendPostedEvents()  # among them Qt's to lay out and to paint
+    seconds = time.perf_counter() - begin
+    QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, held, pulled)
+    QApplication.processEvents()
+    return {"pictures": count, "a second": count / seconds, "still": still}
+
+
+def _pull(handle: Any, point: Any, held: Any) -> None:
+    from PySide6.QtCore import QEvent, QPointF, Qt
+    from PySide6.QtGui import QMouseEvent
+    from PySide6.QtWidgets import QApplication
+
+    left, kind = Qt.MouseButton.LeftButton, QEvent.Type.MouseMove
+    there = QPointF(point), QPointF(handle.mapToGlobal(point))
+    QApplication.sendEvent(handle, QMouseEvent(kind, *there, left, left, held))
+
+
+def _shows(window: Any, name: str, text: str) -> bool:
+    """Return whether every pane that has a parameter shows a launch with this value."""
+    return all(str(s.values.get(name, text)) == text for s in window.stage.setups)
+
+
 def cells(_: float) -> dict[str, dict[str, float]]:
     """Return the side of the smallest cell in pixels, in both layouts of a window of 1920 x 1080, and who shows values.
 
@@ -203,7 +268,7 @@ def lectures(_: float) -> dict[str, float]:
     return {"steps": count, "median": times[count // 2], "p95": times[int(count * 0.95)], "worst": times[-1]}
 
 
-KINDS = {"lectures": lectures, "cells": cells, "start": start, "scrub": scrub, "change": change}
+KINDS = {"lectures": lectures, "cells": cells, "start": start, "scrub": scrub, "change": change, "drag": drag}
 
 if __name__ == "__main__":
     print(json.dumps(KINDS[sys.argv[1]](float(sys.argv[2]))))

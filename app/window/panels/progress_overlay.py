@@ -12,6 +12,7 @@ from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
 
 COVERED_AFTER = 200  # milliseconds: what comes sooner is not announced by a flicker
+COVERED_BY_HAND = 1500  # where one picture follows the other while a hand moves a parameter
 
 
 class ProgressOverlay(QFrame):
@@ -46,6 +47,10 @@ class ProgressOverlay(QFrame):
         self.bar.setValue(done)
         if self.isHidden() and not self._soon.isActive():
             self._soon.start()
+
+    def wait_for_hand(self, waits: bool) -> None:
+        """Cover the picture later while a hand moves a parameter, so that it stays in sight."""
+        self._soon.setInterval(COVERED_BY_HAND if waits else COVERED_AFTER)
 
     def uncover(self) -> None:
         """Show what lies below, now or where it was to be covered soon."""

@@ -15,6 +15,7 @@ from ....kernels.scenarios.catalogue import Parameter
 from ...model.visible_text import visible
 from ...widgets.controls import Chip, Combo, Entry, button, mark
 from ...widgets.plain_text import plain_tip
+from .hand import Handle, ParameterChip, hint_of
 
 
 class Field(Protocol):
@@ -28,6 +29,8 @@ class Field(Protocol):
 class ChoiceField(Combo):
     """A field with a few words to choose from."""
 
+    hint = ""  # its tip while it is right
+
     def text(self) -> str:
         """Return the chosen word."""
         return str(self.currentData())
@@ -38,12 +41,19 @@ class ChoiceField(Combo):
 
     def mark(self, sentence: str) -> None:
         """Show the field as wrong, or as right again."""
-        self.setToolTip(plain_tip(sentence))
+        self.setToolTip(plain_tip(sentence or self.hint))
         mark(self, "invalid", bool(sentence))
 
 
 class NumberField(Entry):
     """A field to type into."""
+
+    hint = ""  # its tip while it is right
+
+    def mark(self, sentence: str) -> None:
+        """Show the field as wrong, or as right again."""
+        super().mark(sentence or self.hint)
+        mark(self, "invalid", bool(sentence))
 
     def put(self, text: str) -> None:
         """Show a text, unless the user has just typed the same."""
@@ -106,13 +116,23 @@ def field_for(parameter: Parameter, touched: Callable[[bool], None], left: Calla
         return file
     if parameter.choices:
         choice = ChoiceField(parameter.label)
+        choice.hint = hint_of(parameter)
         choice.offer([(str(word), str(word)) for word in parameter.choices], str(parameter.default))
         choice.picked.connect(lambda _: touched(True))
         return choice
     number = NumberField(parameter.label, len(str(parameter.maximum)))
+    number.hint = hint_of(parameter)
     number.textEdited.connect(lambda _: touched(False))
     number.editingFinished.connect(left)
     return number
+
+
+def handle_for(parameter: Parameter, field: QWidget, owner: str = "") -> Handle:
+    """Return what a parameter's field is dragged by: its name, with the pane that alone has it."""
+    label = f"{parameter.label}, {owner}" if owner else parameter.label
+    handle = Handle(label, field, hint_of(parameter))
+    handle.setAccessibleName(f"Drag to change {label}")
+    return handle
 
 
 def parameter_chips(
@@ -122,11 +142,11 @@ def parameter_chips(
 
     owners: by name, the pane that alone has the parameter, which is then said.
     """
-    made = []
-    for (alone, owner), group in groupby(parameters, lambda p: (_alone(p), owners.get(p.name, ""))):
+    made: list[Chip] = []
+    for (_, owner), group in groupby(parameters, lambda p: (_alone(p), owners.get(p.name, ""))):
         members = list(group)
-        label = members[0].label if alone else " ".join(p.label for p in members)
-        made.append(Chip(f"{label}, {owner}" if owner else label, [fields[p.name] for p in members]))
+        whose = owner if len(members) == 1 else ""  # else the frame says it
+        made.append(ParameterChip([handle_for(p, fields[p.name], whose) for p in members], owner))
     return made
 
 

@@ -13,15 +13,25 @@ from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter, Scenario
 from ...model.bookmark import Setup
-from ...model.setup_edits import named, parameters_of, text_problem, values_of, with_scenario, with_texts
+from ...model.setup_edits import (
+    launch_problem,
+    named,
+    parameters_of,
+    text_problem,
+    values_of,
+    with_scenario,
+    with_texts,
+)
 from ...model.setup_text import option_texts, options_summary
 from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel
 from ...widgets.spoken_words import speak
 from ...widgets.theme import Theme
-from .fields import Field, NumberField, field_for, merged_parameters, parameter_chips
+from .fields import Field, NumberField, field_for, handle_for, merged_parameters, parameter_chips
+from .hand import Hand, Handle, ParameterChip
 from .options import LaunchOptions
+from .steps import Track, unit_of
 
 TYPING_DELAY = 150  # milliseconds without a key after which what was typed counts
 Groups = Mapping[str, tuple[Scenario, ...]]  # scenarios under their headings
@@ -32,12 +42,15 @@ class Toolbar(QFrame):
     """Scenario, parameters and schedule of the panes.
 
     setups_asked: the user wants these setups. problem: a field cannot be used, one sentence; "" when all can.
+    moved: a hand that moves a parameter wants these setups just now; rested: and no others any more.
     Fields show the setup of the pane in focus, and say where the other one's differs; only what the user touched
     is written into setups.
     """
 
     setups_asked = Signal(object)
     problem = Signal(str)
+    moved = Signal(object)
+    rested = Signal()
 
     def __init__(self, groups: Groups, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,12 +61,19 @@ class Toolbar(QFrame):
         self.names: tuple[str, ...] = ()  # of the trace files that panes show
         self.focus, self.shared = 0, True
         self.fields: dict[str, QWidget] = {}
+        self.handles: dict[str, Handle] = {}  # what the fields are dragged by
         self._touched: set[str] = set()  # fields whose text is the user's, not the setup's
         self._filled: dict[str, str] = {}  # what the setup put into each field
         self._chips: list[Chip] = []
         self._scenario_chips: list[Chip] = []
         self._parameters: list[Parameter] = []
         self._owners: dict[str, str] = {}
+        self._held = ""  # the parameter that a hand moves
+        self._moved_from: tuple[tuple[Setup, ...], str] = ((), "")  # setups and text before it did
+        self._wanted: tuple[Setup, ...] = ()  # the setups that it wants now
+        self.hand = Hand(self._track, self)
+        self.hand.moved.connect(self._move)
+        self.hand.rested.connect(self.rested)
         self._wait = QTimer(self, singleShot=True, interval=TYPING_DELAY)
         self._wait.timeout.connect(self.ask)
         self._build()
@@ -208,9 +228,24 @@ class Toolbar(QFrame):
         self._chips = parameter_chips([p for p in parameters if not p.aside], self.fields, owners)
         for i, chip in enumerate(self._chips):
             self.flow.insert(3 + i, chip)
+        handles = [
+            handle for chip in self._chips if isinstance(chip, ParameterChip) for handle in chip.handles
+        ]
         for row, p in enumerate(p for p in parameters if p.aside):
-            self.form.insertRow(row, p.label, self.fields[p.name])
+            handles.append(handle_for(p, self.fields[p.name]))
+            self.form.insertRow(row, PlainLabel(p.label) if p.file else handles[-1], self.fields[p.name])
+        self._watch(handles)
         self._order_tabs()
+
+    def _watch(self, handles: list[Handle]) -> None:
+        """Let a hand move the parameters."""
+        by_field = {handle.buddy(): handle for handle in handles}
+        self.handles = {
+            p.name: by_field[self.fields[p.name]] for p in self._parameters if self.fields[p.name] in by_field
+        }
+        for p in self._parameters:
+            if not p.file:
+                self.hand.watch(p, self.fields[p.name], self.handles[p.name])
 
     def _drop_fields(self) -> None:
         for chip in self._chips:
@@ -227,12 +262,14 @@ class Toolbar(QFrame):
         values = self._values()
         texts = {**values[1 - self.focus], **values[self.focus]} if len(values) > 1 else values[0]
         for name, text in {**texts, **option_texts(setup)}.items():
-            if name not in self._touched:
+            if name not in (*self._touched, self._held):
                 self._field(name).put(text)
                 self._field(name).mark("")
                 self._filled[name] = text
         summaries = " | ".join(dict.fromkeys(map(options_summary, self.setups)))
-        chosen = [p for p in self._parameters if p.seldom and texts.get(p.name, p.default) != p.default]
+        chosen = [
+            p for p in self._parameters if p.seldom and texts.get(p.name, str(p.default)) != str(p.default)
+        ]
         self.more.setText(" · ".join([summaries, *(named(p, texts[p.name]) for p in chosen)]))
         self._note_differences()
 
@@ -276,6 +313,45 @@ class Toolbar(QFrame):
         """Take what was typed at once when the field is left."""
         if self._wait.isActive():
             self.ask()
+
+    def _track(self, parameter: Parameter, fine: bool) -> Track:
+        """Return the values to which a hand moves a parameter from the one that its field has, or had before a typo."""
+        name = parameter.name
+        self._finish()
+        texts = {p.name: self._field(p.name).text() for p in self._parameters}
+        start = texts[name] if not self._refuses(name, texts[name]) else self._filled.get(name, "")
+        return Track(parameter, start, 1 if fine else unit_of(parameter, texts), partial(self._refuses, name))
+
+    def _refuses(self, name: str, text: str) -> bool:
+        """Return whether one of the panes that a field is written into can't run with a text in it."""
+        targets = [self.setups[i] for i in self._targets(name)]
+        return bool(launch_problem(name, text, targets, self.scenarios))
+
+    def _move(self, name: str, text: str) -> None:
+        """Show the text that a hand has moved a field to, and ask for its setups; at the start, for those there."""
+        if self._held != name:
+            self._moved_from = (self._wanted if self._held else self.setups), self._filled.get(name, "")
+            self._held = name
+        field = self._field(name)
+        field.put(text)
+        field.mark("")
+        before, its_text = self._moved_from
+        self._wanted = before if text == its_text else self._changed(before, name, text)
+        self.moved.emit(self._wanted)
+
+    def _changed(self, setups: Sequence[Setup], name: str, text: str) -> tuple[Setup, ...]:
+        targets = self._targets(name)
+        return tuple(
+            with_texts(setup, self.scenarios.get(setup.scenario), {name: text} if i in targets else {})
+            for i, setup in enumerate(setups)
+        )
+
+    def let_go(self) -> None:
+        """Let the field that a hand moved say again what the setups have."""
+        self._held = ""
+        self.hand.drop()
+        if self.setups:
+            self._fill()
 
     def _edits(self) -> dict[str, str]:
         """Return the texts of the fields that no longer say what the setup put there, or that the user chose anew."""

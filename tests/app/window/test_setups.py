@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tilescope.app.model.bookmark import Setup
+from tilescope.app.model.setup_launch import launch_of_setup
 from tilescope.kernels.scenarios.catalogue import scenarios
 from windows import SMALL, enter, field, opened, press, settle, until
 
@@ -60,13 +61,13 @@ def test_chosen_blocks_are_run_and_called_a_part():
 
 
 def test_one_pane_and_two_again(window):
-    two = window.stage.setups
+    two = [launch_of_setup(setup) for setup in window.stage.setups]
     window.toolbar.pick(1, None)
     assert [pane.isVisible() for pane in window.central.panes] == [True]
     assert len(window.stage.sessions) == len(window.central.timelines) == 1
     window.toolbar.pick(1, "matmul-tiled")
     settle(window)
-    assert window.stage.setups == two
+    assert [launch_of_setup(setup) for setup in window.stage.setups] == two
     assert window.central.panes[1].session.scenario.name == "matmul-tiled"
 
 
