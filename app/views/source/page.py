@@ -298,7 +298,9 @@ class Page(QTextEdit):
         """Let each line go on further in than where it begins, and leave room for the last one to stand at the top."""
         document, cursor = self.document(), QTextCursor(self.document())
         if document.textWidth() != self.viewport().width():
-            document.setTextWidth(self.viewport().width())  # Qt misses it where the gutter took its place unseen
+            document.setTextWidth(
+                self.viewport().width()
+            )  # Qt misses it where the gutter took its place unseen
         cursor.beginEditBlock()
         self._hang_lines(0, document.blockCount() - 1)
         frame = document.rootFrame().frameFormat()

@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import cache
 
 import launching  # noqa: F401  # numba is to be its simulator
-
 from tilescope.app.model.session import build_session
 from tilescope.app.window.editing.version_differences import are_versions, version_differences
 from tilescope.kernels.scenarios.catalogue import find
