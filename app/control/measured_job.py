@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from ...kernels.scenarios.catalogue import CatalogueError, settle
-from ...tracer.model.plan import kernel_source
 from ..model.bookmark import Setup
 from ..model.session import Session
 from .session_jobs import CLOSING_TIMEOUT, FunctionRunnable
@@ -88,17 +87,11 @@ def _asked(setup: Setup, session: Session | None) -> Asked | None:
     """Return the launch that a pane shows, None for a kernel that is none of the catalogue's, or no longer."""
     from ..charts.nearest_measured import asked_of_launch
 
-    if session is None or session.scenario is None:
+    if session is None or session.scenario is None or not session.runs_as_shipped:
         return None
     try:
         if setup.file:
-            return asked_of_launch(session.launch, {}) if _is_unchanged(session) else None
+            return asked_of_launch(session.launch, {})
         return asked_of_launch(session.launch, settle(session.scenario, setup.values))
     except CatalogueError:
         return None
-
-
-def _is_unchanged(session: Session) -> bool:
-    """Return whether a trace file's kernel is the catalogue's, as it was measured."""
-    launch, kernel = session.launch, session.scenario.kernel if session.scenario else ""
-    return launch.kernel == kernel and launch.source == kernel_source(kernel)[1]

@@ -61,7 +61,7 @@ class MeasuredNames(Names):
 def of_panes(sessions: Sequence[Session], values: Sequence[Parameters]) -> list[MeasuredNames | None]:
     """Return the rows nearest to what panes show, of one size where they can be compared; None where there is none."""
     asked = [
-        asked_of_launch(session.launch, given) if session.scenario else None
+        asked_of_launch(session.launch, given) if session.runs_as_shipped else None
         for session, given in zip(sessions, values, strict=True)
     ]
     found = measured_together(asked, sources()[0])

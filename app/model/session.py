@@ -73,6 +73,12 @@ class Session:
         """Whether a plain Python program ran, on the CPU: without warps, sectors and banks."""
         return is_python_program(self.launch)
 
+    @property
+    def runs_as_shipped(self) -> bool:
+        """Whether the kernel is the catalogue's as it stands there: what was measured of that is said of no other."""
+        kernel = self.scenario.kernel if self.scenario else ""
+        return self.launch.kernel == kernel and self.launch.source == kernel_source(kernel)[1]
+
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What is worth telling about the launch, errors first. Takes a while when it is first asked for."""

@@ -98,6 +98,7 @@ class EditingDesk(QObject):
 
     def show_differences(self) -> None:
         """Say what differs where the panes show two versions of a kernel."""
+        self.bar.set_theme(self.source.theme)  # which a lecture has larger
         pair = self._versions()
         found = version_differences(*pair) if pair else None
         self.bar.show_differences(found, self.editing.seconds if pair else None)

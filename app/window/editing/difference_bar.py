@@ -36,7 +36,6 @@ class DifferenceBar(QFrame):
         self.differences: VersionDifferences | None = None
         self.seconds: float | None = None
         self.title = PlainLabel("New version, right:")
-        self.title.setObjectName("title")
         self.undo = button(
             "Undo all edits", "Show the kernel as it was before it was edited", run=self.undo_asked.emit
         )
@@ -61,8 +60,13 @@ class DifferenceBar(QFrame):
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours, text size and words."""
+        if theme == self.theme and self._pieces:
+            return
         self.theme = theme
         self.flow.setSpacing(theme.px(14))
+        self.title.setFont(theme.font(14, bold=True))
+        for target in (self.undo, self.save):
+            target.setFont(theme.font(13))
         self._fill()
 
     def texts(self) -> list[str]:
@@ -101,6 +105,7 @@ class DifferenceBar(QFrame):
             text, change.first.message if change.first else text, run=self.findings_asked.emit
         )
         made.setText(self.theme.say(text))
+        made.setStyleSheet(f"font-size: {self.theme.px(13)}px; font-weight: bold")
         made.setToolTip(plain_tip(change.first.message if change.first else text))
         made.setObjectName("link")
         if change.more > 0:
@@ -118,6 +123,7 @@ class DifferenceBar(QFrame):
 
     def _label(self, text: str, look: str) -> PlainLabel:
         made = PlainLabel(self.theme.say(text))
+        made.setFont(self.theme.font(13))
         made.setObjectName("muted" if look == "muted" else "")
         if look in ("good", "bad"):
             made.setStyleSheet(f"color: {self.theme.colour(look).name()}; font-weight: bold")
