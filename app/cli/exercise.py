@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -111,7 +112,7 @@ def check(file: str, name: str | None, folder: Path | None, form: str) -> int:
     exercise = exercise_named(name, folder) if name else exercise_for(path, text, folder)
     judge = Judge()
     try:
-        verdict = judge.judge(exercise, text, path)
+        verdict = judge.judge(exercise, text, path, _pass_on if form == "text" else None)
     finally:
         judge.close()
     if form == "json":
@@ -122,6 +123,11 @@ def check(file: str, name: str | None, folder: Path | None, form: str) -> int:
     if verdict.passed and form == "text":
         _note_done(exercise)
     return 0 if verdict.passed else 1
+
+
+def _pass_on(printed: str) -> None:
+    """Print on standard error what the student's kernel prints."""
+    say(printed.removesuffix("\n"), sys.stderr)
 
 
 def _progress() -> Progress:

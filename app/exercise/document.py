@@ -12,7 +12,8 @@ from pathlib import Path, PurePosixPath
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ..lecture.captions import Caption, caption_of
+from ..lecture.blocks import cut_long_paragraphs, heading_of, line_of, top_blocks
+from ..lecture.captions import LONGEST, OF_LENGTH, OF_PICTURES, Caption, caption_of
 from ..model.named_file import bytes_of
 from ..model.visible_text import visible
 from .goals import Goal, GoalError, goal_of
@@ -24,6 +25,11 @@ LONGEST_TITLE = 300  # characters
 MOST_HINTS, MOST_GOALS = 20, 20
 FENCE = "exercise"  # what the block with kernel and goals is marked with
 PICTURES = (".svg", ".png")
+WORDS = ("A caption", "A task or hint")  # what problems of captions are about here
+OTHERWISE = {
+    OF_PICTURES: "A picture stands in a paragraph of its own, below the title.",
+    OF_LENGTH: f"A task or hint has at most {LONGEST:,} characters; leave some out.",
+}
 FILE_NAME = re.compile(r"(\d+)-(.+)\.md")
 
 
@@ -97,7 +103,9 @@ def _text_of(path: Path) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
+    made.core.ruler.before("inline", "cut", cut_long_paragraphs)
+    return made
 
 
 class _Reader:
@@ -140,7 +148,7 @@ class _Reader:
             self._tell(1, f"There is no block marked ```{FENCE}; it says the kernel and its goals.")
 
     def _take_title(self, block: Sequence[Token]) -> None:
-        text = _heading(block)
+        text = heading_of(block)
         if not text or len(text) > LONGEST_TITLE:
             self._tell(line_of(block), f"A title has 1 to {LONGEST_TITLE} characters, not {len(text):,}.")
         self.title = text[:LONGEST_TITLE] or self.title
@@ -201,7 +209,7 @@ class _Reader:
 
     def _take_hint(self, head: Sequence[Token], body: Sequence[Sequence[Token]]) -> None:
         line = line_of(head)
-        if head[0].tag != "h2" or _heading(head) != "Hint":
+        if head[0].tag != "h2" or heading_of(head) != "Hint":
             self._tell(line, "Below the task there are hints alone, each under ## Hint.")
             return
         hint = self._caption(body)
@@ -215,32 +223,11 @@ class _Reader:
     def _caption(self, blocks: Sequence[Sequence[Token]]) -> Caption:
         caption, problems = caption_of([token for block in blocks for token in block])
         for problem in problems:
-            self._tell(problem.line, problem.sentence.replace("A caption", "A task or hint"))
+            self._tell(problem.line, OTHERWISE.get(problem.sentence, problem.sentence.replace(*WORDS)))
         return caption
 
     def _tell(self, line: int, sentence: str) -> None:
         self.mistakes.append(Mistake(self.path, line, sentence))
-
-
-def top_blocks(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Return the tokens of each paragraph, heading, list and so on that stands for itself."""
-    blocks: list[list[Token]] = []
-    depth = 0
-    for token in tokens:
-        if depth == 0:
-            blocks.append([])
-        blocks[-1].append(token)
-        depth += token.nesting
-    return blocks
-
-
-def line_of(block: Sequence[Token]) -> int:
-    """Return the line on which a block begins, from 1."""
-    return (block[0].map or (0, 0))[0] + 1
-
-
-def _heading(block: Sequence[Token]) -> str:
-    return visible(" ".join(token.content for token in block if token.type == "inline").strip())
 
 
 def _only_image(block: Sequence[Token]) -> Token | None:

@@ -21,6 +21,8 @@ ALLOWED = {
     "ordered_list_close", "list_item_open", "list_item_close", "heading_open", "heading_close", "fence", "code_block",
 }  # fmt: skip
 LONGEST = 10_000  # characters of a caption, or of what is said to it
+OF_LENGTH = f"A caption has at most {LONGEST:,} characters; make more steps of this one."
+OF_PICTURES = "A caption has no pictures of its own; what is shown is the step's."
 UNKNOWN = "???"  # in place of a number that can't be computed
 
 
@@ -110,7 +112,7 @@ class _CaptionReader:
         """Return whether the caption may have what a token holds as well; of the first that it may not, tell."""
         had, self._left = self._left, self._left - len(token.content)
         if had >= 0 > self._left:
-            self._tell(f"A caption has at most {LONGEST:,} characters; make more steps of this one.")
+            self._tell(OF_LENGTH)
         return self._left >= 0 or not token.content
 
     def _begin_item(self) -> None:
@@ -134,7 +136,7 @@ class _CaptionReader:
             elif child.type == "placeholder":
                 yield from self._number(child.content, frozenset(styles))
             elif child.type == "image":
-                self._tell("A caption has no pictures of its own; what is shown is the step's.")
+                self._tell(OF_PICTURES)
             elif child.content:
                 code: list[Style] = ["code"] if child.type == "code_inline" else []
                 yield Span(visible(child.content), frozenset([*styles, *code]), None, self._line)

@@ -8,13 +8,13 @@ from functools import cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from ..model.named_file import bytes_of
 from ..model.visible_text import visible, visible_lines
-from .captions import LONGEST, Caption, caption_of
+from .blocks import cut_long_paragraphs, heading_of, line_of, top_blocks
+from .captions import Caption, caption_of
 from .changes import StepChange, is_change, parse_change
 from .problems import LectureError, Problem
 
@@ -91,18 +91,8 @@ def parse_lecture(text: str, path: Path) -> Lecture:
 def _parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
     made.inline.ruler.before("escape", "placeholder", _placeholder)
-    made.core.ruler.before("inline", "cut", _cut)
+    made.core.ruler.before("inline", "cut", cut_long_paragraphs)
     return made
-
-
-def _cut(state: StateCore) -> None:
-    """Cut paragraphs that are longer than a caption, of which the reader tells: a rule of the Markdown parser.
-
-    What stands in brackets, and the like, would take time by the square of its length.
-    """
-    for token in state.tokens:
-        if token.type == "inline":
-            token.content = token.content[: LONGEST + 1]
 
 
 def _placeholder(state: StateInline, silent: bool) -> bool:
@@ -133,21 +123,21 @@ class _Reader:
         self.problems: list[Problem] = []
 
     def lecture(self) -> Lecture:
-        blocks = _top_blocks(self.tokens)
+        blocks = top_blocks(self.tokens)
         titles = [i for i, block in enumerate(blocks) if block[0].tag == "h1"]
         heads = [i for i, block in enumerate(blocks) if block[0].tag == "h2"]
         if not titles or titles[0] != 0:
             self._tell(1, "A lecture begins with its title: # Title.")
         for i in titles[1:]:
-            self._tell(_line(blocks[i]), "A lecture has one title; begin a step with ## instead.")
+            self._tell(line_of(blocks[i]), "A lecture has one title; begin a step with ## instead.")
         if not heads:
             self._tell(len(self.source), "There is no step; begin one with ## and a title.")
         if len(heads) > MOST_STEPS:
-            self._tell(_line(blocks[heads[MOST_STEPS]]), f"A lecture has at most {MOST_STEPS} steps.")
+            self._tell(line_of(blocks[heads[MOST_STEPS]]), f"A lecture has at most {MOST_STEPS} steps.")
         heads, after = heads[:MOST_STEPS], heads[MOST_STEPS:]
         first = blocks[len(titles[:1]) : heads[0] if heads else None]
         ends = [*heads[1:], *after[:1], len(blocks)][: len(heads)]
-        lines = [_line(blocks[i]) for i in [*heads[1:], *after[:1]]] + [len(self.source) + 1]
+        lines = [line_of(blocks[i]) for i in [*heads[1:], *after[:1]]] + [len(self.source) + 1]
         steps = [
             self._step(blocks[a:b], end) for a, b, end in zip(heads, ends, lines[: len(heads)], strict=True)
         ]
@@ -158,23 +148,23 @@ class _Reader:
 
     def _step(self, blocks: Sequence[Sequence[Token]], end: int) -> Step:
         head, *body = blocks
-        line = _line(head)
+        line = line_of(head)
         changing: list[Sequence[Token]] = []
         notes: list[Sequence[Token]] = []
         shown: list[Sequence[Token]] = []
         for block in body:
             quoted = block[0].type == "blockquote_open"
             (changing if self._changes(block) else notes if quoted else shown).append(block)
-        if not _heading(head):
+        if not heading_of(head):
             self._tell(line, "A step needs a title after its ##.")
         if len(changing) > 1:
-            self._tell(_line(changing[1]), "A step has one block of changes; join this one to it.")
+            self._tell(line_of(changing[1]), "A step has one block of changes; join this one to it.")
         lines = self._change_lines(changing[0]) if changing else {}
         change, problems = parse_change(lines, self.path.parent)
         for number, sentence in problems:
             self._tell(number or line, sentence)
         where = tuple((text.partition(":")[0].strip(), number) for number, text in lines.items())
-        begin = _line(changing[0]) if changing else line
+        begin = line_of(changing[0]) if changing else line
         notes_text = "\n\n".join(self._quoted(block) for block in notes)
         speech = self._caption([block[1:-1] for block in notes])
         caption = self._caption(shown)
@@ -182,9 +172,9 @@ class _Reader:
 
     def _title(self, block: Sequence[Token]) -> str:
         """Return the text of a heading, the beginning of one that nobody can read at a glance."""
-        text = _heading(block)
+        text = heading_of(block)
         if len(text) > LONGEST_TITLE:
-            self._tell(_line(block), f"A title has at most {LONGEST_TITLE} characters, not {len(text):,}.")
+            self._tell(line_of(block), f"A title has at most {LONGEST_TITLE} characters, not {len(text):,}.")
         return text[:LONGEST_TITLE]
 
     def _changes(self, block: Sequence[Token]) -> bool:
@@ -196,8 +186,8 @@ class _Reader:
     def _change_lines(self, block: Sequence[Token]) -> dict[int, str]:
         code = _only_code(block)
         if code is not None:
-            return {_line(block): code}
-        return dict(enumerate(block[0].content.splitlines(), _line(block) + 1))
+            return {line_of(block): code}
+        return dict(enumerate(block[0].content.splitlines(), line_of(block) + 1))
 
     def _quoted(self, block: Sequence[Token]) -> str:
         first, last = block[0].map or (0, 0)
@@ -211,26 +201,6 @@ class _Reader:
 
     def _tell(self, line: int, sentence: str) -> None:
         self.problems.append(Problem(line, sentence))
-
-
-def _top_blocks(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Return the tokens of each paragraph, heading, list and so on that stands for itself."""
-    blocks: list[list[Token]] = []
-    depth = 0
-    for token in tokens:
-        if depth == 0:
-            blocks.append([])
-        blocks[-1].append(token)
-        depth += token.nesting
-    return blocks
-
-
-def _line(block: Sequence[Token]) -> int:
-    return (block[0].map or (0, 0))[0] + 1
-
-
-def _heading(block: Sequence[Token]) -> str:
-    return visible(" ".join(token.content for token in block if token.type == "inline").strip())
 
 
 def _only_code(block: Sequence[Token]) -> str | None:

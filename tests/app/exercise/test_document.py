@@ -60,7 +60,9 @@ def test_what_nobody_runs_is_read_from_a_file_that_would_raise(tmp_path):
         ("(01-add-ten.svg)", "(02.svg)", 7, "There is no picture 02.svg"),
         ("## Hint\n\nCompare", "## Tip\n\nCompare", 19, "each under ## Hint"),
         ("Compare it with `out.size` before you write.\n", "", 19, "A hint needs a text"),
-        ("There may", "> There may", 5, "no blockquote"),
+        ("There may", "> There may", 5, "A task or hint has paragraphs, lists and code, no blockquote"),
+        ("There may", "![a](a.svg) There may", 5, "A picture stands in a paragraph of its own"),
+        ("There may", "There may " + "be " * 4000, 5, "has at most 10,000 characters; leave some out"),
     ],
 )
 def test_each_mistake_in_the_task_is_a_sentence_at_its_line(tmp_path, old, new, line, said):
@@ -106,6 +108,14 @@ def test_a_file_that_is_missing_or_no_text_is_told(tmp_path):
         read_exercise(made.path)
     with pytest.raises(ExerciseError, match="not named as an exercise"):
         read_exercise(tmp_path / "task.md")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n", "[" * 100_000, "> " * 5000 + "a", "## Hint", "# \0", "```exercise", "* " * 500]
+)
+def test_what_nobody_wrote_by_hand_is_read_all_the_same(tmp_path, text):
+    found = read(tmp_path, markdown=text)
+    assert found.mistakes and not found.goals
 
 
 # --- folders of them

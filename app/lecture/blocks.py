@@ -1,0 +1,43 @@
+"""Blocks of a Markdown file as its parser leaves them: paragraphs, headings and so on, each with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+from ..model.visible_text import visible
+from .captions import LONGEST
+
+
+def cut_long_paragraphs(state: StateCore) -> None:
+    """Cut paragraphs that are longer than a caption, of which the reader tells: a rule of the Markdown parser.
+
+    What stands in brackets, and the like, would take time by the square of its length.
+    """
+    for token in state.tokens:
+        if token.type == "inline":
+            token.content = token.content[: LONGEST + 1]
+
+
+def top_blocks(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Return the tokens of each paragraph, heading, list and so on that stands for itself."""
+    blocks: list[list[Token]] = []
+    depth = 0
+    for token in tokens:
+        if depth == 0:
+            blocks.append([])
+        blocks[-1].append(token)
+        depth += token.nesting
+    return blocks
+
+
+def line_of(block: Sequence[Token]) -> int:
+    """Return the line on which a block begins, from 1."""
+    return (block[0].map or (0, 0))[0] + 1
+
+
+def heading_of(block: Sequence[Token]) -> str:
+    """Return the text of a heading."""
+    return visible(" ".join(token.content for token in block if token.type == "inline").strip())
