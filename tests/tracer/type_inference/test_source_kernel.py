@@ -117,3 +117,17 @@ def test_answers_are_kept_by_what_was_asked(tmp_path):
     assert TypeInference(tmp_path, seconds=0.0).answers_to(asked) == first  # without a process
     moved = source_question(launch("\n" + OPENS, "kernel"))
     assert TypeInference(tmp_path, seconds=0.0).answers_to([moved]) == [NOTHING]
+
+
+def test_answers_waited_for_one_by_one_come_from_one_process_and_none_comes_of_one_that_died():
+    inference = TypeInference(seconds=200)
+    asked = [source_question(launch(text, name)) for text, name in ((OPENS, "kernel"), (TEXT, "ok_guarded"))]
+    refused = inference.answer_to(asked[0])
+    process = inference._process
+    assert refused.refusal is not None and process is not None
+    assert inference.answer_to(asked[1]).refusal is None
+    assert inference._process is process and inference.answer_to(asked[0]) == refused
+    process.kill()
+    assert inference.answer_to(source_question(launch("\n" + OPENS, "kernel"))) == NOTHING
+    inference.close()
+    assert inference.answer_to(source_question(launch("\n\n" + OPENS, "kernel"))) == NOTHING
