@@ -26,7 +26,8 @@ from .brackets import bracket_pair
 from .gutter import Gutter
 from .history import History, Step, difference, units
 from .line_map import moved
-from .page import Page
+from .page import Page, normalised
+from .problems import Problem
 
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 TAB = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
@@ -40,6 +41,8 @@ class Draft(NamedTuple):
 
     text: str  # its lines ended by \\n
     struck: frozenset[int]  # lines that are taken out
+    barriers: frozenset[int]  # lines with a barrier
+    problems: tuple[Problem, ...]  # what is wrong at its lines
     history: History  # that led to it
     cursor: int  # where one was writing
     scrolled: int  # how far the page was
@@ -64,7 +67,7 @@ class Editor(Page):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self.history = History()
         self.has_open: Callable[[], bool] = lambda: False
-        self._units, self._base, self._ends = b"", "", "\n"
+        self._units, self._base = b"", ""
         self._replaying = self._escaped = False
         self._stale: tuple[int, int] | None = None  # the first and the last line that were changed, from 0
         super().__init__(theme, Gutter, parent)
@@ -92,7 +95,6 @@ class Editor(Page):
     def set_base(self, text: str) -> None:
         """Say what counts as the unchanged text."""
         self._base = text
-        self._ends = "\r\n" if "\r\n" in text and text.count("\r\n") == text.count("\n") else "\n"
 
     def set_editable(self, editable: bool) -> None:
         """Let the user change the text; what is not shown to the letter, or no Python, can't be."""
@@ -118,7 +120,7 @@ class Editor(Page):
 
     def file_text(self) -> str:
         """Return the text as it would stand in the file, with the file's own line ends."""
-        return self.text().replace("\n", self._ends) if self.is_edited() else self._base
+        return with_ends_of(self._base, self.text()) if self.is_edited() else self._base
 
     def revert(self) -> None:
         """Put the text back that was shown; that can be taken back as well."""
@@ -136,13 +138,15 @@ class Editor(Page):
         """Return what is being written, to be put aside."""
         history, self.history = self.history, History()
         place = self.textCursor().position(), self.verticalScrollBar().value()
-        return Draft(self.text(), self.struck, history, *place)
+        return Draft(self.text(), self.struck, self.barriers, self.problems, history, *place)
 
     def take_up(self, draft: Draft) -> None:
         """Go on with what was put aside; call it when the text that it came of is shown."""
         self.replace(draft.text)
         self.history = draft.history
         self.set_struck(draft.struck)
+        self.set_barriers(draft.barriers)
+        self.set_problems(draft.problems)
         cursor = self.textCursor()
         cursor.setPosition(draft.cursor)
         self.setTextCursor(cursor)
@@ -183,7 +187,7 @@ class Editor(Page):
             return  # a change of looks
         if not self._replaying:
             self.history.record(step)
-        self._typing = self._by_hand = True
+        self._hold()
         first = self.document().findBlock(step.at).blockNumber()
         last = first + step.added.count("\n")
         self._stale = min(first, (self._stale or (first,))[0]), max(last, (self._stale or (0, last))[1])
@@ -266,6 +270,8 @@ class Editor(Page):
             self._write(keys.comment)
         elif key == Qt.Key.Key_Home and held in (NO_KEYS, SHIFT):
             self._write(partial(keys.go_home, select=bool(held)))
+        elif event.text() == "\u00a0":  # Shift and space on some keyboards, and no blank to Python
+            self.textCursor().insertText(" ")
         elif (key, held) == (Qt.Key.Key_X, CONTROL | SHIFT):
             self._toggle_here()
         else:
@@ -275,7 +281,7 @@ class Editor(Page):
     def _do_tab(self, back: bool, leave: bool) -> bool:
         if leave or self._escaped:
             self._escaped = False
-            self.focusPreviousChild() if back else self.focusNextChild()
+            QWidget.focusNextPrevChild(self, not back)  # a QTextEdit would keep the focus
         else:
             self._write(keys.dedent if back else keys.indent)
         return True
@@ -338,10 +344,6 @@ class Editor(Page):
         self._typing = self._escaped = False
         super().focusOutEvent(event)
 
-    def let_go(self) -> None:
-        """Let the page follow the marked line again, as when the time goes on."""
-        self._typing = False
-
     def _show_brackets(self) -> None:
         """Lay a ground under the bracket at the cursor and its other half."""
         cursor = self.textCursor()
@@ -352,9 +354,10 @@ class Editor(Page):
         self.select("brackets", [self.selection(at, 1, look) for at in pair or ()])
 
 
-def normalised(text: str) -> str:
-    """Return a text with its lines ended as the editor ends them."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+def with_ends_of(base: str, text: str) -> str:
+    """Return a text with its lines ended as in another, where they are all ended alike there."""
+    all_dos = "\r\n" in base and base.count("\r\n") == base.count("\n")
+    return text.replace("\n", "\r\n") if all_dos else text
 
 
 def _part(text: bytes, at: int, length: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QTextCharFormat
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
 
@@ -14,6 +14,7 @@ from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
 from .page import Page
 
+PAUSE = 150  # milliseconds after a change of the text
 MOST = 1_000  # matches that are marked; all are counted
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 BEYOND = re.compile("[\U00010000-\U0010ffff]")  # what takes two of Qt's characters
@@ -76,7 +77,9 @@ class FindBar(QFrame):
         self.wanted.turned.connect(self.turn)
         self.wanted.left.connect(self.leave)
         self.wanted.textChanged.connect(lambda _: self._look_anew())
-        page.textChanged.connect(self._follow_text)
+        self._changes = QTimer(self, singleShot=True, interval=PAUSE)  # marks go with their text until then
+        self._changes.timeout.connect(self._follow_text)
+        page.textChanged.connect(self._changes.start)
         page.cursorPositionChanged.connect(self._show_count)
         self.set_theme(theme)
         self.hide()

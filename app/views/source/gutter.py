@@ -29,6 +29,7 @@ class Gutter(QWidget):
         super().__init__(editor)
         self._editor = editor
         self._under = 0  # the line under the pointer
+        self._can = False  # whether it may be taken out or put back
         self.setMouseTracking(True)
         self.setAccessibleName("Line numbers and requests so far")
 
@@ -78,7 +79,7 @@ class Gutter(QWidget):
         editor, under = self._editor, line == self._under
         if line in editor.struck:
             draw_arrow(painter, box, ink) if under else draw_minus(painter, box, ink, "text")
-        elif under and not editor.may_strike(line):
+        elif under and self._can:
             draw_minus(painter, box, ink, "accent")
         elif found := editor.problems_at(line):
             draw_sign(painter, box, found[0].severity, ink)
@@ -102,8 +103,8 @@ class Gutter(QWidget):
         line = line if self._editor.has_handles else 0
         if line != self._under:
             self._under = line
-            can = line and (line in self._editor.struck or not self._editor.may_strike(line))
-            self.setCursor(Qt.CursorShape.PointingHandCursor if can else Qt.CursorShape.ArrowCursor)
+            self._can = line in self._editor.struck or bool(line and not self._editor.may_strike(line))
+            self.setCursor(Qt.CursorShape.PointingHandCursor if self._can else Qt.CursorShape.ArrowCursor)
             self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

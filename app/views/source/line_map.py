@@ -60,7 +60,7 @@ def moved(line: int, first: int, alone: bool, removed: int, added: int) -> int:
     first: the line where the change begins; alone: whether nothing but blanks stands before it there;
     removed, added: how many line ends it takes away and puts in.
     """
-    if line < first:
+    if line < first or (removed == added and line <= first + removed and removed):
         return line
     if line > first + removed:
         return line + added - removed

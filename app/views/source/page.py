@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QElapsedTimer, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -36,6 +36,7 @@ from .problems import SEVERITY_COLOURS, Problem
 MOST_LINES = 50_000  # of a text that are shown: each takes the window some microseconds
 FEW = 26  # columns of text, beside which there is no room for counts
 CONTEXT = 2  # lines kept in sight above and below the marked one
+HOLD = 2_000  # milliseconds that the page stays where somebody writes, whatever the time does
 HANG = 2  # columns by which what a line goes on with stands further in: between two steps of indentation
 
 
@@ -70,6 +71,7 @@ class Page(QTextEdit):
         self._selections: dict[str, list[QTextEdit.ExtraSelection]] = {}
         self._first, self._most = 1, 0
         self._by_hand = self._typing = False
+        self._held = QElapsedTimer()  # since the page began to stay for the sake of what is written
         self.setUndoRedoEnabled(False)  # see `history.py`
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -102,12 +104,13 @@ class Page(QTextEdit):
         self.problems = ()
         self._highlighter.struck, self._highlighter.problems = frozenset(), {}
         self._selections.clear()
-        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", MOST_LINES)  # as Python ends lines
+        whole = normalised(text)
+        lines = whole.split("\n", MOST_LINES)
         if len(lines) > MOST_LINES:
             lines[MOST_LINES] = f"… only the first {MOST_LINES:,} lines are shown"
         shown = (line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines)
         page = visible_in_place("\n".join(shown))
-        self.is_whole = page == "\n".join(lines)
+        self.is_whole = page == whole
         self.setPlainText(page)
         self.set_theme(self.theme)
 
@@ -234,6 +237,7 @@ class Page(QTextEdit):
             return "this text can't be changed"
         reason = "" if line in self.struck else self.may_strike(line)
         if not reason:
+            self._hold()
             self.line_toggled.emit(line)
         return reason
 
@@ -365,6 +369,23 @@ class Page(QTextEdit):
         self._by_hand = False
         self._scroll_to(target)
 
+    def _hold(self) -> None:
+        """Stay, since somebody writes here."""
+        self._typing = self._by_hand = True
+        self._held.start()
+
+    def let_go(self) -> None:
+        """Follow the marked line again, unless somebody wrote here just now."""
+        if self._typing and self._held.elapsed() > HOLD:
+            self._typing = False
+
+    def go_on(self) -> None:
+        """Take another trace of the text that is shown: nothing is pointed at, and the page stays if it was held."""
+        self.pointed = 0
+        if self._typing:
+            self._hold()
+        self._paint_line()
+
     def _note_scrolling(self) -> None:
         self._by_hand = True
 
@@ -427,6 +448,11 @@ class Page(QTextEdit):
                 out.append((block.blockNumber() + 1, place.top() - scrolled, place.height()))
             block = block.next()
         return out
+
+
+def normalised(text: str) -> str:
+    """Return a text with its lines ended as Python ends them."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def frames(lines: Iterable[tuple[int, float, float]], lit: frozenset[int]) -> list[tuple[float, float]]:

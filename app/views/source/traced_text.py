@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from .editor import Draft, Editor, normalised
+from .editor import Draft, Editor, with_ends_of
 from .line_map import LineMap, Value, line_map
+from .page import normalised
 
 PAUSE = 150  # milliseconds without a change, after which all lines are compared where that takes long
 ALL = 10**12  # pairs of lines: more than there are
@@ -68,6 +69,7 @@ class TracedText(QObject):
         if editable and before and (awaited or self._goes_on(base, before)):
             self._file, self.base, self.editor.file = file, base, file
             self.editor.set_base(base.text)
+            self.editor.go_on()
         else:
             self.leave()
             self._file, self.base = file, base
@@ -113,7 +115,7 @@ class TracedText(QObject):
     def text_of(self, file: str, base: str) -> str | None:
         """Return what was typed of a text that is not shown now, None where nothing was."""
         draft = self._drafts.get((file, base))
-        return draft.text if draft else None
+        return with_ends_of(base, draft.text) if draft and draft.text != normalised(base) else None
 
     def is_changed(self) -> bool:
         """Return whether the text in the editor, or what is taken out of it, is not what was traced."""

@@ -1,24 +1,26 @@
-"""The source while it is edited: what keys do to it, what is taken back, and what it tells."""
+"""The source while it is edited: what keys do to it, what is taken back, and what goes with its lines."""
 
 from __future__ import annotations
 
-import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtTest import QTest
+import random
 
-from sessions import application, matmul
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit, QMainWindow, QVBoxLayout, QWidget
+
+from sessions import application
 from tilescope.app.views.source.editor import Editor
+from tilescope.app.views.source.history import Step, difference, joined
+from tilescope.app.views.source.line_map import line_map, moved
+from tilescope.app.views.source.problems import Problem
 from tilescope.app.widgets.theme import Theme
 from views import heard
 
 Key, Held = Qt.Key, Qt.KeyboardModifier
 CONTROL, SHIFT, NONE = Held.ControlModifier, Held.ShiftModifier, Held.NoModifier
 TEXT = "def f(a):\n    if a:\n        return 1  # one\n    return {'(': [2]}\n"
-
-
-@pytest.fixture(scope="module")
-def tiled():
-    return matmul(m=20, k=12, n=28, tile=8)
 
 
 def an_editor(text=TEXT, width=420):
@@ -79,6 +81,225 @@ def test_looks_are_no_steps_and_lose_none():
     assert editor.text() == TEXT and not editor.history.can_undo()
 
 
+def test_random_changes_are_all_taken_back_and_made_again():
+    seed = 7
+    pick, editor = random.Random(seed), an_editor("def f():\n    x = '😀'\n\treturn x\n")
+    first = editor.text()
+    for _ in range(60):
+        size = editor.document().characterCount() - 1
+        cursor = editor.textCursor()
+        cursor.setPosition(pick.randint(0, size))
+        if pick.random() < 0.3:
+            cursor.setPosition(pick.randint(0, size), cursor.MoveMode.KeepAnchor)
+        editor.setTextCursor(cursor)
+        held, key = pick.choice([
+            (NONE, Key.Key_A), (NONE, Key.Key_Return), (NONE, Key.Key_Tab), (SHIFT, Key.Key_Tab), (NONE, Key.Key_Space),
+            (CONTROL, Key.Key_Slash), (NONE, Key.Key_Backspace), (NONE, Key.Key_Delete),
+        ])  # fmt: skip
+        QTest.keyClick(editor, key, held)
+    last = editor.text()
+    while editor.history.can_undo():
+        editor.undo()
+    assert editor.text() == first, f"seed {seed}"
+    while editor.history.can_redo():
+        editor.redo()
+    assert editor.text() == last, f"seed {seed}"
+
+
+def test_what_is_typed_after_a_step_back_ends_what_could_be_made_again():
+    editor = an_editor()
+    put(editor, 4, 0)
+    QTest.keyClicks(editor, "a")
+    editor.undo()
+    QTest.keyClicks(editor, "b")
+    editor.redo()
+    assert editor.text().splitlines()[3][0] == "b"
+
+
+@pytest.mark.parametrize(
+    ("last", "step", "both"),
+    [
+        (Step(3, "", "a"), Step(4, "", "b"), Step(3, "", "ab")),
+        (Step(3, "", "a "), Step(5, "", "b"), None),
+        (Step(3, "", "a"), Step(9, "", "b"), None),
+        (Step(3, "b", ""), Step(2, "a", ""), Step(2, "ab", "")),
+        (Step(3, "a", ""), Step(3, "b", ""), Step(3, "ab", "")),
+        (Step(3, "", "a"), Step(4, "", "\n"), None),
+        (Step(3, "old", "n"), Step(4, "", "e"), Step(3, "old", "ne")),
+    ],
+)
+def test_letters_of_a_word_are_one_step(last, step, both):
+    assert joined(last, step) == both
+
+
+def test_a_difference_counts_as_qt_does():
+    assert difference(5, "😀ab", "😀cb") == Step(7, "a", "c")
+    assert difference(0, "aa", "aaa") == Step(2, "", "a")
+    assert difference(0, "a", "a") is None
+
+
+# --- keys
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "key", "after"),
+    [
+        ("    if a:  # b", (1, 9), Key.Key_Return, "    if a:\n        # b"),
+        ("    if a:  # b:", (1, 15), Key.Key_Return, "    if a:  # b:\n        "),
+        ("    a = ':'", (1, 11), Key.Key_Return, "    a = ':'\n    "),
+        ("a  b", (1, 1), (SHIFT, Key.Key_Enter), "a\nb"),
+        ("      a", (1, 6), Key.Key_Backspace, "    a"),
+        ("    a", (1, 4), Key.Key_Backspace, "a"),
+        ("    a", (1, 5), Key.Key_Backspace, "    "),
+        ("ab", (1, 1), Key.Key_Tab, "a   b"),
+        ("\tx\na\n\tb", (2, 0), Key.Key_Tab, "\tx\n\ta\n\tb"),
+        ("     a", (1, 6), Key.Key_Backtab, "    a"),
+        ("a\n\n  b", (1, 0, (3, 1)), Key.Key_Tab, "    a\n\n      b"),
+        ("    a\n  b\nc", (1, 2, (3, 0)), Key.Key_Backtab, "a\nb\nc"),
+        ("  a\n\n    b", (1, 0, (3, 2)), (CONTROL, Key.Key_Slash), "  # a\n\n  #   b"),
+        ("  # a\n  #   b", (1, 0, (2, 4)), (CONTROL, Key.Key_Slash), "  a\n    b"),
+        ("\n", (1, 0), (CONTROL, Key.Key_Slash), "\n"),
+    ],
+)  # fmt: skip
+def test_keys_keep_a_program_in_shape(text, place, key, after):
+    editor = an_editor(text)
+    put(editor, *place)
+    press(editor, key)
+    assert editor.text() == after
+    editor.undo()
+    assert editor.text() == text
+
+
+def test_home_goes_to_where_the_text_begins():
+    editor = an_editor("    ab")
+    put(editor, 1, 5)
+    columns = []
+    for _ in range(3):
+        press(editor, Key.Key_Home)
+        columns.append(editor.textCursor().positionInBlock())
+    assert columns == [4, 0, 4]
+    press(editor, (SHIFT, Key.Key_Home))
+    assert editor.textCursor().selectedText() == "    "
+
+
+def test_the_other_half_of_a_bracket_is_shown_but_not_of_one_in_a_string():
+    editor = an_editor("f(g[1],\n  '(', # )\n  {2})")
+    marked = lambda: [s.cursor.selectionStart() for s in editor.extraSelections()]  # noqa: E731
+    put(editor, 1, 2)
+    assert marked() == [1, len(editor.text()) - 1]
+    put(editor, 3, 6)
+    assert marked() == [len(editor.text()) - 1, 1]
+    put(editor, 2, 3)
+    assert marked() == []
+
+
+def test_what_is_pasted_is_plain_text_of_a_program():
+    editor, mime = an_editor("ab"), QMimeData()
+    mime.setHtml("<b>x</b>")
+    mime.setText("x\u00a0=\u200b 1\r\n\ty\rz\u2029")
+    put(editor, 1, 1)
+    editor.insertFromMimeData(mime)
+    assert editor.text() == "ax = 1\n    y\nz\nb"
+    editor.undo()
+    assert editor.text() == "ab"
+
+
+def test_no_shortcut_of_the_window_takes_what_is_typed():
+    window, editor = QMainWindow(), an_editor()
+    window.setCentralWidget(editor)
+    fired = []
+    for keys in (
+        "Space",
+        "B",
+        "T",
+        "Home",
+        "Right",
+        "Ctrl+Right",
+        "Ctrl+Return",
+        "F5",
+        "Escape",
+        "Ctrl+R",
+        "[, -",
+    ):
+        for key in keys.split(", "):
+            action = QAction(key, window)
+            action.setShortcut(QKeySequence(key))
+            action.triggered.connect(lambda _checked=False, key=key: fired.append(key))
+            window.addAction(action)
+    window.show()
+    window.activateWindow()
+    assert QTest.qWaitForWindowActive(window)
+    editor.setFocus()
+    put(editor, 1, 0)
+    QTest.keyClicks(editor, "b t[-")
+    press(editor, Key.Key_Home, Key.Key_Right, (CONTROL, Key.Key_Right), (CONTROL, Key.Key_Slash))
+    assert fired == [] and editor.text().startswith("# b t[-def")
+    press(editor, (CONTROL, Key.Key_Return), Key.Key_F5, Key.Key_Escape, (CONTROL, Key.Key_R))
+    assert fired == ["Ctrl+Return", "F5", "Escape", "Ctrl+R"]
+    editor.set_editable(False)
+    press(editor, Key.Key_Space)
+    assert fired[4:] == ["Space"]
+    window.close()
+
+
+def test_the_keyboard_leaves_the_text_and_a_text_that_cant_be_changed_keeps_no_key():
+    window, editor, other = QMainWindow(), an_editor(), QLineEdit()
+    box = QWidget()
+    row = QVBoxLayout(box)
+    row.addWidget(editor)
+    row.addWidget(other)
+    window.setCentralWidget(box)
+    window.show()
+    window.activateWindow()
+    assert QTest.qWaitForWindowActive(window)
+    ways = ([Key.Key_Escape, Key.Key_Tab], [(CONTROL, Key.Key_Tab)])
+    for way in ways:
+        editor.setFocus()
+        press(editor, *way)
+        assert other.hasFocus() and editor.text() == TEXT
+    editor.set_editable(False)
+    editor.setFocus()
+    press(editor, Key.Key_Tab)
+    assert other.hasFocus()
+    window.close()
+
+
+# --- what can't be changed
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("k.cu", "int a;\n"), ("k.py", "a = '\u202e'\n"), ("k.py", "x = 1\n" * 50_002)],
+    ids=["CUDA C", "what can't be seen", "too many lines"],
+)
+def test_what_is_not_the_file_to_the_letter_stays_as_it_is(file, text):
+    application()
+    editor = Editor(Theme.named("light"))
+    editor.show_text(file, text, 1)
+    editor.set_editable(True)
+    shown, lines = editor.text(), heard(editor.line_toggled)
+    put(editor, 1, 0)
+    press(editor, Key.Key_A, Key.Key_Backspace, Key.Key_Return, Key.Key_Tab, (CONTROL, Key.Key_Slash))
+    press(editor, (CONTROL | SHIFT, Key.Key_X))
+    assert editor.text() == shown and not lines and not editor.is_editable() and editor.handle() == 0
+    assert editor.file_text() == text
+
+
+def test_a_file_keeps_its_line_ends():
+    editor = an_editor("a\r\nb\r\n")
+    assert editor.file_text() == "a\r\nb\r\n"
+    put(editor, 1, 1)
+    press(editor, Key.Key_Return)
+    assert editor.file_text() == "a\r\n\r\nb\r\n"
+    editor.revert()
+    assert not editor.is_edited()
+    editor.undo()
+    assert editor.is_edited()
+
+
+# --- lines that are taken out, and what is marked of lines
+
+
 def test_a_click_beside_a_line_asks_for_it_to_be_taken_out():
     editor = an_editor()
     lines, edited, ran = heard(editor.line_toggled), heard(editor.edited), heard(editor.run_asked)
@@ -94,3 +315,113 @@ def test_a_click_beside_a_line_asks_for_it_to_be_taken_out():
     assert not edited
     QTest.qWait(1)
     assert edited == [editor.text()] == [TEXT.replace("    return {", "  ab  return {")]
+
+
+def test_what_is_marked_of_lines_goes_with_them():
+    editor = an_editor("a\nb\nc\nd\ne\n")
+    editor.set_struck(frozenset({2, 4}))
+    editor.set_barriers(frozenset({5}))
+    editor.set_problems([Problem(4, "so")])
+    put(editor, 2, 0)
+    press(editor, Key.Key_Return, Key.Key_Return)
+    assert (editor.struck, editor.barriers, editor.problems[0].line) == ({4, 6}, {7}, 6)
+    put(editor, 6, 1)
+    press(editor, Key.Key_Return)
+    assert (editor.struck, editor.barriers) == ({4, 6}, {8})
+    put(editor, 3, 0, (5, 0))
+    press(editor, Key.Key_Delete)
+    assert (editor.struck, editor.barriers, editor.problems[0].line) == ({4}, {6}, 4)
+    editor.selectAll()
+    press(editor, Key.Key_Tab)
+    assert editor.struck == {4}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_line_that_is_taken_out_is_struck_through_and_has_a_sign(theme):
+    editor = an_editor()
+    editor.set_theme(Theme.named(theme))
+    plain, gutter = formats(editor, 3), editor._gutter.grab().toImage()
+    editor.set_struck(frozenset({3}))
+    assert all(f.format.fontStrikeOut() for f in formats(editor, 3)) and len(formats(editor, 3)) == 1
+    assert editor._gutter.grab().toImage() != gutter
+    put(editor, 3, 8)
+    press(editor, Key.Key_A)
+    assert all(f.format.fontStrikeOut() for f in formats(editor, 3))
+    press(editor, Key.Key_Backspace)
+    editor.set_struck(frozenset())
+    assert formats(editor, 3) == plain and editor._gutter.grab().toImage() == gutter
+
+
+def test_handles_grow_with_the_text_and_barriers_have_one_that_is_always_seen():
+    editor = an_editor()
+    assert editor.handle() == 16
+    without = editor._gutter.grab().toImage()
+    editor.set_barriers(frozenset({4}))
+    assert editor._gutter.grab().toImage() != without
+    editor.set_theme(Theme.named("light", 1.6))
+    assert editor.handle() == 26
+    editor.set_editable(False)
+    assert editor.handle() == 0
+
+
+def test_a_problem_is_underlined_in_its_line():
+    editor = an_editor()
+    editor.set_problems([Problem(3, "so"), Problem(3, "too", "note")])
+    waves = [f.format.underlineStyle() == f.format.UnderlineStyle.WaveUnderline for f in formats(editor, 3)]
+    assert waves and all(waves)
+    assert not any(f.format.fontUnderline() for f in formats(editor, 4))
+    assert [p.sentence for p in editor.problems_at(3)] == ["so", "too"]
+
+
+def formats(editor, line):
+    return editor.document().findBlockByNumber(line - 1).layout().formats()
+
+
+def test_a_string_of_many_lines_is_coloured_while_it_is_typed():
+    editor = an_editor("a = 1\nb = 2\nc = 3\n")
+    string = editor.theme.colour("string")
+    strings = lambda line: any(f.format.foreground().color() == string for f in formats(editor, line))  # noqa: E731
+    put(editor, 1, 4)
+    QTest.keyClicks(editor, '"""')
+    assert strings(2) and strings(3)
+    put(editor, 2, 0)
+    QTest.keyClicks(editor, '"""')
+    assert not strings(3)
+    assert strings(2)
+
+
+# --- which line is which
+
+
+def test_lines_stand_where_they_did_around_a_change():
+    before = list("abcdefg")
+    found = line_map(before, list("abxdefgh"))
+    assert found.forward == {1: 1, 2: 2, 4: 4, 5: 5, 6: 6, 7: 7} and found.changed == {3, 8}
+    assert found.values({4: "d", 3: "c"}) == {4: "d"}
+    assert line_map(before, before).changed == frozenset()
+    assert line_map(["a", "b"], ["b", "a"], most=1).complete is False
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_unchanged_lines_are_the_same_in_both_texts(seed):
+    pick = random.Random(seed)
+    before = [pick.choice("abc") for _ in range(30)]
+    after = [line for line in before if pick.random() < 0.8]
+    for _ in range(5):
+        after.insert(pick.randint(0, len(after)), pick.choice("abcx"))
+    found = line_map(before, after)
+    assert all(before[one - 1] == after[other - 1] for one, other in found.forward.items()), f"seed {seed}"
+    assert list(found.forward.values()) == sorted(found.forward.values())
+    assert found.changed | set(found.forward.values()) == set(range(1, len(after) + 1))
+
+
+@pytest.mark.parametrize(
+    ("line", "change", "after"),
+    [
+        (1, (2, True, 0, 1), 1), (2, (2, True, 0, 1), 3), (2, (2, False, 0, 1), 2), (3, (2, False, 0, 1), 4),
+        (2, (2, True, 1, 0), 0), (3, (2, True, 1, 0), 2), (2, (2, False, 1, 0), 2), (3, (2, False, 1, 0), 0),
+        (4, (2, True, 1, 0), 3), (3, (2, True, 3, 3), 3),
+    ],
+)  # fmt: skip
+def test_a_line_moves_with_its_text(line, change, after):
+    assert moved(line, *change) == after
