@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
@@ -274,5 +273,5 @@ def test_the_same_text_gives_the_same_picture_however_it_came_about(tiled, name)
         picture(view)
         bar = view.editor.verticalScrollBar()
         bar.triggerAction(bar.SliderAction.SliderToMinimum)
-        pictures.append(np.asarray(picture(view).constBits()).copy())
-    assert np.array_equal(*pictures)
+        pictures.append(picture(view))
+    assert pictures[0] == pictures[1]
