@@ -33,7 +33,11 @@ _drawn_before: OrderedDict[Array, NDArray[Any]] = OrderedDict()
 
 
 class LoadError(Exception):
-    """A kernel file or an argument that makes no launch; the text is one sentence."""
+    """A kernel file or an argument that makes no launch; the text is one sentence. file, line: where, if known."""
+
+    def __init__(self, text: str, file: str = "", line: int = 0) -> None:
+        super().__init__(text)
+        self.file, self.line = file, line
 
 
 def load_kernel(launch: Launch) -> tuple[ModuleType, Any]:
@@ -41,7 +45,9 @@ def load_kernel(launch: Launch) -> tuple[ModuleType, Any]:
     module, kernel = load_function(launch)
     if not hasattr(kernel, "py_func") or not hasattr(kernel, "__getitem__"):
         name = launch.kernel.rpartition(":")[2]
-        raise LoadError(f"{name} in {module.__file__} is not a @cuda.jit kernel.")
+        line = getattr(getattr(kernel, "__code__", None), "co_firstlineno", 0)
+        what = f"{name} in {module.__file__} is not a @cuda.jit kernel; write @cuda.jit above it."
+        raise LoadError(what, str(module.__file__), line)
     return module, kernel
 
 
@@ -60,14 +66,15 @@ def load_function(launch: Launch) -> tuple[ModuleType, Any]:
         with _folder_first(file, package):
             exec(compile(launch.source, file, "exec"), module.__dict__)  # the user's own kernel
     except SyntaxError as error:
-        raise LoadError(f"{file}:{error.lineno}: {error.msg}.") from error
+        raise LoadError(f"{file}:{error.lineno}: {error.msg}.", file, error.lineno or 0) from error
     except (Exception, SystemExit) as error:  # whatever a user's file raises
         lines = [step.lineno for step in traceback.extract_tb(error.__traceback__) if step.filename == file]
         where = f"{file}:{lines[-1]}" if lines else file
-        raise LoadError(f"{where}: the file can't be run: {type(error).__name__}: {error}.") from error
+        text = f"{where}: the file can't be run: {type(error).__name__}: {error}."
+        raise LoadError(text, file, (lines[-1] or 0) if lines else 0) from error
     kernel = getattr(module, name, None)
     if kernel is None:
-        raise LoadError(f"{file} has no kernel named {name}.")
+        raise LoadError(f"{file} has no kernel named {name}; the kernel must keep its name.", file)
     return module, kernel
 
 

@@ -11,6 +11,8 @@ from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
 
 RERUN_AT_MOST = 5_000_000  # accesses that the simulator makes in some ten seconds
+EARLY_FROM = 50_000  # accesses that take it so long that the compiled trace is worth being shown before
+EARLY = "Its threads ran one after the other; the order of lockstep is being made."
 Report = Callable[[int, int], None]
 
 
@@ -21,13 +23,19 @@ def has_races(trace: Trace) -> bool:
     return not keep_apart(trace) and any(race.harmful for race in races_of(trace, missed_barriers_of(trace)))
 
 
-def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_races) -> Trace:
+def run(
+    launch: Launch,
+    report: Report,
+    races: Callable[[Trace], bool] = has_races,
+    early: Callable[[Trace], None] | None = None,
+) -> Trace:
     """Run a launch by the engine that it names and return its trace; `made_by` says what ran, and why.
 
     What the compiled engine can't take, the simulator runs. A compiled trace is recorded thread by thread; under
     `lockstep` it is what a GPU would do as long as the order of threads does not matter. So a launch that
     raised, has a race (`races`) or atomics is run again by the simulator; one of more than RERUN_AT_MOST accesses is
-    left as it is, and says so. `report(done, of)` is called as blocks end. Raises LoadError and UnsupportedSimulator.
+    left as it is, and says so. `report(done, of)` is called as blocks end. `early` gets the compiled trace of one that
+    is run again and takes a while; its notice says what it is. Raises LoadError and UnsupportedSimulator.
     """
     if launch.engine == "simulator" or is_python_program(launch):
         return run_simulated(launch, report, "")
@@ -41,6 +49,8 @@ def run(launch: Launch, report: Report, races: Callable[[Trace], bool] = has_rac
     reason = reason_to_rerun(trace, races)
     if is_too_large_to_rerun(trace, reason):
         return with_sequential_notice(trace)
+    if reason and early is not None and trace.accesses >= EARLY_FROM:
+        early(replace(trace, notice=f"{trace.notice} {EARLY}".strip()))
     return run_simulated(launch, report, reason) if reason else trace
 
 

@@ -7,6 +7,7 @@ a window that was killed can't. What a kernel prints becomes events.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import queue
@@ -21,7 +22,7 @@ from typing import IO, Any
 
 import msgspec
 
-from ..model.launch import Launch, decode
+from ..model.launch import decode
 from ..model.trace import Trace
 from ..processes.json_streams import private_streams, sender
 from ..recording.kernel_loader import LoadError
@@ -32,6 +33,7 @@ from .worker_events import (
     Asks,
     At,
     Done,
+    Early,
     Failed,
     Job,
     Judged,
@@ -47,7 +49,7 @@ PERIOD = 0.05  # seconds from one report of progress to the next
 
 Send = Callable[[WorkerMessage], None]
 Report = Callable[[int, int], None]
-Engine = Callable[[Launch, Report], Trace]
+Engine = Callable[..., Trace]  # `engine.run`: of a launch, a report, and who gets an early trace
 
 
 class Printed(io.TextIOBase):
@@ -128,15 +130,33 @@ def _warm_engine(send: Send) -> Engine:
 def answer(job: Job, engine: Engine, send: Send) -> Done | Failed | Slow:
     """Do one job and say how it ended."""
     try:
-        listener = _listener(job, send)
-        trace = _of_call(job, listener) if job.call else engine(decode(bytes(job.launch).decode()), listener)
+        trace = _trace_of(job, engine, send)
         save(trace, job.out, compress=False)
     except TooSlow as left:
         return Slow(job.job, left.seconds, left.blocks)
     except BaseException as error:  # noqa: BLE001  # a kernel's module may raise anything, even SystemExit
         traceback.print_exc(file=sys.__stderr__)
-        return Failed(job.job, plain(sentence(error)))
+        file, line = (error.file, error.line) if isinstance(error, LoadError) else ("", 0)
+        return Failed(job.job, plain(sentence(error)), plain(file), line)
     return Done(job.job, job.out)
+
+
+def _trace_of(job: Job, engine: Engine, send: Send) -> Trace:
+    listener = _listener(job, send)
+    if job.call:
+        return _of_call(job, listener)
+    launch = decode(bytes(job.launch).decode())
+    if not job.early:
+        return engine(launch, listener)
+    return engine(launch, listener, early=lambda trace: _send_early(trace, job, send))
+
+
+def _send_early(trace: Trace, job: Job, send: Send) -> None:
+    """Send the trace that is to be shown until the launch has been run again; without it nothing is lost."""
+    path = f"{job.out}.early"
+    with contextlib.suppress(OSError, MemoryError, TraceFileError):
+        save(trace, path, compress=False)
+        send(Early(job.job, path))
 
 
 def _of_call(job: Job, report: Report) -> Trace:

@@ -8,6 +8,7 @@ import shutil
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from .worker_events import (
     Asks,
     At,
     Done,
+    Early,
     Failed,
     Job,
     Judged,
@@ -47,7 +49,11 @@ Ended = Done | Failed | Slow | Judged
 
 
 class WorkerError(Exception):
-    """A launch gave no trace; the text is one sentence that says why and what to do."""
+    """A launch gave no trace; the text is one sentence that says why and what to do. file, line: where, if known."""
+
+    def __init__(self, text: str, file: str = "", line: int = 0) -> None:
+        super().__init__(text)
+        self.file, self.line = file, line
 
 
 class TakesLong(WorkerError):
@@ -95,11 +101,13 @@ class Worker:
         progress: Callable[[int, int], None] | None = None,
         output: Callable[[str], None] | None = None,
         patience: float | None = None,
+        early: Callable[[Trace], None] | None = None,
     ) -> Trace:
         """Return the trace of a launch, after the runs that were asked for before.
 
         `progress(done, of)` counts blocks and `output(text)` gets what is printed, both in the calling
-        thread. patience: seconds that it may take, None for any. Raises Cancelled after `cancel` or `close`,
+        thread. patience: seconds that it may take, None for any. `early` gets, there too, the compiled trace of a
+        launch that is run again in lockstep, where that takes a while. Raises Cancelled after `cancel` or `close`,
         TakesLong where its first blocks say that it would take longer, and WorkerError where there is no trace.
         """
         encoded = msgspec.Raw(encode(launch).encode())
@@ -109,9 +117,13 @@ class Worker:
                 progress(event.done, event.of)
             elif isinstance(event, Output) and output is not None:
                 output(event.text)
+            elif isinstance(event, Early) and early is not None:
+                with contextlib.suppress(WorkerError):  # the trace that counts follows
+                    early(_loaded(event.path))
 
         with self._turn:
-            end = self._end_of(lambda job, out: Job(job, encoded, out, patience), listen)
+            asked = partial(Job, launch=encoded, patience=patience, early=early is not None)
+            end = self._end_of(lambda job, out: asked(job, out=out), listen)
             if isinstance(end, Slow):
                 raise TakesLong(launch, end.seconds, end.blocks)
             return _result(end)
@@ -299,18 +311,18 @@ class _Limit:
 def _judgement(end: Ended, task: JudgingTask) -> tuple[Judgement, Trace | None]:
     if not isinstance(end, Judged):
         raise WorkerError(end.message if isinstance(end, Failed) else "The judging ended without a word.")
-    return end.judgement, _taken(task.out) if end.judgement.traced else None
+    return end.judgement, _loaded(task.out) if end.judgement.traced else None
 
 
 def _result(end: Ended) -> Trace:
+    if isinstance(end, Failed):
+        raise WorkerError(end.message, end.file, end.line)
     if not isinstance(end, Done):
-        raise WorkerError(
-            end.message if isinstance(end, Failed) else "The launch takes long; choose some blocks."
-        )
-    return _taken(end.path)
+        raise WorkerError("The launch takes long; choose some blocks.")
+    return _loaded(end.path)
 
 
-def _taken(path: str) -> Trace:
+def _loaded(path: str) -> Trace:
     """Return the trace of a file, which is removed."""
     try:
         return load(path, mapped=True)

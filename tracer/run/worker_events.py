@@ -15,6 +15,7 @@ class Job(msgspec.Struct, frozen=True, tag_field="kind", tag="trace"):
     launch: msgspec.Raw  # JSON, see `tracer.model.launch`; of a call null
     out: str  # path of the trace file
     patience: float | None = None  # seconds; where all blocks would take more, the launch is left for `Slow`
+    early: bool = False  # whether a compiled trace is wanted before the one that is made again in lockstep
     call: str = ""  # folder of a call, see `tracer.calls.call`
 
 
@@ -50,11 +51,20 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     path: str
 
 
+class Early(msgspec.Struct, frozen=True, tag_field="event", tag="early"):
+    """The trace of compiled code is saved as `path`; the launch is run again in lockstep now."""
+
+    job: int
+    path: str
+
+
 class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):
     """There is no trace; `message` is one sentence for the user."""
 
     job: int
     message: str
+    file: str = ""  # where that was, as far as it is known
+    line: int = 0  # from 1
 
 
 class Slow(msgspec.Struct, frozen=True, tag_field="event", tag="slow"):
@@ -87,7 +97,7 @@ class At(msgspec.Struct, frozen=True, tag_field="event", tag="at"):
     line: int  # from 1; 0 as it begins
 
 
-WorkerMessage = Ready | Progress | Output | Done | Failed | Slow | Judged | Asks | At
+WorkerMessage = Ready | Progress | Output | Early | Done | Failed | Slow | Judged | Asks | At
 # Made when it is imported: threads that are the first to use a type at once can crash msgspec.
 WORKER_JOB = msgspec.json.Decoder(Job | JudgeJob)
 WORKER_MESSAGE = msgspec.json.Decoder(WorkerMessage)
