@@ -230,6 +230,7 @@ QLabel#title { font-size: $s18px; font-weight: bold; }
 QLabel#wrong { color: $bad; }
 QLabel#muted, QLabel#lesson { color: $muted; }
 QLabel#handle { color: $muted; border: 1px solid transparent; border-radius: $s4px; padding: 0px $s4px; }
+QFrame#panel QLabel#handle { color: $text; padding: 0px; }
 QLabel#handle:hover { background: $badge; color: $text; border: 1px solid $control; }
 QLabel#handle[held="true"] { background: $badge; color: $text; border: 1px solid $accent; }
 QLabel#good { color: $good; font-weight: bold; font-size: $s13px; }

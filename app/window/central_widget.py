@@ -453,6 +453,16 @@ class CentralWidget(QWidget):
             title = self.toolbar.title_of(self.stage.setups[i])  # the bar shows it only later
             self.panes[i].overlay.show_progress(f"Tracing {title}: {count}", done, total)
 
+    def remember_numbers(self) -> None:
+        """Take the counters that are shown for those before a change of setup."""
+        for pane in self.panes:
+            pane.counters.remember()
+
+    def mark_changes(self) -> None:
+        """Mark for a second what a change of setup has changed in the counters."""
+        for pane in self.panes:
+            pane.counters.compare(settled=self.stage.is_settled())
+
     def wait_for_hand(self, waits: bool) -> None:
         """Leave the pictures in sight while a hand moves a parameter and the next ones are made."""
         for pane in self.panes:

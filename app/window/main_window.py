@@ -186,6 +186,7 @@ class MainWindow(QMainWindow):
         stage.changed.connect(self._refresh)
         stage.loaded.connect(self._load)
         stage.positioned.connect(self.draw)  # before Qt paints what was loaded, so that it is painted once
+        stage.positioned.connect(self.central.mark_changes)
         stage.waiting.connect(self.central.show_progress)
         stage.problem.connect(self.notice.error)
         stage.focus_changed.connect(self.central.show_setups)
@@ -337,6 +338,7 @@ class MainWindow(QMainWindow):
         self.central.make_panes(len(setups))
         self.questions.forget()  # before the new setups may ask something
         self.colouring.leave()
+        self.central.remember_numbers()
         if not self.stage.show(setups, selections, start):
             self.central.make_panes(before)
             return False

@@ -5,7 +5,7 @@ python window.py start SECONDS   from SECONDS (of time.time(), when the process 
 python window.py scrub STEP      moments set STEP apart (0: at random), until the window has painted them
 python window.py change 0        another size or tile, nothing cached but compiled kernels, until all is painted; and
                                  the processor seconds of the window's process and of its GUI thread for one
-python window.py drag CACHED     pictures a second while sizes, paddings and tiles of the 64-cube pair are dragged;
+python window.py drag CACHED     pictures a second while M, padding and tile of the 64-cube comparison are dragged;
                                  with 1 for CACHED their traces are in the cache, or made for it now
 python window.py lectures 0     milliseconds from a key to the painted picture, of each step of the shipped lectures
 python window.py cells 0         pixels of a cell in both layouts, and how many cells show their value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from ....tracer.model.trace import Op, Trace
 from ...model.session import Session
 from ..common.wording import bytes_text, count_text, operands, part_text, times_text
-from .tiles import Tile, Value
+from .tiles import Amount, Tile, Words
 
 # Room that a number gets even where it stays smaller, so that two panes side by side look alike.
 USUAL = "888,888"
@@ -22,7 +23,8 @@ class CounterNumber(NamedTuple):
 
     label: str  # what it is called
     meaning: str  # a sentence
-    text: Value  # its words at a moment
+    amount: Amount  # it itself at a moment
+    words: Words  # how it is written
     rank: int  # 0 is shown first where room is short
     widest: str = USUAL  # the least room that it gets
 
@@ -39,7 +41,7 @@ def tiles_of(session: Session, wavefronts: bool = False) -> list[Tile]:
         numbers = _requests(session, wavefronts)
     else:
         numbers = [*_atomics(session), *_requests(session, wavefronts), *_reads(session)]
-    return [Tile(*number[:4], max(number.text(session.end), number.widest, key=len)) for number in numbers]
+    return [Tile(*n[:5], max(n.words(n.amount(session.end)), n.widest, key=len)) for n in numbers]
 
 
 def totals_of(trace: Trace) -> dict[str, int]:
@@ -58,7 +60,9 @@ def _sum(counters: dict[str, int], space: str, measure: str) -> int:
 
 
 def has_conflicts(session: Session) -> bool:
-    """Return whether some requests of shared memory take more than one wavefront."""
+    """Return whether some requests of shared memory take more than one wavefront, or did with less padding."""
+    if session.scenario and any(p.name == "padding" and not p.seldom for p in session.scenario.parameters):
+        return True
     counters = totals_of(session.trace) or session.counters.at(session.end)
     return _sum(counters, "shared", "wavefronts") > _sum(counters, "shared", "instructions")
 
@@ -74,15 +78,15 @@ def _requests(session: Session, wavefronts: bool) -> list[CounterNumber]:
     shared, passes = number("shared", "instructions"), number("shared", "wavefronts")
     found = [
         CounterNumber("global sectors", "32-byte pieces of global memory touched, counted request by request.",
-               lambda m: count_text(sectors(m)), 0),
+               sectors, _count, 0),
         CounterNumber("global requests", "Times that a warp asked global memory for up to 32 elements at once.",
-               lambda m: count_text(requests(m)), 2),
+               requests, _count, 2),
         CounterNumber("global bytes", "Bytes that threads asked of global memory; what moves is 32 bytes a sector.",
-               lambda m: bytes_text(asked(m)), 6, "1023.9 KiB"),
+               asked, _bytes, 6, "1023.9 KiB"),
         *([CounterNumber("shared wavefronts", "Passes over the 32 banks of shared memory: more than requests where "
-                  "lanes of a warp meet in a bank.", lambda m: count_text(passes(m)), 1)] if wavefronts else []),
+                  "lanes of a warp meet in a bank.", passes, _count, 1)] if wavefronts else []),
         CounterNumber("shared requests", "Times that a warp asked shared memory for up to 32 elements at once.",
-               lambda m: count_text(shared(m)), 3),
+               shared, _count, 3),
     ]  # fmt: skip
     return found if shared(session.end) else found[:3]
 
@@ -96,9 +100,9 @@ def _accesses(session: Session) -> list[CounterNumber]:
     )
     return [
         CounterNumber("accesses", "Times that the program read or wrote an element of an array.",
-               _reached(loads + stores), 0),
-        CounterNumber("reads", "Times that the program read an element of an array.", _reached(loads), 2),
-        CounterNumber("writes", "Times that the program wrote an element of an array.", _reached(stores), 3),
+               _reached(loads + stores), _count, 0),
+        CounterNumber("reads", "Times that the program read an element of an array.", _reached(loads), _count, 2),
+        CounterNumber("writes", "Times that the program wrote an element of an array.", _reached(stores), _count, 3),
     ]  # fmt: skip
 
 
@@ -114,7 +118,7 @@ def _atomics(session: Session) -> list[CounterNumber]:
                 f"Atomic operations of threads on {space} memory; lanes that meet in an element take turns."
             )
             done = np.cumsum(lanes).astype(np.int64)
-            found.append(CounterNumber(f"{space} atomics", meaning, _reached(done), 0))
+            found.append(CounterNumber(f"{space} atomics", meaning, _reached(done), _count, 0))
     return found
 
 
@@ -126,15 +130,26 @@ def _reads(session: Session) -> list[CounterNumber]:
         if counters.mean_reads(buffer, session.end) and np.prod(buffers[buffer].shape) > 1:
             meaning = f"How often an element of {name} was read{where} so far, on average."
             found.append(
-                CounterNumber(f"mean reads of {name}", meaning, _mean_reads(session, buffer), rank, "")
+                CounterNumber(
+                    f"mean reads of {name}",
+                    meaning,
+                    partial(counters.mean_reads, buffer),
+                    times_text,
+                    rank,
+                    "",
+                )
             )
     return found
 
 
-def _mean_reads(session: Session, buffer: int) -> Value:
-    return lambda m: times_text(session.counters.mean_reads(buffer, m))
+def _reached(done: NDArray[np.int64]) -> Amount:
+    """Return the sum that was reached by a moment."""
+    return lambda m: int(done[min(max(m, 0), len(done) - 1)])
 
 
-def _reached(done: NDArray[np.int64]) -> Value:
-    """Return the text of the sum that was reached by a moment."""
-    return lambda m: count_text(int(done[min(max(m, 0), len(done) - 1)]))
+def _count(number: float) -> str:
+    return count_text(int(number))
+
+
+def _bytes(number: float) -> str:
+    return bytes_text(int(number))

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 
 from ...widgets.theme import Theme
 from ..common.drawing import draw_badge
 from ..common.wording import EXACT
 
-Value = Callable[[int], str]
+Amount = Callable[[int], float]  # a number at a moment
+Words = Callable[[float], str]
 NAME, MARK, GAP = 10, 9, 3  # sizes at the normal text size
+ARROW = 7  # beside a number that has changed
 MINIMUM_TILES = 4  # tiles below which they are drawn smaller
 
 
@@ -24,9 +27,30 @@ class Tile:
 
     label: str  # what it is called
     meaning: str  # a sentence
-    text: Value  # its words at a moment
+    amount: Amount  # it itself at a moment
+    words: Words  # how it is written
     rank: int  # 0 is shown first where room is short
     widest: str  # the text that needs most room, whenever that is
+
+    def text(self, moment: int) -> str:
+        """Return its words at a moment."""
+        return self.words(self.amount(moment))
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a number was before another setup was chosen."""
+
+    before: str  # in words
+    ratio: float  # what it is now to what it was: infinity where it was 0
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Return what stands beside the number, in ever fewer words; "" where an arrow has to do."""
+        if self.ratio in (0, inf):
+            return f"was {self.before}", ""
+        sign, times = ("×", self.ratio) if self.ratio > 1 else ("÷", 1 / self.ratio)
+        return f"was {self.before}", f"{sign}{times:.3g}", f"{sign}{times:.2g}", ""
 
 
 @dataclass(frozen=True)
@@ -97,6 +121,54 @@ def boxes(grid: Grid, room: QRectF) -> list[QRectF]:
     """Return the boxes of the tiles: equal ones beside each other."""
     edges = [round(room.left() + i * room.width() / max(1, grid.count)) for i in range(grid.count + 1)]
     return [QRectF(a, room.top(), b - a, room.height()) for a, b in pairwise(edges)]
+
+
+def draw_changed(
+    painter: QPainter, tile: Tile, moment: int, box: QRectF, style: Style, mark: str, change: Change,
+    strength: float, theme: Theme,
+) -> None:  # fmt: skip
+    """Draw under a tile that its number has changed, at this strength of 0 to 1, and beside it what it was."""
+    ground, inside = theme.colour("border"), box.adjusted(2, 2, -1, -2)
+    ground.setAlphaF(strength)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(ground)
+    painter.drawRoundedRect(inside, theme.px(5), theme.px(5))
+    after = _number_width(tile, moment, style, mark, theme)
+    left = box.left() + theme.px(style.side) + after + theme.px(GAP)
+    top, tall = (box.top(), box.height()) if style.line else (box.top() + theme.px(5), theme.px(27))
+    room = QRectF(left, top, inside.right() - theme.px(GAP) - left, tall)
+    font = theme.font(NAME)
+    arrow, metrics = theme.px(ARROW), QFontMetricsF(font)
+    text = next(
+        t
+        for t in change.texts
+        if not t or arrow + theme.px(GAP) + metrics.horizontalAdvance(t) <= room.width()
+    )
+    painter.setOpacity(max(strength, 0.25))
+    _draw_arrow(painter, QRectF(min(left, inside.right() - arrow - 2), room.center().y() - arrow / 2, arrow, arrow),
+                change.ratio > 1, theme)  # fmt: skip
+    painter.setFont(font)
+    _draw_text(painter, room.adjusted(arrow + theme.px(GAP), 0, 0, 0), text, theme, "text")
+    painter.setOpacity(1.0)
+
+
+def _number_width(tile: Tile, moment: int, style: Style, mark: str, theme: Theme) -> float:
+    """Return the width of all that stands in the line of a tile's number."""
+    number = QFontMetricsF(theme.font(style.number, bold=True)).horizontalAdvance(tile.text(moment))
+    badge = theme.px(GAP) + mark_width(mark, theme)
+    if style.line:
+        name = QFontMetricsF(theme.font(style.name)).horizontalAdvance(theme.say(tile.label))
+        return number + theme.px(2 * GAP) + name + (badge if mark != EXACT else 0)
+    return number + badge * style.beside_number
+
+
+def _draw_arrow(painter: QPainter, box: QRectF, up: bool, theme: Theme) -> None:
+    """Draw a triangle that points up or down."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(theme.colour("text"))
+    base, tip = (box.bottom(), box.top()) if up else (box.top(), box.bottom())
+    corners = QPointF(box.left(), base), QPointF(box.right(), base), QPointF(box.center().x(), tip)
+    painter.drawPolygon(QPolygonF(corners))
 
 
 def draw_tile(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -24,10 +25,12 @@ from .tiles import (
     LINE,
     MINIMUM_TILES,
     ROOMY,
+    Change,
     Grid,
     Style,
     Tile,
     boxes,
+    draw_changed,
     draw_tile,
     grid_of,
     minimum_width,
@@ -43,8 +46,16 @@ LIT_STYLES: dict[TileForm, tuple[Style, ...]] = {
 }
 
 
+MARKED = 10  # ticks for which a number that has changed is marked; it fades during the last of them
+FADING = 4
+TICK = 100  # milliseconds
+
+
 class CountersView(View):
-    """As many tiles as fit, the most important ones; a line above them says where they are not of all by now."""
+    """As many tiles as fit, the most important ones; a line above them says where they are not of all by now.
+
+    Between `remember` and `compare` another setup of the scenario may come: what has changed is marked for a second.
+    """
 
     dims_itself = True
 
@@ -61,6 +72,14 @@ class CountersView(View):
         self.ends: dict[str, str] = {}  # the numbers after the launch
         self.notice, self.mark = "", EXACT
         self._measured: tuple[int, Grid] | None = None
+        self.changes: dict[str, Change] = {}  # of the numbers that are marked, by their labels
+        self._before: tuple[Session, dict[str, float]] | None = (
+            None  # the numbers that they are compared with
+        )
+        self._is_awaiting = False  # whether another session may come, and the moment move with it
+        self._ticks = 0  # until the marks go
+        self.marks = QTimer(self, interval=TICK)
+        self.marks.timeout.connect(self._fade)
 
     def load(self, session: Session | None) -> None:
         """Take a session."""
@@ -71,6 +90,58 @@ class CountersView(View):
         self._measured = None
         self.updateGeometry()
         self._tell()
+
+    def remember(self) -> None:
+        """Take the numbers that are shown for those before a change; while some are marked, those before that one."""
+        self._is_awaiting = True
+        if not self.changes:
+            self._before = self._shown_now()
+
+    def _shown_now(self) -> tuple[Session, dict[str, float]] | None:
+        moment = int(self.moment)
+        tiles = tiles_of(self.session, wavefronts=True) if self.session else []
+        return (self.session, {t.label: t.amount(moment) for t in tiles}) if self.session else None
+
+    def compare(self, *, settled: bool) -> None:
+        """Mark what another setup of the same scenario has changed; settled: whether no other session is to come."""
+        self._is_awaiting = not settled
+        if self._before is None or self.session is None:
+            return
+        session, before = self._before
+        alike = (
+            session.scenario is self.session.scenario and session.launch.kernel == self.session.launch.kernel
+        )
+        if alike and session is not self.session:
+            self.changes = self._changes(before)
+            self._ticks = MARKED
+            self.marks.start()
+            self._tell()
+        elif self.changes or not alike:
+            self.forget()
+
+    def _changes(self, before: dict[str, float]) -> dict[str, Change]:
+        known = [(t, before[t.label], t.amount(int(self.moment))) for t in self.tiles if t.label in before]
+        return {
+            tile.label: Change(tile.words(was), now / was if was else inf)
+            for tile, was, now in known
+            if tile.words(now) != tile.words(was)
+        }
+
+    def forget(self) -> None:
+        """Mark nothing any more."""
+        self.marks.stop()
+        self._before = None
+        if self.changes:
+            self.changes = {}
+            self._tell()
+
+    def _fade(self) -> None:
+        self._ticks -= 1
+        if self._ticks <= 0:
+            self.forget()
+            self._before = self._shown_now() if self._is_awaiting else None
+        elif self._ticks < FADING and not self.theme.reduced_motion:
+            self.update()
 
     def is_part_of(self, lit: Lit) -> bool:
         """Return whether some of the numbers stand out."""
@@ -111,6 +182,8 @@ class CountersView(View):
         """Show the numbers of this moment."""
         changed = int(moment) != int(self.moment)
         super().render_moment(moment, selection)
+        if changed and not self._is_awaiting:
+            self.forget()  # what time does is no change of setup
         if changed:
             self._tell()
 
@@ -177,10 +250,13 @@ class CountersView(View):
 
     def _tell(self) -> None:
         """Say the numbers to a screen reader, and draw them."""
-        words = [f"{t.label} {t.text(int(self.moment))}" for t in self.tiles]
+        words = [f"{t.label} {t.text(int(self.moment))}{self._was(t.label)}" for t in self.tiles]
         told = ", ".join([*words, self.mark]) + f". {self.notice}" * bool(self.notice)
         self.setAccessibleDescription(self.say(told))
         self.update()
+
+    def _was(self, label: str) -> str:
+        return f" (was {self.changes[label].before})" if label in self.changes else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the notice and the tiles."""
@@ -197,6 +273,10 @@ class CountersView(View):
         for tile, box in self.shown():
             bright = self.lit is None or tile.label in self.bright
             theme = self.theme if bright else dimmed(self.theme, self.keep)
+            if tile.label in self.changes:
+                strength = 1.0 if self.theme.reduced_motion else min(1.0, self._ticks / FADING)
+                change = self.changes[tile.label]
+                draw_changed(painter, tile, moment, box, style, self.mark, change, strength, theme)
             draw_tile(painter, tile, moment, box, style, self.mark, theme)
         for tile, box in self.shown():
             if tile.label in self.bright:

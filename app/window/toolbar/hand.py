@@ -47,7 +47,6 @@ class Handle(PlainLabel):
         self.setObjectName("handle")
         self.setBuddy(field)
         self.setCursor(Qt.CursorShape.SizeHorCursor)
-        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setToolTip(plain_tip(tip))
         self._pressed_at: float | None = None
         self._dragged = False
