@@ -63,8 +63,10 @@ class Limits(msgspec.Struct, frozen=True):
 class Launch(msgspec.Struct, frozen=True):
     """One kernel, what it is given, and how to run it."""
 
-    kernel: str  # `module:function`, or `path/to/file.py:function`
-    source: str  # the text of that file; it is what runs, so an edited kernel is another launch
+    kernel: str  # `module:function`, `path/to/file.py:function`, or `path/to/notebook.ipynb [3]:function`
+    # The text of that file, for a cell with what it uses of others (see `notebook_cells`). It is what runs, so an
+    # edited kernel is another launch.
+    source: str
     arguments: tuple[Array | Scalar, ...]  # in the kernel's order
     grid: Dim3  # blocks
     block: Dim3  # threads

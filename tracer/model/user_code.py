@@ -1,8 +1,9 @@
 """Whose code it is: the user's, who launches a kernel, or that of a library that the user's calls.
 
 Where a file lies decides. The user's is what lies in the folders of the program and of the kernel, and what these
-import from there. What is installed is a library, however near its environment is placed, and so are Python's own
-modules, Numba and Tilescope. What a library's code does is reported at the line of the user's that called it.
+import from there; a cell of a notebook is always the user's. What is installed is a library, however near its
+environment is placed, and so are Python's own modules, Numba and Tilescope. What a library's code does is reported at
+the line of the user's that called it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import NamedTuple
+
+from .notebook_cells import cell_of
 
 INSTALL_FOLDERS = (
     "site-packages",
@@ -61,7 +64,7 @@ class UserCode:
     def owns(self, file: str) -> bool:
         """Return whether a file, as a code object names it, is the user's."""
         if file not in self._known:
-            self._known[file] = self._lies_at_home(file) and not _is_library(file)
+            self._known[file] = bool(cell_of(file)) or (self._lies_at_home(file) and not _is_library(file))
         return self._known[file]
 
     def _lies_at_home(self, file: str) -> bool:
@@ -167,7 +170,7 @@ def _above_packages(folder: Path) -> Path:
 
 
 def _homes_of_program(main: ModuleType | None) -> set[Path]:
-    """Return the folder of the program that runs; where that is a module (`python -m`), the current one too."""
-    spec = getattr(main, "__spec__", None)
+    """Return the folder of the program; of a module (`python -m`), or of what is in no file, the current one."""
+    spec, file = getattr(main, "__spec__", None), getattr(main, "__file__", None) or ""
     by_name = spec is not None and spec.name != "__main__"
-    return _homes(getattr(main, "__file__", None) or "") | ({Path.cwd()} if by_name else set())
+    return _homes(file) | ({Path.cwd()} if by_name or not file else set())

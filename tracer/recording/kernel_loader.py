@@ -21,6 +21,7 @@ from ...kernels.scenarios.npy_file import npy_header
 from ...kernels.scenarios.scenario import CatalogueError
 from ..model.kernel_imports import imported_texts
 from ..model.launch import Array, Launch
+from ..model.notebook_cells import cell_of, tree_of
 from ..model.trace import poison
 
 DRAWN_AT_ONCE = 1 << 16  # numbers drawn or counted at a time, which stay in a processor's cache
@@ -64,7 +65,8 @@ def load_function(launch: Launch) -> tuple[ModuleType, Any]:
     module.__name__ = f"_tilescope_kernel_{Path(file).stem}"
     try:
         with _folder_first(file, package):
-            exec(compile(launch.source, file, "exec"), module.__dict__)  # the user's own kernel
+            text = tree_of(launch.source, name) if cell_of(file) else launch.source
+            exec(compile(text, file, "exec"), module.__dict__)  # the user's own kernel
     except SyntaxError as error:
         raise LoadError(f"{file}:{error.lineno}: {error.msg}.", file, error.lineno or 0) from error
     except (Exception, SystemExit) as error:  # whatever a user's file raises
@@ -112,7 +114,7 @@ def _folder_first(file: str, package: str) -> Iterator[None]:
 
 def _file_and_package(source: str) -> tuple[str, str]:
     """Return the file that a path or a module's name means, and the package that it is in."""
-    if source.endswith(".py"):
+    if source.endswith(".py") or cell_of(source):
         return str(Path(source).absolute()), ""
     spec = util.find_spec(source)
     if spec is None or spec.origin is None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace as replace_launch
 
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
+from ..model.notebook_cells import cell_of, with_definitions
 from ..simulator.host.after_import import after_import
 from .launch_size import LaunchRefused, check_size, is_too_large, sampled_blocks, sampling_notice
 from .long_launch import LongLaunches
@@ -203,9 +204,11 @@ def _file(function: Any) -> str:
 @functools.lru_cache(LAUNCHED)
 def _source(function: Any) -> str:
     try:
-        return "".join(inspect.findsource(function)[0])
+        text = "".join(inspect.findsource(function)[0])
     except OSError:  # typed at a prompt
         return ""
+    file = _file(function)
+    return with_definitions(file, text, function.__name__) if cell_of(file) else text
 
 
 def _argument(value: Any) -> Array | Scalar:
