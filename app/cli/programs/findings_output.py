@@ -7,6 +7,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ....tracer.model.notebook_cells import cell_of
 from ...model.visible_text import visible
 from ..common.text_output import complain, is_read_by_someone, say
 
@@ -303,6 +304,17 @@ def public(finding: FindingData) -> FindingData:
     return {key: value for key, value in finding.items() if key not in INTERNAL}
 
 
+def with_cells(finding: FindingData) -> FindingData:
+    """Return a finding in whose plain data a notebook's file and its cell stand apart: "file", and "cell" (from 1)."""
+    places = [place | _file_and_cell(place["file"]) for place in finding["places"]]
+    return finding | _file_and_cell(finding["file"]) | {"places": places}
+
+
+def _file_and_cell(file: str) -> dict[str, str | int]:
+    cell = cell_of(file)
+    return {"file": cell[0], "cell": cell[1]} if cell else {"file": file}
+
+
 class _Cause:
     """What has one cause in several launches: the first of the worst findings, and all places."""
 
@@ -346,7 +358,7 @@ def print_findings(findings: list[FindingData], form: str, output: TextIO, none:
     none: what is said as text where there are no findings, "" for nothing.
     """
     if form == "json":
-        print(json.dumps(findings, indent=1), file=output)
+        print(json.dumps([with_cells(finding) for finding in findings], indent=1), file=output)
         return
     line = _github_line if form == "github" else text_line
     for finding in findings:
@@ -365,8 +377,12 @@ def text_line(finding: FindingData) -> str:
 def _github_line(finding: FindingData) -> str:
     """Return an annotation, as "Workflow commands for GitHub Actions" describes them."""
     level = {"error": "error", "warning": "warning"}.get(finding["severity"], "notice")
-    file = _escaped(finding["file"], ":,")
-    return f"::{level} file={file},line={finding['line']},title={finding['kind']}::{_escaped(finding['message'])}"
+    cell = cell_of(finding["file"])  # of a notebook, in whose file the line has another number
+    file = _escaped(cell[0] if cell else finding["file"], ":,")
+    line, where = (
+        ("", f"cell {cell[1]}, line {finding['line']}: ") if cell else (f",line={finding['line']}", "")
+    )
+    return f"::{level} file={file}{line},title={finding['kind']}::{where}{_escaped(finding['message'])}"
 
 
 def _escaped(text: str, more: str = "") -> str:

@@ -11,24 +11,25 @@ import string  # noqa: F401  # numba needs it, and a program may lie beside a mo
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
-from importlib import util
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType, TracebackType
 
-LONGEST_NAME, LONGEST_PATH = 255, 4095  # bytes that a file's name may have, and a path
 LARGEST_PROGRAM = 64_000_000  # bytes that are read of a script
-_LEADING = (__file__, runpy.__file__, "<frozen runpy>")  # files whose frames lead to the program
+_HERE = Path(__file__).parent
+_LEADING = (  # files whose frames lead to the program
+    *(str(_HERE / name) for name in ("run_as_main.py", "run_notebook.py", "program_to_run.py")),
+    runpy.__file__,
+    "<frozen runpy>",
+)
 _TRACER = f"{Path(__file__).parents[2] / 'tracer'}{os.sep}"
 _REFUSING = tuple(f"{_TRACER}{room}{os.sep}" for room in (os.path.join("simulator", "host"), "run"))  # noqa: PTH118
 _SIMULATOR = os.path.join("numba", "cuda", "simulator", "")  # noqa: PTH118  # a part of a path
 _has_folder = not sys.flags.safe_path  # whether the first place to look for modules is a script's folder
 
 
-def _look_first_in(folder: str) -> None:
+def look_first_in(folder: str) -> None:
     """Put a folder where python has that of its script: in place of ours, unless python was to have none (-P)."""
     global _has_folder
     if _has_folder:
@@ -42,81 +43,19 @@ class ProgramError(Exception):
     """A program that can't be run; the text is one sentence."""
 
 
-@dataclass(frozen=True)
-class ProgramToRun:
-    """A script, package or module of the user's, and the words that it finds in `sys.argv`."""
-
-    name: str  # the path of a script, folder or archive, or a module's dotted name
-    arguments: list[str]
-    is_module: bool
-
-    def find(self) -> None:
-        """Raise ProgramError where there is no such script or module."""
-        from ....tracer.model.launch import is_utf8
-
-        path = Path(self.name)
-        if not self.is_module and not _can_name_a_file(path):
-            raise ProgramError(f"there is no script {self.name}.")
-        if self.is_module:
-            _look_first_in(str(Path.cwd()))
-        elif path.is_dir() and not (path / "__main__.py").is_file():
-            raise ProgramError(f"there is no __main__.py in {self.name}.")
-        known = _module_exists(self.name) if self.is_module else path.exists()
-        if known and not self.is_module and not is_utf8(_full(self.name)):
-            raise ProgramError(
-                f"the path {_full(self.name)} is not UTF-8, as traces need it; rename what is not."
-            )
-        if not known:
-            raise ProgramError(f"there is no {'module' if self.is_module else 'script'} {self.name}.")
-
-    def run(self) -> int:
-        """Run it and return its exit status."""
-        package = not self.is_module and is_package(self.name)
-        chosen = run_package if package else run_module if self.is_module else run_script
-        return _flushed(chosen(self.name, self.arguments))
-
-
-def _flushed(status: int) -> int:
-    """Write out what a program left unwritten, as python does when it ends; return the status, 120 where that fails."""
-    try:
-        if sys.stdout is not None and not sys.stdout.closed:
-            sys.stdout.flush()
-    except (
-        OSError,
-        ValueError,
-    ):  # nobody reads it, the disk is full, or it is closed: nothing more may be written
-        with suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 120
-    return status
-
-
-def _can_name_a_file(path: Path) -> bool:
-    """Return whether a path, and each of its parts, is short enough to be looked for."""
-    parts = [len(os.fsencode(part)) for part in path.parts]
-    return max(parts, default=0) <= LONGEST_NAME and sum(parts) + len(parts) <= LONGEST_PATH
-
-
-def _module_exists(name: str) -> bool:
-    try:
-        return util.find_spec(name) is not None
-    except (ImportError, ValueError):
-        return False
-
-
 def run_script(path: str, arguments: list[str]) -> int:
     """Run a script and return its exit status; raises ProgramError where it can't be read.
 
     It finds itself as `__main__`, its folder first in `sys.path`, and its words in `sys.argv`. What it raises
     is printed as by `python`.
     """
-    file = _full(path)
-    text = _text(path)
-    main = _new_main()
+    file = full_path(path)
+    text = program_text(path)
+    main = new_main()
     main.__dict__.update(__file__=file, __cached__=None, __loader__=SourceFileLoader("__main__", file))
     sys.argv = [path, *arguments]
-    _look_first_in(str(Path(file).resolve().parent))
-    return _status_of(lambda: exec(compile(text, file, "exec"), main.__dict__))
+    look_first_in(str(Path(file).resolve().parent))
+    return status_of(lambda: exec(compile(text, file, "exec"), main.__dict__))
 
 
 def is_package(path: str) -> bool:
@@ -126,34 +65,33 @@ def is_package(path: str) -> bool:
 
 def run_package(path: str, arguments: list[str]) -> int:
     """Run the `__main__.py` in a folder or archive, as `python PATH` would, and return its exit status."""
-    _new_main()
+    new_main()
     sys.argv = [path, *arguments]
-    _look_first_in(os.path.normpath(_full(path)))
+    look_first_in(os.path.normpath(full_path(path)))
     run = runpy._run_module_as_main  # type: ignore[attr-defined]  # what python itself calls for this
-    return _status_of(lambda: run("__main__", alter_argv=False))
+    return status_of(lambda: run("__main__", alter_argv=False))
 
 
-def _new_main() -> ModuleType:
+def new_main() -> ModuleType:
     """Put a new module in the place of `__main__`, with what python gives it, and return it."""
     main = sys.modules["__main__"] = ModuleType("__main__")
     main.__dict__.update(__builtins__=builtins, __annotations__={})
     return main
 
 
-def _full(path: str) -> str:
+def full_path(path: str) -> str:
     """Return a path from the root on, as python does: with its dots and links."""
     return path if Path(path).is_absolute() else f"{Path.cwd()}{os.sep}{path}"
 
 
-def _text(path: str) -> bytes:
+def program_text(path: str, largest: int = LARGEST_PROGRAM) -> bytes:
+    """Return what a program's file holds; raises ProgramError where it can't be read or is larger."""
     try:
-        with io.open_code(_full(path)) as file:
-            text = bytes(file.read(LARGEST_PROGRAM + 1))
-        if len(text) <= LARGEST_PROGRAM:
+        with io.open_code(full_path(path)) as file:
+            text = bytes(file.read(largest + 1))
+        if len(text) <= largest:
             return text
-        raise ProgramError(
-            f"can't run {path}: it goes on beyond {LARGEST_PROGRAM // 10**6} MB, as no program does."
-        )
+        raise ProgramError(f"can't run {path}: it goes on beyond {largest // 10**6} MB, as no program does.")
     except OSError as error:
         raise ProgramError(f"can't open {path}: {error.strerror or error}.") from error
 
@@ -161,11 +99,11 @@ def _text(path: str) -> bytes:
 def run_module(name: str, arguments: list[str]) -> int:
     """Run a module as `python -m` would and return its exit status."""
     sys.argv = [name, *arguments]
-    _look_first_in(str(Path.cwd()))
-    return _status_of(lambda: runpy.run_module(name, run_name="__main__", alter_sys=True))
+    look_first_in(str(Path.cwd()))
+    return status_of(lambda: runpy.run_module(name, run_name="__main__", alter_sys=True))
 
 
-def _status_of(program: Callable[[], object]) -> int:
+def status_of(program: Callable[[], object]) -> int:
     """Run a program and return its exit status, once the threads have ended that it started and that are no daemons."""
     before = set(threading.enumerate())
     status = _status_of_main(program)

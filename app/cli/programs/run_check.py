@@ -17,8 +17,16 @@ from ....tracer.run.own_builtins import own_builtins
 from ..common.arguments import Parser, UsageError, blocks_or_all, positive_number
 from ..common.text_output import complain
 from .check_verdict import ForkedLaunches, KnownSoFar, Verdict, reporting_at_os_exit
-from .findings_output import CompilerFindings, EnginesUsed, FindingCollector, in_order, public, summary
-from .run_as_main import ProgramToRun
+from .findings_output import (
+    CompilerFindings,
+    EnginesUsed,
+    FindingCollector,
+    in_order,
+    public,
+    summary,
+    with_cells,
+)
+from .program_to_run import ProgramToRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,14 +69,13 @@ def split(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
         index += 2 if word in OPTIONS_WITH_VALUE else 1
     if "-h" in words or "--help" in words:
         return ["--help"], ProgramToRun("", [], False)
-    raise UsageError("no program is named; give a script, or -m and a module.")
+    raise UsageError("no program is named; give a script or a notebook, or -m and a module.")
 
 
 def _add_arguments(parser: Parser, description: str) -> None:
     """Add what `run` and `check` both take."""
-    parser.usage = (
-        f"{parser.prog} [OPTIONS] SCRIPT [ARGUMENTS ...]\n       {parser.prog} [OPTIONS] -m MODULE ..."
-    )
+    usage = "{0} [OPTIONS] SCRIPT | NOTEBOOK [ARGUMENTS ...]\n       {0} [OPTIONS] -m MODULE ..."
+    parser.usage = usage.format(parser.prog)
     parser.description = description
     parser.add_argument(
         "--engine",
@@ -109,7 +116,10 @@ def _teller(stream: TextIO | None) -> Callable[[str], None]:
 
 
 def add_run_arguments(parser: Parser) -> None:
-    _add_arguments(parser, "Run a program as python would, and record every kernel that it launches.")
+    _add_arguments(
+        parser,
+        "Run a program as python would, or a notebook cell by cell, and record every kernel that it launches.",
+    )
     parser.add_argument("--out", default="tilescope-traces", metavar="DIR", help="where the traces go")
     parser.add_argument("--json", metavar="FILE", help="write one line of JSON for each launch")
     parser.add_argument("--quiet", action="store_true", help="save no traces")
@@ -168,16 +178,18 @@ class LaunchSaver:
     """Saves each launch as it ends: its trace in a folder, its line in a file of JSON."""
 
     def __init__(self, folder: Path | None, lines: str | None) -> None:
-        self.folder = folder
+        # A program may go to another folder, and a notebook does.
+        self.folder = None if folder is None else folder.absolute()
+        self._named = folder
         self.saved: list[Path] = []
         self.count = 0
         self.lost = 0  # traces and lines that could not be written
         self.compiler = CompilerFindings()
         self._engines = EnginesUsed()
         try:
-            if folder is not None:
-                folder.mkdir(parents=True, exist_ok=True)
-            self.lines = None if lines is None else Path(lines)
+            if self.folder is not None:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            self.lines = None if lines is None else Path(lines).absolute()
             if self.lines is not None:
                 self.lines.write_text("", encoding="utf-8")
         except OSError as error:
@@ -218,7 +230,7 @@ class LaunchSaver:
         requests = requests_of(trace)
         self.compiler.note(self.count, trace, requests)
         told = summary(self.count, trace, seconds, requests)
-        told["findings"] = [public(finding) for finding in told["findings"]]
+        told["findings"] = [with_cells(public(finding)) for finding in told["findings"]]
         with lines.open("a", encoding="utf-8") as file:
             file.write(json.dumps(told) + "\n")
 
@@ -231,7 +243,7 @@ class LaunchSaver:
             launches = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
             for number, found in late.items():
                 launches[number]["findings"] = in_order(
-                    launches[number]["findings"] + [public(finding) for finding in found]
+                    launches[number]["findings"] + [with_cells(public(finding)) for finding in found]
                 )
             write_atomically(lines, "".join(json.dumps(line) + "\n" for line in launches).encode())
 
@@ -245,12 +257,14 @@ class LaunchSaver:
         if self.folder is not None:
             launches = "1 launch" if self.count == 1 else f"{self.count} launches"
             some = "" if len(self.saved) == self.count else f"{len(self.saved)} of "
-            complain(f"{some}{launches} recorded in {self.folder}")
+            complain(f"{some}{launches} recorded in {self._named}")
             self._engines.report()
 
 
 def add_check_arguments(parser: Parser) -> None:
-    _add_arguments(parser, "Run a program and print what its kernels do wrong: races, barriers, bounds.")
+    _add_arguments(
+        parser, "Run a program or a notebook and print what its kernels do wrong: races, barriers, bounds."
+    )
     parser.add_argument("--format", choices=("text", "json", "github"), default="text")
 
 

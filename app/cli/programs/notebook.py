@@ -1,0 +1,129 @@
+"""The code cells of a notebook's file, or one sentence why there are none to be run."""
+
+from __future__ import annotations
+
+import json
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from json import JSONDecodeError
+from pathlib import Path
+from typing import Any
+
+from .run_as_main import ProgramError, program_text
+
+LARGEST_NOTEBOOK = 256_000_000  # bytes that are read of one: pictures among its outputs may be large
+PYTHON = "python"
+
+
+class NotebookError(ProgramError):
+    """A notebook that can't be run; the text is one sentence."""
+
+
+@lru_cache(maxsize=1)
+def code_cells(path: str) -> tuple[str, ...]:
+    """Return the texts of a notebook's code cells that are not blank, in order; raises ProgramError.
+
+    Those are the cells that Jupyter numbers where all are run: 1, 2, 3, ...
+    """
+    name = Path(path).name
+    notebook = _read(program_text(path, LARGEST_NOTEBOOK), name)
+    language = _language(notebook)
+    if not language.startswith(PYTHON):
+        raise NotebookError(f"{name} is a notebook in {language[:40]!r}; only those in Python are run.")
+    cells = tuple(text for text in _code_texts(notebook, name) if text.strip())
+    if not cells:
+        raise NotebookError(f"{name} has no code cells, so there is nothing to run.")
+    return cells
+
+
+def _read(content: bytes, name: str) -> Any:
+    """Return a notebook of any version as one of version 4."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise NotebookError(f"{name} is no notebook: it is not a text in UTF-8.") from error
+    with _quietly():
+        import nbformat
+        from nbformat.reader import NotJSONError
+
+        try:
+            return nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+        except NotJSONError as error:
+            cause = error.__cause__
+            where = f" (line {cause.lineno}: {cause.msg})" if isinstance(cause, JSONDecodeError) else ""
+            raise NotebookError(f"{name} is no notebook: it is not JSON{where}.") from error
+        except RecursionError as error:
+            raise NotebookError(
+                f"{name} is no notebook: its parts lie too deep within each other."
+            ) from error
+        except MemoryError as error:
+            raise NotebookError(f"{name} does not fit in memory; clear its outputs.") from error
+        except Exception as error:  # whatever nbformat raises where parts are missing, or of other types
+            raise NotebookError(_why_not(text, name)) from error
+
+
+def _why_not(text: str, name: str) -> str:
+    """Return why JSON is no notebook that can be read."""
+    held = json.loads(text)
+    version = held.get("nbformat") if isinstance(held, dict) else None
+    if isinstance(version, int) and version > 4:
+        return f"{name} is a notebook of format {version}, which is too new; save it as one of format 4."
+    if isinstance(version, int) and "cells" in held:
+        return f"{name} is a damaged notebook: parts of it are missing, or are of another kind than they should be."
+    return f"{name} is no notebook: it is JSON, but holds no cells."
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Let nbformat neither warn nor log: of what it finds wrong only what hinders running is told."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
+def _language(notebook: Any) -> str:
+    """Return the language that a notebook says it is in, in small letters; Python where it says nothing."""
+    metadata = _mapping(notebook, "metadata")
+    for place, key in (("language_info", "name"), ("kernelspec", "language"), ("", "language")):
+        said = (_mapping(metadata, place) if place else metadata).get(key)
+        if isinstance(said, str) and said.strip():
+            return said.strip().lower()
+    return PYTHON
+
+
+def _mapping(holder: Any, key: str) -> dict[str, Any]:
+    found = holder.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _code_texts(notebook: Any, name: str) -> Iterator[str]:
+    cells = notebook.get("cells")
+    if not isinstance(cells, Sequence):
+        raise NotebookError(f"{name} is no notebook: it is JSON, but holds no cells.")
+    for number, cell in enumerate(cells, 1):
+        kind, source = (cell.get(key) if isinstance(cell, dict) else None for key in ("cell_type", "source"))
+        if not isinstance(kind, str) or not isinstance(source, str):
+            raise NotebookError(f"{name} is a damaged notebook: its cell {number} has no kind or no text.")
+        if kind == "code":
+            yield _lines(source, name, number)
+
+
+def _lines(source: str, name: str, number: int) -> str:
+    """Return a text with lines as Python ends them; raises NotebookError where it can't be Python."""
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        raise NotebookError(
+            f"{name} is a damaged notebook: its cell {number} holds half a character."
+        ) from None
+    if "\0" in source:
+        raise NotebookError(f"{name} is a damaged notebook: its cell {number} holds a null character.")
+    return source.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,96 @@
+"""A program of the user's as a command line names it: a script, a notebook, a folder, an archive or a module."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import util
+from pathlib import Path
+
+from ....tracer.model.notebook_cells import is_notebook
+from .run_as_main import (
+    ProgramError,
+    full_path,
+    is_package,
+    look_first_in,
+    run_module,
+    run_package,
+    run_script,
+)
+
+LONGEST_NAME, LONGEST_PATH = 255, 4095  # bytes that a file's name may have, and a path
+
+
+@dataclass(frozen=True)
+class ProgramToRun:
+    """A script, notebook, package or module of the user's, and the words that it finds in `sys.argv`."""
+
+    name: str  # the path of a script, notebook, folder or archive, or a module's dotted name
+    arguments: list[str]
+    is_module: bool
+
+    def find(self) -> None:
+        """Raise ProgramError where there is no such script or module."""
+        from ....tracer.model.launch import is_utf8
+
+        path = Path(self.name)
+        if not self.is_module and not _can_name_a_file(path):
+            raise ProgramError(f"there is no script {self.name}.")
+        if self.is_module:
+            look_first_in(str(Path.cwd()))
+        elif path.is_dir() and not (path / "__main__.py").is_file():
+            raise ProgramError(f"there is no __main__.py in {self.name}.")
+        known = _module_exists(self.name) if self.is_module else path.exists()
+        if known and not self.is_module and not is_utf8(full_path(self.name)):
+            raise ProgramError(
+                f"the path {full_path(self.name)} is not UTF-8, as traces need it; rename what is not."
+            )
+        if not known:
+            raise ProgramError(f"there is no {'module' if self.is_module else 'script'} {self.name}.")
+        if self._is_notebook():
+            from .notebook import code_cells  # imports what only notebooks need
+
+            code_cells(self.name)
+
+    def _is_notebook(self) -> bool:
+        return not self.is_module and is_notebook(self.name) and not Path(self.name).is_dir()
+
+    def run(self) -> int:
+        """Run it and return its exit status."""
+        if self._is_notebook():
+            from .run_notebook import run_notebook
+
+            return _flushed(run_notebook(self.name, self.arguments))
+        package = not self.is_module and is_package(self.name)
+        chosen = run_package if package else run_module if self.is_module else run_script
+        return _flushed(chosen(self.name, self.arguments))
+
+
+def _flushed(status: int) -> int:
+    """Write out what a program left unwritten, as python does when it ends; return the status, 120 where that fails."""
+    try:
+        if sys.stdout is not None and not sys.stdout.closed:
+            sys.stdout.flush()
+    except (
+        OSError,
+        ValueError,
+    ):  # nobody reads it, the disk is full, or it is closed: nothing more may be written
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 120
+    return status
+
+
+def _can_name_a_file(path: Path) -> bool:
+    """Return whether a path, and each of its parts, is short enough to be looked for."""
+    parts = [len(os.fsencode(part)) for part in path.parts]
+    return max(parts, default=0) <= LONGEST_NAME and sum(parts) + len(parts) <= LONGEST_PATH
+
+
+def _module_exists(name: str) -> bool:
+    try:
+        return util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False

@@ -1,0 +1,220 @@
+"""`tilescope run` and `check` on notebooks: cells in order, findings at cell and line, and what is no notebook."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from notebooks import LESSON, notebook_text, write_notebook
+from programs import HEAD, said, tilescope
+from tilescope.tracer.storage.trace_file import load
+
+DEVICE = "@cuda.jit(device=True)\ndef plus(a, i, k):\n    return a[i + k]\n"
+KERNEL = """@cuda.jit
+def shift(a, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = plus(a, i, FAR)
+"""
+ACROSS = (HEAD, "FAR = 1", DEVICE, "a, out = np.arange(9, dtype=np.int32), np.zeros(8, np.int32)", KERNEL)
+
+
+def test_a_course_s_notebook_is_checked_to_its_end_and_blamed_at_cell_and_line(tmp_path):
+    done = tilescope("check", "--format", "json", str(LESSON), folder=tmp_path)
+    assert done.returncode == 1, done.stderr
+    (race,) = (finding for finding in json.loads(done.stdout) if finding["severity"] == "error")
+    assert (race["kind"], race["file"], race["cell"], race["line"]) == ("race", str(LESSON), 8, 10)
+    assert "are written on line 10 and read on line 10" in race["message"]
+    skipped = [line for line in done.stderr.splitlines() if "is skipped" in line]
+    assert skipped == [
+        "tilescope: gpu_lesson.ipynb [1], line 2: !nvidia-smi is skipped, as every shell line is.",
+        "tilescope: gpu_lesson.ipynb [1], line 3: %matplotlib is skipped.",
+        "tilescope: gpu_lesson.ipynb [1], line 4: %load_ext is skipped.",
+        "tilescope: gpu_lesson.ipynb [7], line 2: vector_add? is skipped, as every line that asks for help is.",
+        "tilescope: gpu_lesson.ipynb [10], line 1: %%bash is skipped with its cell.",
+    ]
+    assert "array([7., 7., 7., 7.], dtype=float32)" in done.stderr  # the value of the last line of [6]
+    assert "total: 128" in done.stderr
+
+
+@pytest.mark.parametrize("engine", ["simulator", "compiled"])
+def test_cells_share_names_and_each_is_a_file_of_its_own(tmp_path, engine):
+    launching = "shift[1, 16](a, out)\nprint(out)"
+    path = write_notebook(tmp_path / "parts.ipynb", *ACROSS, launching)
+    done = tilescope("run", "--engine", engine, "--json", "l.json", str(path), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "[1 2 3 4 5 6 7 8]\n"), done.stderr
+    trace = load(tmp_path / "tilescope-traces" / "000-shift.npz")
+    sites = {(site.function, site.file, site.line) for site in trace.sites}
+    assert sites == {("plus", f"{path} [3]", 3), ("shift", f"{path} [5]", 5)}
+    assert trace.sources[f"{path} [3]"] == DEVICE
+    assert trace.sources[f"{path} [5]"].startswith(KERNEL)
+    assert trace.made_by.endswith(", compiled") == (engine == "compiled")
+    (told,) = map(json.loads, (tmp_path / "l.json").read_text().splitlines())
+    assert {finding.get("cell") for finding in told["findings"]} <= {3, 5}
+
+
+def test_a_finding_is_named_in_each_format_as_its_reader_takes_it(tmp_path):
+    outside = KERNEL.replace("if i < out.size", "if i < 16")
+    cells = (*ACROSS[:4], outside, "shift[1, 16](a, out)")
+    write_notebook(tmp_path / "over.ipynb", *cells)
+    text = tilescope("check", "over.ipynb", folder=tmp_path)
+    assert text.stdout.startswith("over.ipynb [3]:3: error: bounds: ")
+    assert "(also out on line 5 of over.ipynb [5])" in text.stdout
+    github = tilescope("check", "--format", "github", "over.ipynb", folder=tmp_path).stdout
+    assert github.startswith("::error file=over.ipynb,title=bounds::cell 3, line 3: 8 accesses ")
+    (found, *_) = json.loads(tilescope("check", "--format", "json", "over.ipynb", folder=tmp_path).stdout)
+    assert (found["file"], found["cell"], found["line"]) == ("over.ipynb", 3, 3)
+    assert found["places"] == [{"file": "over.ipynb", "cell": 5, "line": 5, "name": "out"}]
+
+
+def test_a_notebook_is_run_in_its_folder_as_jupyter_would(tmp_path):
+    (tmp_path / "week 3").mkdir()
+    (tmp_path / "week 3" / "beside.py").write_text("here = 'beside'\n")
+    cells = (
+        "import os, sys, beside\nprint(beside.here, os.path.basename(os.getcwd()), __name__, '__file__' in globals())",
+        "",
+        "  \n",
+        "from __future__ import annotations\nx: Undefined = 3",
+        "display(x, 'x')\nx * 2;",
+        "%%time\nx + 1",
+        "_ + 1",
+        "%%capture out\n%timeit -n 3 -r 2 print('once')\nif x:\n    !ls \\\n        -l\ny: Undefined = x",
+        "text = '''\n%not a magic\n!nor this\n'''\nprint(text)\nfiles = !ls\nget_ipython().run_line_magic('who', '')",
+        "sys.exit(7)",
+    )
+    path = write_notebook(tmp_path / "week 3" / "as is.ipynb", *cells)
+    done = tilescope("run", "--out", "t", str(path.relative_to(tmp_path)), folder=tmp_path)
+    assert done.returncode == 7, done.stderr
+    assert done.stdout == "beside week 3 __main__ False\n3\n'x'\n4\n5\nonce\n\n%not a magic\n!nor this\n\n"
+    assert [line.split(": ")[1] for line in done.stderr.splitlines()[:2]] == [
+        "as is.ipynb [6], line 4", "what get_ipython().run_line_magic is called for is skipped."
+    ]  # fmt: skip
+    assert (tmp_path / "t").is_dir()
+
+
+def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
+    """Where matplotlib is not installed, what draws is left out, and all else goes on."""
+    fake = tmp_path / "has" / "matplotlib"
+    fake.mkdir(parents=True)
+    (fake / "__init__.py").write_text("import os\nprint('backend', os.environ['MPLBACKEND'])\n")
+    (fake / "pyplot.py").write_text("def show(): print('shown')\n")
+    cells = (
+        "import numpy as np, matplotlib.pyplot as plt\nfrom IPython.display import HTML, display",
+        "for k in range(2):\n    seen = k\nplt.show()\nprint('after', seen)",
+        "fig, ax = plt.subplots()\nax.plot([1])\nfig.x = 3\nax[0] = 1\ndisplay(HTML('x'))\nprint('end', np.add(1, 1))",
+    )
+    path = write_notebook(tmp_path / "plots.ipynb", *cells[:2])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path / "has"), *sys.path])}
+    command = [sys.executable, "-m", "tilescope", "run", "--quiet", str(path)]
+    drawn = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert drawn.stdout == "backend Agg\nshown\nafter 1\n", drawn.stderr
+    write_notebook(path, "import sys\nsys.modules['matplotlib'] = sys.modules['IPython'] = None", *cells)
+    left_out = tilescope("run", "--quiet", str(path), folder=tmp_path)
+    assert (left_out.returncode, left_out.stdout) == (0, "after 1\nend 2\n"), left_out.stderr
+    assert left_out.stderr.splitlines() == [
+        "tilescope: plots.ipynb [2], line 1: matplotlib is not installed, so what draws with it is skipped.",
+        "tilescope: plots.ipynb [2], line 2: IPython is not installed, so what draws with it is skipped.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (("x = 1", "def f(:\n    pass"), 'bad.ipynb [2]", line 1'),
+        (("x = 1", "y = 2\n1 / 0"), 'bad.ipynb [2]", line 2, in <module>\n    1 / 0'),
+        (("import asyncio", "x = 1\nawait asyncio.sleep(0)"), "await outside of a function is not supported"),
+        (("x = input('size? ')",), "EOFError"),
+        (("%%time\n\nx = (",), 'bad.ipynb [1]", line 3'),
+        (("import no_such_module",), "No module named 'no_such_module'"),
+        (("x = 1\n%%time\n",), 'bad.ipynb [1]", line 2'),
+    ],
+)
+def test_what_a_cell_does_wrong_is_told_as_python_does(tmp_path, cells, told):
+    path = write_notebook(tmp_path / "bad.ipynb", *cells)
+    done = tilescope("run", "--quiet", str(path), folder=tmp_path, stdin=subprocess.DEVNULL)
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert "run_notebook" not in done.stderr and "app/cli" not in done.stderr
+
+
+def test_a_cell_that_waits_for_ever_is_ended_and_named(tmp_path):
+    waiting = "@cuda.jit\ndef wait(flag):\n    while flag[0] == 0:\n        pass\n\nwait[1, 4](np.zeros(1, np.int32))"
+    done = tilescope("check", str(write_notebook(tmp_path / "w.ipynb", HEAD, waiting)), folder=tmp_path)
+    assert done.returncode == 1
+    assert "w.ipynb [2]:3: error: launch: 1 launch does not end: " in done.stdout
+    assert 'w.ipynb [2]", line 3, in' in done.stderr
+    endless = write_notebook(tmp_path / "e.ipynb", "print('on', flush=True)", "\nwhile True:\n    pass")
+    command = [sys.executable, "-m", "tilescope", "run", "--quiet", str(endless)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "on\n"
+        time.sleep(0.05)  # the cell is long begun
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert 'e.ipynb [2]", line ' in error and error.endswith("KeyboardInterrupt\n")
+
+
+PLAIN = json.loads(notebook_text("x = 1"))
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "is no notebook: it is not JSON"),
+        ('{"cells": [', "is no notebook: it is not JSON (line 1: "),
+        ("x = 1\n", "is no notebook: it is not JSON"),
+        ("[1, 2]", "is no notebook: it is JSON, but holds no cells"),
+        ('{"a": 1}', "is no notebook: it is JSON, but holds no cells"),
+        (b"\xff\xfe", "is no notebook: it is not a text in UTF-8"),
+        (json.dumps({**PLAIN, "nbformat": 5}), "is a notebook of format 5, which is too new"),
+        (json.dumps({**PLAIN, "cells": 3}), "is a damaged notebook"),
+        (json.dumps({**PLAIN, "cells": [{"cell_type": "code"}]}), "is a damaged notebook"),
+        (notebook_text(), "has no code cells"),
+        (notebook_text("", " \n"), "has no code cells"),
+        (notebook_text("1 -> x", language_info={"name": "R"}), "is a notebook in 'r'; only those in Python"),
+        (notebook_text("x", kernelspec={"name": "julia-1.9", "language": "julia"}), "is a notebook in 'julia'"),
+        (notebook_text("x = '\ud800'"), "its cell 2 holds half a character"),
+        (notebook_text("x = '\0'"), "its cell 2 holds a null character"),
+        ("[" * 100_000, "is no notebook: its parts lie too deep within each other"),
+    ],
+)  # fmt: skip
+def test_what_is_no_notebook_is_said_in_a_sentence(tmp_path, content, told, capsys):
+    from tilescope.app.cli.main import main
+
+    path = tmp_path / "some.ipynb"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert main(["check", str(path)]) == 2
+    out, error = capsys.readouterr()
+    assert out == "" and error.startswith("tilescope: some.ipynb ") and error.count("\n") == 1
+    assert told in error
+
+
+def test_notebooks_of_format_3_run_too(tmp_path):
+    cell = {
+        "cell_type": "code",
+        "collapsed": False,
+        "input": "print(6 * 7)",
+        "language": "python",
+        "outputs": [],
+    }
+    old = {
+        "metadata": {"name": ""},
+        "nbformat": 3,
+        "nbformat_minor": 0,
+        "worksheets": [{"cells": [cell], "metadata": {}}],
+    }
+    (tmp_path / "old.ipynb").write_text(json.dumps(old))
+    done = tilescope("run", "--quiet", "old.ipynb", folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")
+
+
+def test_what_reads_notebooks_is_imported_for_them_alone(tmp_path):
+    (tmp_path / "plain.py").write_text("import sys\nprint('nbformat' in sys.modules)\n")
+    assert tilescope("run", "--quiet", "plain.py", folder=tmp_path).stdout == "False\n"
+    assert said(tilescope("run", "--quiet", "plain.py", folder=tmp_path)) == ""
