@@ -32,7 +32,7 @@ _tilescope() {
     [[ -n $names ]] && compadd -- ${=names} || _files
 }
 if [[ $funcstack[1] == _tilescope ]]; then _tilescope "$@"; else compdef _tilescope tilescope; fi"""
-AFTER_SCRIPT = '*".py "*|*" -m "*'  # from where on words are a program's
+AFTER_SCRIPT = '*".py "*|*".ipynb "*|*" -m "*'  # from where on words are a program's
 
 
 class CompletedCommand(NamedTuple):
@@ -131,6 +131,7 @@ def _fish_lines(commands: Sequence[CompletedCommand], scenarios: str) -> Iterato
             yield _fish_line(f"__fish_seen_subcommand_from {first}; and not {when}", f"-a {second}")
         if not _arguments(parser):
             when += '; and not string match -q -- "*.py" (commandline -opc)'
+            when += '; and not string match -q -- "*.ipynb" (commandline -opc)'
         if names := _names(parser, scenarios):
             yield _fish_line(when, f"-a {_quoted(names)}")
         for option in _options(parser):

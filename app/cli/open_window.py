@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ... import __version__
+from ...tracer.model.notebook_cells import is_notebook
 from ..model.named_file import is_file
 from .common.arguments import Parser, UsageError, check_scenarios
 
@@ -28,17 +29,18 @@ def show_window(chosen: Namespace) -> int:
 
 def add_arguments(parser: Parser) -> None:
     parser.description = (
-        "Open the window on a trace file, or on the launches of a Python file, which is run again whenever it is "
-        "saved."
+        "Open the window on a trace file, or on the launches of a Python file or a notebook, which is run "
+        "again whenever it is saved."
     )
-    parser.add_argument("file", metavar="FILE.py | FILE.npz")
+    parser.add_argument("file", metavar="FILE.py | FILE.ipynb | FILE.npz")
 
 
 def execute(chosen: Namespace) -> int:
     """Show the window on a file; raises UsageError where there is none."""
     if not is_file(chosen.file):
         raise UsageError(f"there is no file {chosen.file}; check its name and folder.")
-    return _show([], chosen.file) if chosen.file.endswith(".py") else _show([chosen.file])
+    is_program = chosen.file.endswith(".py") or is_notebook(chosen.file)
+    return _show([], chosen.file) if is_program else _show([chosen.file])
 
 
 def show_lecture(path: Path) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QElapsedTimer, QFileSystemWatcher, QObject, QProcess, QTimer, Signal
 
+from ...tracer.model.notebook_cells import cell_of
 from ...tracer.processes.json_process import cause_of_death, module_command
 from ...tracer.processes.keeper import STOP
 from ...tracer.processes.parent_death import tie_to_this_process
@@ -124,13 +125,20 @@ class UserProgram(QObject):
         if not traces:
             self.failed.emit(why if status else f"The program {self.path.name} launches no kernel.")
 
+    def _place(self, file: str, line: str) -> str:
+        """Return where a line of the program, or of one of its cells, is, in words; "" for another file's."""
+        cell = cell_of(file)
+        if cell and cell[0] == str(self.path):
+            return f"cell {cell[1]}, line {line}"
+        return f"line {line}" if file == str(self.path) else ""
+
     def _last_line(self, output: list[str]) -> str:
         """Return the last line of what a run printed, with the line of the program that its traceback names last."""
         lines = [line for line in output if not OF_LAUNCHES.match(line)]
         if not lines:
             return "it said nothing"
         named = [TRACEBACK_LINE.match(line) for line in lines]
-        own = [found[2] for found in named if found and found[1] == str(self.path)]
-        where = f" (line {own[-1]})" if own else ""
+        own = [self._place(found[1], found[2]) for found in named if found]
+        where = next((f" ({place})" for place in reversed(own) if place), "")
         last = SIMULATED.sub(r"thread (\1) of block (\2)", lines[-1])
         return last.strip().rstrip(".") + where

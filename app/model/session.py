@@ -21,6 +21,7 @@ from ...tracer.findings.float64 import float64_findings
 from ...tracer.findings.not_compiled import refusal_findings
 from ...tracer.model.finding import Finding, sort_key
 from ...tracer.model.launch import Launch, decode, is_python_program
+from ...tracer.model.notebook_cells import cell_of
 from ...tracer.model.plan import kernel_source
 from ...tracer.model.taken_out import barrier_lines
 from ...tracer.model.trace import WARP, Buffer, Op, Trace
@@ -209,7 +210,8 @@ def launch_name(path: Path, kernel: str = "") -> str:
     if not found:
         return ""
     file, _, function = kernel.rpartition(":")
-    program = Path(file).name if file.endswith(".py") and function == found[2] else ""
+    is_program = file.endswith(".py") or cell_of(file) is not None
+    program = Path(file).name if is_program and function == found[2] else ""
     return " · ".join(filter(None, (found[2], program, f"launch {int(found[1]) + 1}")))
 
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from ...tracer.model.notebook_cells import NOTEBOOK_SUFFIX
 from ...tracer.storage.folders import home_folder
 from ...tracer.storage.trace_file import TraceFileError, save
 from ..control.program_job import UserProgram
@@ -25,7 +26,9 @@ from .toolbar.toolbar import Toolbar
 TRACES = "Traces (*.npz)"
 MAX_ANSWERS = 6  # launches that a question offers
 LECTURE_SUFFIX = ".md"
-DROP_SUFFIXES = (".npz", ".npy", ".py", LECTURE_SUFFIX)
+PROGRAM_SUFFIXES = (".py", NOTEBOOK_SUFFIX)
+PROGRAMS = f"Programs and notebooks ({' '.join(f'*{suffix}' for suffix in PROGRAM_SUFFIXES)})"
+DROP_SUFFIXES = (".npz", ".npy", *PROGRAM_SUFFIXES, LECTURE_SUFFIX)
 
 
 class FileOperations:
@@ -109,8 +112,8 @@ class FileOperations:
     # Programs.
 
     def open_program(self) -> None:
-        """Ask for a Python file of the user's, run it under the tracer and show its launches."""
-        path, _ = QFileDialog.getOpenFileName(self.window, "Open program", self._folder(), "Programs (*.py)")
+        """Ask for a Python file or a notebook of the user's, run it under the tracer and show its launches."""
+        path, _ = QFileDialog.getOpenFileName(self.window, "Open program", self._folder(), PROGRAMS)
         if path:
             self.run_program(path)
 
@@ -184,7 +187,7 @@ class FileOperations:
         if path.lower().endswith(".npz"):
             self.open_path(path)
             return
-        if path.lower().endswith(".py"):
+        if path.lower().endswith(PROGRAM_SUFFIXES):
             question = f"Run {Path(path).name} under the tracer, now and whenever it is saved?"
             self.notice.ask(question, [("Run it", partial(self.run_program, path))])
             return

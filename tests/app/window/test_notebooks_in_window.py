@@ -1,0 +1,71 @@
+"""A notebook in the window: its launches by cell, run with another schedule, and what goes wrong in a sentence."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from notebooks import write_notebook
+from tilescope.tracer.model.launch import Schedule
+from windows import opened, settle, until
+
+CELLS = (
+    "%matplotlib inline\nimport numpy as np\nfrom numba import cuda\nprint('loaded')",
+    "FAR = 1\na, out = np.arange(9, dtype=np.int32), np.zeros(8, np.int32)",
+    "@cuda.jit(device=True)\ndef plus(a, i):\n    return a[i + FAR]",
+    "@cuda.jit\ndef shift(a, out):\n    i = cuda.grid(1)\n    out[i] = plus(a, i)\n\nshift[2, 4](a, out)\n1 / out[0]",
+)
+
+
+@pytest.fixture(scope="module")
+def window():
+    with opened(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as made:
+        yield made
+
+
+def shown(window) -> list[tuple[str, str]]:
+    return [(s.title, s.trace.schedule) for s in window.stage.sessions if s is not None]
+
+
+def test_a_notebook_is_shown_and_its_kernel_run_with_another_schedule(window, tmp_path):
+    path = write_notebook(tmp_path / "lesson.ipynb", *CELLS)
+    window.files.run_program(str(path))
+    title = "shift · lesson.ipynb [4] · launch 1"
+    until(lambda: shown(window) == [(title, "lockstep")] and window.stage.is_settled())
+    source, (session,) = window.side.source.editor, window.stage.sessions
+    assert (source.file, source.toPlainText()) == (f"{path} [3]", CELLS[2])  # where the warp is
+    window.side.source.point_at(f"{path} [4]", 4)
+    assert source.toPlainText().startswith(CELLS[3]) and CELLS[2] in source.toPlainText()
+    setup = msgspec.structs.replace(window.stage.setups[0], schedule=Schedule("random", 5), rerun=True)
+    window.change_setups((setup,))
+    until(lambda: [answer.text() for answer in window.notice.answers] == ["Run it"])
+    window.notice.answers[0].click()
+    until(lambda: [schedule for _, schedule in shown(window)] == ["random"])
+    settle(window)
+    (session,) = window.stage.sessions
+    assert {site.file for site in session.trace.sites} == {f"{path} [4]"}
+    assert session.trace.schedule == "random" and len(session.trace) == 16
+    assert session.trace.error is None
+
+
+def test_what_goes_wrong_in_a_cell_is_told_with_the_cell(window, tmp_path):
+    path = write_notebook(tmp_path / "bad.ipynb", "import math", "x = 1\nmath.sqrt(-x)")
+    window.files.run_program(str(path))
+    until(lambda: "(cell 2, line 2)" in window.notice.sentence.text())
+    assert "bad.ipynb ended with" in window.notice.sentence.text()
+
+
+def test_what_is_no_notebook_leaves_the_picture_as_it_was(window, tmp_path):
+    before = shown(window)
+    path = tmp_path / "none.ipynb"
+    path.write_text("{")
+    window.files.run_program(str(path))
+    until(lambda: "none.ipynb is no notebook" in window.notice.sentence.text())
+    assert shown(window) == before
+
+
+def test_a_dropped_notebook_runs_only_after_the_user_agrees(window, tmp_path):
+    runs = window.files.program.runs if window.files.program else 0
+    window.files.take_dropped(str(write_notebook(tmp_path / "dropped.ipynb", "x = 1")))
+    assert "Run dropped.ipynb under the tracer" in window.notice.sentence.text()
+    assert (window.files.program.runs if window.files.program else 0) == runs
