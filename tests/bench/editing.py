@@ -84,7 +84,7 @@ def _seconds(window: Any, act: Callable[[], object]) -> float:
     """Return how long it takes from an act of the user's to the painted picture of another version."""
     from PySide6.QtWidgets import QApplication
 
-    before = [session for session in window.stage.sessions]
+    before = list(window.stage.sessions)
     begin = time.perf_counter()
     act()
     wait_until(lambda: not window.editing.editing.is_busy() and window.stage.sessions != before)
