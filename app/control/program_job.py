@@ -41,6 +41,7 @@ class UserProgram(QObject):
     def __init__(self, parent: QObject | None = None, *, watched: bool = True) -> None:
         super().__init__(parent)
         self._watched = watched
+        self._text: str | None = None
         self.path = Path()
         self.runs = 0
         self._folder = new_process_folder()
@@ -52,8 +53,12 @@ class UserProgram(QObject):
         self._watcher = QFileSystemWatcher(self)
         self._watcher.fileChanged.connect(lambda _: self._run_soon())
 
-    def open(self, path: Path) -> None:
-        """Run a file now and, where it is watched, whenever it is saved from now on."""
+    def open(self, path: Path, text: str | None = None) -> None:
+        """Run a file now and, where it is watched, whenever it is saved from now on.
+
+        text: what runs in place of the file's own, None for that.
+        """
+        self._text = text
         if self._watcher.files():
             self._watcher.removePaths(self._watcher.files())
         self.path = path.absolute()
@@ -98,7 +103,12 @@ class UserProgram(QObject):
         process.errorOccurred.connect(lambda error: self._miss(process, error))
         process.setStandardOutputFile(QProcess.nullDevice())
         keeper, *words = module_command("tilescope.tracer.processes.keeper")
-        run = [*module_command("tilescope"), "run", "--out", str(folder), str(self.path)]
+        run = [*module_command("tilescope"), "run", "--out", str(folder)]
+        if self._text is not None:
+            instead = self._folder / f"{self.runs}.text"
+            instead.write_bytes(self._text.encode("utf-8", "surrogatepass"))
+            run += ["--text", str(instead)]
+        run.append(str(self.path))
         process.start(keeper, [*words, str(self._folder), *run])
         tie_to_this_process(process.processId())
 

@@ -93,6 +93,7 @@ class MainWindow(QMainWindow):
             self.stage,
             Places(self.side.source, self.notice, central.body, central.show_tab),
             self.look.theme,
+            self.files,
             self.change_setups,
         )
         self.desk = WritingDesk(self, self.lectures, self.stage, self._screen, self.files.launch_of)

@@ -50,6 +50,7 @@ class FileOperations:
         self.window, self.stage, self.toolbar, self.notice = window, stage, toolbar, notice
         self.settings, self.change_setups = settings, change_setups
         self.program: UserProgram | None = None
+        self.trial: UserProgram | None = None  # the same with an edited text
 
     # Traces.
 
@@ -76,7 +77,27 @@ class FileOperations:
 
     def is_temporary(self, path: str) -> bool:
         """Return whether a trace is one that is removed when the window closes."""
-        return self.program is not None and self.program.owns(path)
+        return any(program is not None and program.owns(path) for program in (self.program, self.trial))
+
+    def program_of(self, path: str) -> Path | None:
+        """Return the file of the user's program that a trace is of, None for another trace."""
+        return self.program.path if self.program is not None and self.is_temporary(path) else None
+
+    def try_text(
+        self, text: str, recorded: Callable[[Sequence[Path]], None], failed: Callable[[str], None]
+    ) -> None:
+        """Run the user's program with another text; `recorded` gets its traces, or `failed` the sentence why not."""
+        if self.program is None:
+            return
+        if self.trial is not None:
+            self.trial.recorded.disconnect()
+            self.trial.failed.disconnect()
+        else:
+            self.trial = UserProgram(self.window, watched=False)
+            self.trial.noted.connect(self.notice.error)
+        self.trial.recorded.connect(recorded)
+        self.trial.failed.connect(failed)
+        self.trial.open(self.program.path, text)
 
     def launch_of(self, path: str) -> ProgramLaunch | None:
         """Return the launch of the user's program that a trace is of, its file absolute; None for another trace."""
@@ -130,12 +151,15 @@ class FileOperations:
 
     def end_program(self) -> bool:
         """End the run of the program under way; return whether there was one."""
-        return self.program is not None and self.program.stop()
+        running = [program for program in (self.program, self.trial) if program is not None]
+        stopped = [program.stop() for program in running]
+        return any(stopped)
 
     def close(self) -> None:
         """End what runs, and remove the traces that nobody saved."""
-        if self.program is not None:
-            self.program.close()
+        for program in (self.program, self.trial):
+            if program is not None:
+                program.close()
 
     def _show_launches(self, traces: Sequence[Path]) -> None:
         """Show the first two launches of a program; with more, ask which one the pane in focus shall show."""

@@ -30,6 +30,7 @@ class ProgramToRun:
     name: str  # the path of a script, notebook, folder or archive, or a module's dotted name
     arguments: list[str]
     is_module: bool
+    text: str = ""  # the path of what runs in place of a script's own text, "" for that
 
     def find(self) -> None:
         """Raise ProgramError where there is no such script or module."""
@@ -43,6 +44,8 @@ class ProgramToRun:
         elif path.is_dir() and not (path / "__main__.py").is_file():
             raise ProgramError(f"there is no __main__.py in {self.name}.")
         known = _module_exists(self.name) if self.is_module else path.exists()
+        if self.text and (self.is_module or is_package(self.name) or self._is_notebook()):
+            raise ProgramError(f"--text is for scripts, and {self.name} is none.")
         if known and not self.is_module and not is_utf8(full_path(self.name)):
             raise ProgramError(
                 f"the path {full_path(self.name)} is not UTF-8, as traces need it; rename what is not."
@@ -63,9 +66,11 @@ class ProgramToRun:
             from .run_notebook import run_notebook
 
             return _flushed(run_notebook(self.name, self.arguments))
-        package = not self.is_module and is_package(self.name)
-        chosen = run_package if package else run_module if self.is_module else run_script
-        return _flushed(chosen(self.name, self.arguments))
+        if self.is_module:
+            return _flushed(run_module(self.name, self.arguments))
+        if is_package(self.name):
+            return _flushed(run_package(self.name, self.arguments))
+        return _flushed(run_script(self.name, self.arguments, self.text))
 
 
 def _flushed(status: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import io
+import linecache
 import os
 import runpy
 import signal
@@ -43,14 +44,17 @@ class ProgramError(Exception):
     """A program that can't be run; the text is one sentence."""
 
 
-def run_script(path: str, arguments: list[str]) -> int:
+def run_script(path: str, arguments: list[str], instead: str = "") -> int:
     """Run a script and return its exit status; raises ProgramError where it can't be read.
 
     It finds itself as `__main__`, its folder first in `sys.path`, and its words in `sys.argv`. What it raises
-    is printed as by `python`.
+    is printed as by `python`. instead: the path of a text that runs in place of the script's own.
     """
     file = full_path(path)
-    text = program_text(path)
+    text = program_text(instead or path)
+    if instead:  # of which tracebacks and traces show the lines
+        shown = text.decode("utf-8", "replace")
+        linecache.cache[file] = (len(shown), None, shown.splitlines(keepends=True), file)
     main = new_main()
     main.__dict__.update(__file__=file, __cached__=None, __loader__=SourceFileLoader("__main__", file))
     sys.argv = [path, *arguments]

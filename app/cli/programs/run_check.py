@@ -43,6 +43,7 @@ OPTIONS_WITH_VALUE = (
     "--out",
     "--json",
     "--format",
+    "--text",
 )
 
 
@@ -123,12 +124,13 @@ def add_run_arguments(parser: Parser) -> None:
     parser.add_argument("--out", default="tilescope-traces", metavar="DIR", help="where the traces go")
     parser.add_argument("--json", metavar="FILE", help="write one line of JSON for each launch")
     parser.add_argument("--quiet", action="store_true", help="save no traces")
+    parser.add_argument("--text", metavar="FILE", help="a text that runs in place of the script's own")
     parser.add_argument("--open", action="store_true", help="open the window on the first trace afterwards")
 
 
 def execute_run(chosen: Namespace) -> int:
     """Run a program under the tracer and save the trace of every launch; return the program's exit status."""
-    program: ProgramToRun = chosen.program
+    program: ProgramToRun = replace(chosen.program, text=chosen.text or "")
     program.find()
     saver = LaunchSaver(None if chosen.quiet else Path(chosen.out), chosen.json)
     options_of_run = replace(_options(chosen), launched=saver.compiler.ask if chosen.json else None)

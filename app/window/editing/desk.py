@@ -26,7 +26,7 @@ from ...widgets.command import LINE, Command
 from ...widgets.notice import Notice
 from ...widgets.theme import Theme
 from .difference_bar import DifferenceBar
-from .live_editing import LiveEditing
+from .live_editing import LiveEditing, Programs
 from .version_differences import are_versions, version_differences
 
 BAR_PLACE = 2  # in the body of a window, below caption and notice
@@ -46,6 +46,7 @@ class Places(NamedTuple):
 class EditingDesk(QObject):
     """Connects the source panel of a window with what runs its text.
 
+    programs: of the user's.
     window: the parent of dialogs. places: of the window, which the bar and the panel are parts of. change_setups:
     shows other setups.
     """
@@ -56,6 +57,7 @@ class EditingDesk(QObject):
         stage: Stage,
         places: Places,
         theme: Theme,
+        programs: Programs,
         change_setups: Callable[[tuple[Setup, ...]], None],
     ) -> None:
         super().__init__(window)
@@ -63,7 +65,7 @@ class EditingDesk(QObject):
         self.source = source = places.source
         self.bar = DifferenceBar(theme)
         places.body.insertWidget(BAR_PLACE, self.bar)
-        self.editing = LiveEditing(stage, source, places.notice, change_setups)
+        self.editing = LiveEditing(stage, source, places.notice, programs, change_setups)
         self._saved: dict[str, str] = {}  # by kernel, the text that was saved last
         self.bar.undo_asked.connect(self.editing.undo_all)
         self.bar.save_asked.connect(self.save)
@@ -115,7 +117,7 @@ class EditingDesk(QObject):
     def _mark_problems(self) -> None:
         """Mark the lines of an edited kernel that errors are told of."""
         setup, session = self.editing.setup(), self.stage.focused()
-        if setup is None or session is None or not setup.is_edited or not session.is_examined:
+        if setup is None or session is None or not self.editing.is_edited(setup) or not session.is_examined:
             return
         file = kernel_file(session)
         self.source.set_problems(problems_of(session, file))
@@ -129,7 +131,7 @@ class EditingDesk(QObject):
             return self._name(setup) if setup else "the kernel"
         if self.source.drafts():
             return "a kernel"
-        typed = (s for s in self.stage.setups if s.source and s.source not in self._saved.values())
+        typed = (s for s, text in self.editing.unsaved_texts() if text not in self._saved.values())
         return next(map(self._name, typed), "")
 
     def _name(self, setup: Setup) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 
 TOO_DEEP = "The text is too deep to be read; take some of its brackets apart."
@@ -23,7 +24,6 @@ def syntax_problem(text: str) -> tuple[int, str] | None:
 
 
 def line_of(sentence: str, file: str) -> int:
-    """Return the line that a sentence names of a file, as in "/a/kernel.py:12: ..."; 0 where it names none."""
-    _, found, rest = sentence.partition(f"{file}:")
-    number = rest.partition(":")[0]
-    return int(number) if found and number.isdecimal() and len(number) < 7 else 0
+    """Return the line that a sentence names of a file, as "/a/kernel.py:12: ..." or "... (line 12)"; 0 for none."""
+    found = re.search(rf"{re.escape(file)}:(\d{{1,6}}):|\(line (\d{{1,6}})\)", sentence)
+    return int(found[1] or found[2]) if found else 0

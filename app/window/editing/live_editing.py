@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
 from ....tracer.model.launch import Launch
-from ....tracer.model.plan import PlanError, kernel_source
+from ....tracer.model.plan import PlanError, kernel_source, left_of
 from ....tracer.model.taken_out import barrier_lines, first_line
 from ...control.stage import Stage
 from ...model.bookmark import Setup
@@ -21,6 +25,7 @@ from ...views.source.traced_text import FileText
 from ...views.source.view import SourceView
 from ...widgets.notice import Notice
 from .kernel_text import line_of, syntax_problem
+from .version_differences import are_versions
 
 OFFSTAGE = 1000  # in place of a pane's number: what is made here is shown once it is there
 TYPING_PAUSE = 300  # milliseconds after the last key, when what was typed is looked at
@@ -31,15 +36,28 @@ UNCHANGED = "This is the kernel that is shown; change a line first."
 class _Attempt:
     """A version that is being made."""
 
-    launch: Launch  # what is traced
-    setups: tuple[Setup, ...]  # what the panes shall show then
+    new: Setup  # the version; of a program of the user's the one before, as long as nobody knows the trace
+    beside: tuple[Setup, ...]  # what the panes show at its left then
     asked: float  # when, as `time.perf_counter` says
+
+
+class Programs(Protocol):
+    """The user's program, which runs again with another text."""
+
+    def program_of(self, path: str) -> Path | None:
+        """Return the file of the program that a trace is of, None for another trace."""
+
+    def try_text(
+        self, text: str, recorded: Callable[[Sequence[Path]], None], failed: Callable[[str], None]
+    ) -> None:
+        """Run the program with a text; `recorded` gets its traces, or `failed` the sentence why there are none."""
 
 
 class LiveEditing(QObject):
     """Runs the kernel of the pane in focus as it is written in the source panel.
 
-    change_setups: shows other setups, as Back can undo. source: the panel. An attempt that fails changes nothing in
+    change_setups: shows other setups, as Back can undo. source: the panel. programs: for kernels of the user's own
+    program, of which all is run again. An attempt that fails changes nothing in
     the panes: the version is made first, then shown. seconds: from the last edit to its picture, None before one.
     """
 
@@ -48,10 +66,13 @@ class LiveEditing(QObject):
         stage: Stage,
         source: SourceView,
         notice: Notice,
+        programs: Programs,
         change_setups: Callable[[tuple[Setup, ...]], None],
     ) -> None:
         super().__init__(source)
         self.stage, self.source, self.notice, self.change_setups = stage, source, notice, change_setups
+        self.programs = programs
+        self._tried: dict[str, FileText] = {}  # by the path of its trace, what ran of the user's program
         self.seconds: float | None = None
         self._attempt: _Attempt | None = None
         self._before: tuple[Setup, ...] = ()  # what the panes showed before the first edit
@@ -73,28 +94,31 @@ class LiveEditing(QObject):
         if not setup.file:
             return kernel_source(find(setup.scenario).kernel)[1]
         launch = self.stage.launch_in(setup.file)
+        if setup.file in self._tried and (path := self._program(setup)):
+            with suppress(OSError, UnicodeDecodeError):  # it is gone, or no text any more
+                return path.read_text(encoding="utf-8")
         return launch.source if launch else ""
 
     def file_of(self, session: Session) -> FileText:
         """Return the text of a shown session's kernel, with the lines that are taken out of it."""
         shown = zip(self.stage.sessions, self.stage.setups, strict=False)
         setup = next((setup for held, setup in shown if held is session), None)
-        if setup is None or not setup.is_edited:
+        if setup is None or not self.is_edited(setup):
             return FileText(session.launch.source)
-        return FileText(setup.source or self.original(setup), frozenset(setup.without))
+        return self._ran(setup)
 
     # Edits.
 
     def run(self) -> None:
         """Run what the panel holds; the version that is shown goes to the left, the new one comes to the right."""
         setup = self.setup()
-        new = self._as_written(setup, self.source.struck()) if setup and self._shows_focused() else None
-        if setup is None or new is None:
+        if setup is None or not self._shows_focused():
             return
-        if new == setup:
+        new = self._as_written(setup, self.source.struck())
+        if new is not None and self._ran(setup) == (self.source.text(), self.source.struck()):
             self.notice.inform(UNCHANGED)
-            return
-        self._make(new, (setup, new))
+        elif new is not None:
+            self._make(new, (setup,))
 
     def toggle(self, line: int) -> None:
         """Take a line (from 1) of the panel's text out of what runs, or put it back."""
@@ -103,9 +127,22 @@ class LiveEditing(QObject):
             return
         first = line if line in struck else first_line(self.source.text(), line)
         new = self._as_written(setup, struck ^ {first})
-        if new is not None:
-            self.source.set_struck(frozenset(new.without))
-            self._make(*self._toggled(setup, new))
+        if new is None:
+            return
+        self.source.set_struck(struck ^ {first})
+        left = self.stage.setups[0]
+        if not self._is_pair():
+            self._make(new, (setup,))
+        elif self._ran(left) == (self.source.text(), self.source.struck()):  # all is put back
+            self._show(self._before or (left,))
+        else:
+            self._make(new, (left,))
+
+    def _ran(self, setup: Setup) -> FileText:
+        """Return the text that a setup runs, with the lines that are taken out of it."""
+        return self._tried.get(setup.file) or FileText(
+            setup.source or self.original(setup), frozenset(setup.without)
+        )
 
     def _shows_focused(self) -> bool:
         """Return whether the panel holds the kernel of the pane in focus: another tab may be on top of it."""
@@ -117,53 +154,65 @@ class LiveEditing(QObject):
         if problem := syntax_problem(text):
             self._tell(*problem)
             return None
+        if self._program(setup):
+            return setup
         source = "" if text == self.original(setup) else text
         return msgspec.structs.replace(setup, source=source, without=tuple(sorted(struck)))
 
-    def _toggled(self, setup: Setup, new: Setup) -> tuple[Setup, tuple[Setup, ...]]:
-        """Return a version and the setups that show it: beside what it was without such edits, or alone."""
-        left = self.stage.setups[0]
-        if not self._is_pair():
-            return new, (setup, new)
-        if new == left:  # all is put back
-            return new, self._before or (left,)
-        return new, (left, new)
-
     def _is_pair(self) -> bool:
         """Return whether the panes show two versions of one kernel, of which the right one is in focus."""
-        setups = self.stage.setups
-        plain = [msgspec.structs.replace(setup, source="", without=(), rerun=False) for setup in setups]
-        return len(setups) == 2 and self.stage.focus == 1 and plain[0] == plain[1] and setups[1].is_edited
+        sessions = self.stage.sessions
+        known = [session for session in sessions if session is not None]
+        return self.stage.focus == 1 and len(known) == 2 and are_versions(*known)
 
     def undo_all(self) -> None:
         """Show the kernels as they were before the first edit."""
         self.source.revert()
-        edited = any(setup.is_edited for setup in self.stage.setups)
-        if edited:
+        if any(self.is_edited(setup) for setup in self.stage.setups):
             plain = (msgspec.structs.replace(s, source="", without=()) for s in self.stage.setups)
-            self.change_setups(self._before or tuple(dict.fromkeys(plain)))
+            self.change_setups(self._before or tuple(plain)[:1])
         self._before = ()
+
+    def is_edited(self, setup: Setup) -> bool:
+        """Return whether a setup runs what was written here, or less than its file holds."""
+        return setup.is_edited or setup.file in self._tried
+
+    def unsaved_texts(self) -> list[tuple[Setup, str]]:
+        """Return each shown version that was written here, with its text."""
+        shown = [(setup, self._ran(setup).text) for setup in self.stage.setups if self.is_edited(setup)]
+        return [(setup, text) for setup, text in shown if text != self.original(setup)]
 
     # From an edit to its picture.
 
-    def _make(self, new: Setup, setups: tuple[Setup, ...]) -> None:
+    def _make(self, new: Setup, beside: tuple[Setup, ...]) -> None:
         """Trace a version and show it once it is there; what can't be launched is told at its line."""
         self.source.set_problems([])
         try:
-            launch = self._launch(new)
+            launch = None if self._program(new) else self._launch(new)
+            left = left_of(self.source.text(), self.source.struck())
         except CatalogueError as error:
             self.notice.error(str(error))
             return
-        if not any(setup.is_edited for setup in self.stage.setups):
+        if not any(self.is_edited(setup) for setup in self.stage.setups):
             self._before = self.stage.setups
+        self._attempt = _Attempt(new, beside, time.perf_counter())
+        self.source.set_state_text("running …")
+        if launch is None:
+            ran = FileText(self.source.text(), self.source.struck())
+            self.programs.try_text(left, partial(self._take_program, new, ran), self._miss_program)
+            return
         if new.source:
             self.stage.trust_text(launch.kernel, new.source)
-        self._attempt = _Attempt(launch, setups, time.perf_counter())
         if new.file and not self.stage.may_run(self.stage.launch_in(new.file) or launch):
-            self._show()  # the stage asks first
-            return
-        self.source.set_state_text("running …")
-        self.stage.jobs.trace(OFFSTAGE, launch, scenario_of(launch))
+            self._show((*beside, new))  # the stage asks first
+        else:
+            self.stage.jobs.trace(OFFSTAGE, launch, scenario_of(launch))
+
+    def _program(self, setup: Setup) -> Path | None:
+        """Return the user's program that made a setup's launch, where its kernel stands in that very file."""
+        path = self.programs.program_of(setup.file) if setup.file else None
+        launch = self.stage.launch_in(setup.file) if path else None
+        return path if launch and launch.kernel.rpartition(":")[0] == str(path) else None
 
     def _launch(self, setup: Setup) -> Launch:
         """Return the launch of a setup; raises CatalogueError."""
@@ -175,32 +224,41 @@ class LiveEditing(QObject):
         return self.stage.changed_launch(setup) or own
 
     def _take(self, pane: int, session: Session) -> None:
-        if pane == OFFSTAGE:
-            self._show()
+        self._show_at_once(pane)
 
     def _show_at_once(self, pane: int) -> None:
-        """Show a version that takes long: the panes ask what to do about it."""
-        if pane == OFFSTAGE:
-            self._show()
+        """Show the version that was made, or that takes long: then the panes ask what to do about it."""
+        if pane == OFFSTAGE and self._attempt is not None:
+            self._show((*self._attempt.beside, self._attempt.new))
 
-    def _show(self) -> None:
-        attempt, self._attempt = self._attempt, None
-        if attempt is None:
+    def _take_program(self, before: Setup, ran: FileText, traces: Sequence[Path]) -> None:
+        """Show of a program's launches the one that stands where the one before stood, else the last."""
+        if self._attempt is None:
             return
+        number = Path(before.file).name.partition("-")[0]
+        trace = next((path for path in traces if path.name.partition("-")[0] == number), traces[-1])
+        self._tried[str(trace)] = ran
+        self._show((*self._attempt.beside, Setup(file=str(trace))))
+
+    def _show(self, setups: tuple[Setup, ...]) -> None:
+        attempt, self._attempt = self._attempt, None
         self.source.set_state_text("")
         self.notice.clear("error")
-        self.change_setups(attempt.setups)
-        self.stage.set_focus(len(attempt.setups) - 1)
-        self.seconds = time.perf_counter() - attempt.asked
+        self.change_setups(setups)
+        self.stage.set_focus(len(setups) - 1)
+        self.seconds = time.perf_counter() - attempt.asked if attempt else None
 
     def _miss(self, pane: int, sentence: str) -> None:
+        if pane == OFFSTAGE:
+            self._miss_program(sentence)
+
+    def _miss_program(self, sentence: str) -> None:
         """Tell why a version can't be shown, at its line where it is known; the panes stay as they are."""
-        if pane != OFFSTAGE or self._attempt is None:
+        if self._attempt is None:
             return
-        line = line_of(sentence, self.source.editor.file)
         self._attempt = None
         self.source.set_state_text("")
-        self._tell(line, sentence)
+        self._tell(line_of(sentence, self.source.editor.file), sentence)
 
     def _tell(self, line: int, sentence: str) -> None:
         """Say what is wrong, at its line (from 1) where it is known (not 0)."""

@@ -217,3 +217,49 @@ def test_leaving_with_edits_asks_once(monkeypatch, tmp_path):
     assert len(asked) == 2 and "matmul-tiled was edited" in asked[0]
     with opened((), settings=tmp_path / "window.json", mark=window.settings.bookmark) as again:
         assert not any(setup.is_edited for setup in again.stage.setups)
+
+
+PROGRAM = """
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def reverse(a, out):
+    s = cuda.shared.array(32, "float32")
+    t = cuda.threadIdx.x
+    s[t] = a[t]
+    cuda.syncthreads()
+    out[t] = s[31 - t]
+
+
+reverse[1, 32](np.arange(32, dtype=np.float32), np.zeros(32, np.float32))
+"""
+
+
+def test_a_program_of_the_users_runs_again_with_the_edited_text(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(PROGRAM)
+    with opened((SPEC,)) as window:
+        window.files.run_program(str(path))
+        until(lambda: [s.trace.kernel for s in window.stage.sessions if s] == ["reverse"])
+        settle(window)
+        barrier = PROGRAM.splitlines().index("    cuda.syncthreads()") + 1
+        click_beside(window, barrier)
+        assert [text.count("syncthreads") for text in kernels(window)] == [1, 0]
+        assert editor(window).struck == {barrier} and editor(window).file_text() == PROGRAM
+        click_beside(window, barrier)
+        assert [text.count("syncthreads") for text in kernels(window)] == [1]
+        written(window, "np.arange(32", "2 * np.arange(32")
+        run(window)
+        assert window.stage.sessions[1].trace.initial[0].tolist() == [2.0 * i for i in range(32)]
+        written(window, "2 * np.arange(32", "3 * nowhere(32")
+        run(window)
+        assert "nowhere" in window.notice.sentence.text()
+        assert [problem.line for problem in window.side.source.problems.problems] == [len(PROGRAM.splitlines())]
+        assert path.read_text() == PROGRAM
+        written(window, "3 * nowhere(32", "4 * np.arange(32")
+        assert window.editing.store(path)
+        until(lambda: len(window.stage.sessions) == 1 and window.stage.sessions[0].trace.initial[0][1] == 4)
+        settle(window)
+        assert not window.editing.unsaved()
