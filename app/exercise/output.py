@@ -23,7 +23,7 @@ def verdict_text(verdict: Verdict, exercise: Exercise, file: str) -> list[str]:
         lines.append(
             f"{file}:{verdict.line}: {verdict.error}" if verdict.line else f"{file}: {verdict.error}"
         )
-    lines += [f"{_named(f, file)}:{f.line}: {f.severity}: {f.kind}: {f.message}" for f in verdict.findings]
+    lines += [finding_text(finding, case, file) for finding, case in verdict.findings_by_case()]
     lines += [goal_text(goal) for goal in verdict.goals]
     return [*lines, f"{exercise.title}: {'passed' if verdict.passed else 'not passed yet'}"]
 
@@ -59,6 +59,13 @@ def wrong_text(wrong: WrongArgument) -> str:
     largest = f"; off by {error:.3g} at most" if error is not None and wrong.differing > 1 else ""
     nothing = f"; {wrong.argument} is as it was before" if wrong.untouched else ""
     return f"wrong, {some}; {first}{largest}{nothing}"
+
+
+def finding_text(finding: JudgedFinding, case: int, file: str) -> str:
+    """Return one line for a finding as `tilescope check` has it, with the case of which its numbers are, 0 for none."""
+    where = f"{_named(finding, file)}:{finding.line}"
+    of_case = f" (case {case})" if case else ""
+    return f"{where}: {finding.severity}: {finding.kind}: {finding.message.removesuffix('.')}{of_case}."
 
 
 def goal_text(goal: GoalVerdict) -> str:

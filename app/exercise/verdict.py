@@ -45,7 +45,15 @@ class Verdict:
     @property
     def findings(self) -> tuple[JudgedFinding, ...]:
         """What is told of all cases and by Numba's compiler, each once: errors first, then as they come."""
-        told: dict[tuple[str, str, str, int], JudgedFinding] = {}
-        for finding in (*self.compiled, *(f for case in self.cases for f in case.findings)):
-            told.setdefault((finding.kind, finding.severity, finding.file, finding.line), finding)
-        return tuple(sorted(told.values(), key=lambda f: SEVERITIES.index(f.severity)))
+        return tuple(finding for finding, _ in self.findings_by_case())
+
+    def findings_by_case(self) -> list[tuple[JudgedFinding, int]]:
+        """Return the same, each with the first case, from 1, of which it is told; 0 for what the compiler told."""
+        told: dict[tuple[str, str, str, int], tuple[JudgedFinding, int]] = {}
+        found = [self.compiled, *(case.findings for case in self.cases)]
+        for number, findings in enumerate(found):
+            for finding in findings:
+                told.setdefault(
+                    (finding.kind, finding.severity, finding.file, finding.line), (finding, number)
+                )
+        return sorted(told.values(), key=lambda one: SEVERITIES.index(one[0].severity))

@@ -93,6 +93,7 @@ def test_a_check_says_what_is_wrong_in_lines_that_editors_follow(home, capsys):
     lines = said.splitlines()
     assert lines[0] == "case 1, 3 blocks of 4 threads, n = 10: right"
     assert lines[2].startswith("01-add-ten.py:9: error: bounds: 1 access to a on line 9 is outside it")
+    assert lines[2].endswith(" (case 1).")
     assert lines[3].startswith(
         "goal met: each element is read once: global_load_bytes == 4 * n, with global_load"
     )
