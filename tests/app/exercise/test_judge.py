@@ -115,7 +115,7 @@ def test_every_counter_may_be_named_in_a_goal(tmp_path):
         ("a[i] + 10", "a[i] +", 9, "This is no Python: invalid syntax."),
         ("a[i] + 10", "b[i]", 9, "name 'b' is not defined"),
         ("a[i] + 10", "a[i] // 0", 9, ""),
-        ("add_ten", "add_nine", 0, "The file has no kernel named add_ten."),
+        ("add_ten", "add_nine", 0, "The file has no kernel named add_ten"),
         ("@cuda.jit\n", "", 0, "is not a @cuda.jit kernel"),
         ("(a, out)", "(a)", 5, "takes (a, out) in this exercise, not (a)"),
         ("import numpy", "import no_such_module, numpy", 1, "No module named 'no_such_module'"),
@@ -154,7 +154,7 @@ def test_the_students_file_judges_nothing():
 
 def test_a_text_that_is_no_utf_8_and_an_empty_one_are_judged():
     assert not judged("# \ud800\n" + STUB).passed
-    assert judged("").error == "The file has no kernel named add_ten."
+    assert judged("").error.startswith("The file has no kernel named add_ten")
 
 
 # --- what is wrong with the exercise
