@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 # Pixels at the normal text size below which there is too little room for everything.
 LOW, LOWER, CRAMPED, LOWEST, NARROW = 860, 660, 440, 390, 1000
+SIDE_SHARE = 2  # parts of the width that the right column has, where a pane has three
 SIDE = 0.8  # of the text size of the pictures in a lecture, that of the right column
 LECTURE_HEIGHT = 720  # pixels of a window at whose size a lecture's pictures have letters of the normal size
 
@@ -58,6 +59,7 @@ class CentralWidget(QWidget):
         super().__init__()
         self.stage, self.theme, self.colour = stage, theme, "auto"
         self.side_wanted: SideChoice = "auto"
+        self.side_share = SIDE_SHARE
         self.picture: PictureChoice = "auto"
         self.layout_choice: LayoutChoice = "ordinary"
         self.zoom: tuple[str, ...] = ()
@@ -393,15 +395,20 @@ class CentralWidget(QWidget):
                 self.stage.set_focus(i)
 
     def share_width(self) -> None:
-        """Give the panes three parts of the width each and the right column two."""
+        """Give the panes three parts of the width each and the right column its share."""
         parts = [self.across.widget(i) for i in range(self.across.count())]
         shares = [
-            3 if part in self.panes else 2 if part is self.side else 0 for part in parts
+            3 if part in self.panes else self.side_share if part is self.side else 0 for part in parts
         ]  # 0: it goes soon
         for i, share in enumerate(shares):
             self.across.setStretchFactor(i, share)
         width = max(self.across.width(), 1000)
         self.across.setSizes([share * width for share in shares])
+
+    def share_side(self, parts: int | None) -> None:
+        """Give the right column so many parts of the width, where a pane has three; None for the usual ones."""
+        self.side_share = parts or SIDE_SHARE
+        self.arrange()
 
     def load(self, i: int, session: Session | None) -> None:
         """Show a pane's session, or again the one before where there is no new one; `show_setups` comes next."""

@@ -38,6 +38,8 @@ from .central_widget import CentralWidget
 from .colouring import Colouring
 from .dialogs import show_about, show_keys
 from .editing.desk import EditingDesk, Places
+from .exercise.commands import allow_exercise, exercise_commands, offer_exercises
+from .exercise.desk import ExercisePlaces, Exercises
 from .launch_questions import LaunchQuestions
 from .lecture.commands import allow, lecture_commands, offer_lectures
 from .lecture.lectures import Lectures
@@ -96,6 +98,15 @@ class MainWindow(QMainWindow):
             self.files,
             self.change_setups,
         )
+        self.exercises = Exercises(
+            ExercisePlaces(
+                self, self.stage, self.side.source, self.notice, central.show_tab, central.share_side
+            ),
+            self.look,
+            self.lectures,
+            self.bookmark,
+            self.show_bookmark,
+        )
         self.desk = WritingDesk(self, self.lectures, self.stage, self._screen, self.files.launch_of)
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)
@@ -122,6 +133,7 @@ class MainWindow(QMainWindow):
                 *self._presenter_commands(),
                 *self.desk.commands(),
             ],
+            "Exercises": exercise_commands(self.exercises),
             "View": view_commands(self, self.central, self.look, self.colouring, self._toggle_layout),
             "Help": [
                 Command("Keys", "F1", lambda: show_keys(self, self.theme, keys(self.all_commands()))),
@@ -136,6 +148,8 @@ class MainWindow(QMainWindow):
         offer_lectures(self.menu.parts["Lectures"], self.lectures)
         allow(self.menu.entries, self.lectures)
         self.desk.allow(self.menu.entries)
+        offer_exercises(self.menu.parts["Exercises"], self.exercises)
+        allow_exercise(self.menu.entries, self.exercises)
         offer_text_size(self.menu.parts["View"], self.look)
         self.toolbar.menu.setMenu(self.menu)
 
@@ -239,6 +253,7 @@ class MainWindow(QMainWindow):
         self.central.set_theme(theme)
         self.desk.set_theme(theme)
         self.editing.set_theme(theme)
+        self.exercises.set_theme(theme)
         self.menu.speak(theme.say)
         self._refresh()
 
@@ -247,9 +262,13 @@ class MainWindow(QMainWindow):
         is_new = session is not None and session is not self.central.panes[i].session
         if is_new and session is not None and self.lectures.player.lecture is None:
             self.questions.offer_all(i, session.trace)
-            self.files.note_opened(self.stage.setups[i].file)
+            self._note_opened(self.stage.setups[i].file)
         self.central.load(i, session)
         self.central.show_setups()
+
+    def _note_opened(self, file: str) -> None:
+        if not self._is_temporary(file):
+            self.files.note_opened(file)
 
     def _tick(self) -> None:
         """Run the frames only while something moves."""
@@ -416,6 +435,7 @@ class MainWindow(QMainWindow):
             return
         self._frames.stop()
         self.playhead.pause()
+        self.exercises.close()
         self.stage.cancel()
         self.files.close()
         self._remember()
@@ -450,13 +470,18 @@ class MainWindow(QMainWindow):
     def _lasting(self) -> Bookmark:
         """Return the bookmark, without panes where they show traces that cannot be opened again."""
         before, mark, shown = self.lectures.player.before, self.bookmark(), self.stage.sessions
-        if before is not None:  # a lecture is presented, which is opened anew by hand
+        before = before or self.exercises.before
+        if before is not None:  # a lecture is presented or an exercise open, which is opened anew by hand
             mark = msgspec.structs.replace(before, **self.look.bookmark_fields())
             shown = []
         missing = any(
             setup.file and session is None for setup, session in zip(mark.panes, shown, strict=False)
         )
         mark = without_texts(mark)
-        if missing or any(self.files.is_temporary(setup.file) for setup in mark.panes if setup.file):
+        if missing or any(self._is_temporary(setup.file) for setup in mark.panes if setup.file):
             return msgspec.structs.replace(mark, panes=(), selections=(), moment=None, focus=0)
         return mark
+
+    def _is_temporary(self, file: str) -> bool:
+        """Return whether a trace goes when the window closes."""
+        return self.files.is_temporary(file) or self.exercises.owns(file)

@@ -1,0 +1,65 @@
+"""The commands of exercises, with their keys, and their menu."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu
+
+from ...exercise.library import SHIPPED
+from ...model.visible_text import visible
+from ...widgets.command import LINE, Command
+from .desk import Exercises
+
+ALWAYS = ("Open exercises…", "Next exercise")  # what can be done without an exercise
+
+
+def exercise_commands(exercises: Exercises) -> list[Command]:
+    """Return what opens, works at and leaves an exercise."""
+    return [
+        Command("Open exercises…", "Ctrl+Alt+E", exercises.ask_for_folder),
+        LINE,
+        Command("Next exercise", "Ctrl+Shift+N", exercises.next),
+        Command("Next hint", "Ctrl+Shift+H", exercises.hint),
+        LINE,
+        Command("Show the stub again", "", exercises.ask_for_stub),
+        Command("Save my text as…", "", exercises.save_as),
+        Command("Leave the exercise", "", exercises.leave),
+    ]
+
+
+def allow_exercise(entries: Mapping[str, QAction], exercises: Exercises) -> None:
+    """Let the commands of an exercise work while one is open."""
+    names = [command.text for command in exercise_commands(exercises) if command.text]
+
+    def update() -> None:
+        for name in names:
+            entries[name].setEnabled(name in ALWAYS or exercises.is_open())
+
+    exercises.changed.connect(update)
+    update()
+
+
+def offer_exercises(part: QMenu, exercises: Exercises) -> None:
+    """Put the exercises by number and title at the head of a menu, those that are done with a tick."""
+    part.aboutToShow.connect(partial(_fill, part, exercises, part.actions()[0]))
+
+
+def _fill(part: QMenu, exercises: Exercises, first: QAction) -> None:
+    for old in part.actions()[: part.actions().index(first)]:
+        part.removeAction(old)
+        old.deleteLater()
+    listed = exercises.exercises()
+    for exercise in listed:
+        made = QAction(f"{exercise.number}. {visible(exercise.title)}".replace("&", "&&"), part)
+        made.setCheckable(True)
+        made.setChecked(exercises.is_done(exercise))
+        made.triggered.connect(lambda _checked, exercise=exercise: exercises.open(exercise))
+        part.insertAction(first, made)
+    if listed and listed[0].folder.absolute() != SHIPPED.absolute():
+        back = QAction("List the shipped exercises", part)
+        back.triggered.connect(exercises.show_shipped)
+        part.insertAction(first, back)
+    part.insertSeparator(first)

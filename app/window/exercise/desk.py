@@ -1,0 +1,372 @@
+"""What a window has for exercises: which one is open, its panel, its progress, files in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QDockWidget, QFileDialog, QMainWindow
+
+from ....tracer.model.finding import counted
+from ....tracer.storage.atomic_write import write_atomically
+from ....tracer.storage.folders import home_folder
+from ...control.stage import Stage
+from ...exercise.document import Exercise, read_exercise
+from ...exercise.judge import Judge, file_of
+from ...exercise.library import SHIPPED, exercises_in
+from ...exercise.mistakes import ExerciseError, Mistake
+from ...exercise.progress import FILE, Progress
+from ...exercise.verdict import Verdict
+from ...model.bookmark import Bookmark
+from ...model.visible_text import visible
+from ...views.source.view import SourceView
+from ...widgets.appearance import Look
+from ...widgets.notice import Notice
+from ...widgets.theme import Theme
+from ..lecture.lectures import Lectures
+from .judging import JudgeJob
+from .panel import ExercisePanel, PanelHeading
+from .work import ExerciseWork, ShowBookmark
+
+WIDTH = 380  # pixels of the panel at the normal text size
+WIDEST = 0.36  # of the window, which it takes at most
+SOURCE = 4  # parts of the width that the source has in an exercise, where a pane has three
+PROGRAMS = "Python files (*.py)"
+MAX_ANSWERS = 4  # exercises of a folder that a question offers
+
+
+class ExercisePlaces(NamedTuple):
+    """The parts of the window that an exercise uses."""
+
+    window: QMainWindow  # the parent of dialogs, which holds the panel
+    stage: Stage
+    source: SourceView  # where the student writes
+    notice: Notice  # for questions, and what goes wrong
+    show_tab: Callable[[str], None]  # of the right column
+    share_side: Callable[
+        [int | None], None
+    ]  # gives that column so many parts of the width, None the usual ones
+
+
+class Exercises(QObject):
+    """Opens and leaves exercises of a window, and remembers what is done.
+
+    changed: another exercise is open, or none. listed: the
+    exercises of the menu. before: what the window showed before an exercise was opened, None while none is.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        places: ExercisePlaces,
+        look: Look,
+        lectures: Lectures,
+        bookmark: Callable[[], Bookmark],
+        show: ShowBookmark,
+    ) -> None:
+        super().__init__(places.window)
+        self.places, self.look, self.lectures = places, look, lectures
+        self.window, self.notice = places.window, places.notice
+        self.bookmark, self.show = bookmark, show
+        self.exercise: Exercise | None = None
+        self.before: Bookmark | None = None
+        self.listed: Sequence[Exercise] = ()
+        self.panel: ExercisePanel | None = None  # made when an exercise is first opened
+        self.dock: QDockWidget | None = None
+        self.heading: PanelHeading | None = None
+        self.make_judge: Callable[[], Judge] = Judge
+        self.job = JudgeJob(self, lambda: self.make_judge())
+        self.work = ExerciseWork(places.stage, places.source, self.job, bookmark, show)
+        self._progress: Progress | None = None
+        self._agreed = {SHIPPED.absolute()}  # folders whose judges may run
+        self.work.judged.connect(self._show_verdict)
+        self.work.stale.connect(lambda stale: self.panel and self.panel.mark_stale(stale))
+        self.work.typed.connect(self._keep_text)
+        self.work.failed.connect(self._fail)
+        places.stage.loaded.connect(lambda _: self._note_panes())
+        lectures.player.changed.connect(self._give_way)
+
+    # What is there.
+
+    def is_open(self) -> bool:
+        """Return whether an exercise is open: then the source panel has the student's text."""
+        return self.exercise is not None
+
+    def owns(self, path: str) -> bool:
+        """Return whether a trace is one of an exercise, which goes with the window."""
+        return self.job.owns(path)
+
+    def progress(self) -> Progress:
+        """Return what is remembered: beside the settings of the window, or nowhere."""
+        if self._progress is None:
+            path = self.lectures.settings.path
+            self._progress = Progress(path.with_name(FILE) if path else None)
+            if self._progress.problem:
+                self.notice.error(self._progress.problem)
+        return self._progress
+
+    def is_done(self, exercise: Exercise) -> bool:
+        """Return whether an exercise was passed once."""
+        return self.progress().of(exercise).done
+
+    def exercises(self) -> Sequence[Exercise]:
+        """Return the exercises of the folder that was opened last, first of all the shipped ones."""
+        if not self.listed:
+            self.listed = self._read(SHIPPED)[0]
+        return self.listed
+
+    def _read(self, folder: Path) -> tuple[Sequence[Exercise], Sequence[Mistake]]:
+        """Return the exercises of a folder and their mistakes; of none that is there, none."""
+        try:
+            return exercises_in(folder)
+        except ExerciseError as error:
+            self.notice.error(str(error))
+            return (), ()
+
+    # Opening.
+
+    def ask_for_folder(self) -> None:
+        """Ask for a folder of exercises, as a teacher has written them."""
+        folder = QFileDialog.getExistingDirectory(self.window, "Open exercises", str(home_folder()))
+        if folder:
+            self.open_folder(Path(folder))
+
+    def open_folder(self, folder: Path) -> bool:
+        """List the exercises of a folder in the menu and offer them; return False, with the reason said, for none."""
+        found, mistakes = self._read(folder)
+        wrong = f" {counted(len(mistakes), 'mistake')}, first {mistakes[0]}" if mistakes else ""
+        if not found:
+            if folder.is_dir():
+                pair = "01-name.md and 01-name.py"
+                self.notice.error(
+                    f"There are no exercises in {visible(folder)}: pairs of files such as {pair}.{wrong}"
+                )
+            return False
+        self.listed = found
+        if folder.absolute() in self._agreed:
+            self.notice.inform(f"The menu has the {counted(len(found), 'exercise')} of {visible(folder)}.")
+            return True
+        answers = [
+            (f"{e.number}. {visible(e.title)}", partial(self._agree, e))
+            for e in found
+            if not e.mistakes  # which are told
+        ]
+        self.notice.ask(
+            f"{visible(folder.name)} has {counted(len(found), 'exercise')}, whose judges are programs: they run with "
+            f"your rights, so open what you trust.{wrong}",
+            answers[:MAX_ANSWERS],
+        )
+        return True
+
+    def show_shipped(self) -> None:
+        """List the shipped exercises in the menu again."""
+        self.listed = self._read(SHIPPED)[0]
+
+    def _agree(self, exercise: Exercise) -> None:
+        self._agreed.add(exercise.folder.absolute())
+        self.open(exercise)
+
+    def open_path(self, path: Path) -> bool:
+        """Open the exercise of a Markdown file that the user has named; return False, with the reason said, if not."""
+        try:
+            exercise = read_exercise(path)
+        except ExerciseError as error:
+            self.notice.error(str(error))
+            return False
+        self.listed = self._read(exercise.folder)[0]
+        self._agreed.add(exercise.folder.absolute())
+        return self.open(exercise)
+
+    def open(self, exercise: Exercise) -> bool:
+        """Work at an exercise; return False, with the reason or a question shown, where it is not opened yet."""
+        if exercise.mistakes:
+            self.notice.error(f"The exercise {exercise.name} can't be opened: {exercise.mistakes[0]}")
+            return False
+        if exercise.folder.absolute() not in self._agreed:
+            question = (
+                f"The judge of {exercise.name} is a program in {visible(exercise.folder)}. Shall it run?"
+            )
+            self.notice.ask(question, [("Run it", partial(self._agree, exercise))])
+            return False
+        self.notice.clear()
+        self.work.flush()
+        if self.lectures.player.lecture is not None:
+            self.lectures.leave()
+        self.before = self.before or self.bookmark()
+        self.exercise = exercise
+        self._show_panel(exercise)
+        self.work.begin(exercise, self.progress().of(exercise).text or exercise.stub)
+        self.changed.emit()
+        return True
+
+    def next(self) -> None:
+        """Open the exercise after this one; without one, the first that is not done."""
+        exercises = self.exercises()
+        if self.exercise is None:
+            waiting = [e for e in exercises if not (e.mistakes or self.is_done(e))]
+            following = next(iter(waiting or exercises), None)
+        else:
+            names = [e.path for e in exercises]
+            at = names.index(self.exercise.path) + 1 if self.exercise.path in names else 0
+            following = exercises[at] if at < len(exercises) else None
+        if following is not None:
+            self.open(following)
+        else:
+            done = sum(map(self.is_done, exercises))
+            self.notice.inform(f"This is the last exercise; {done} of {len(exercises)} are done.")
+
+    def leave(self) -> None:
+        """Leave the exercise, whose text is kept, and show what was there before."""
+        before = self.before
+        if self._end() and before is not None and before.panes:
+            self.show(before)
+
+    def _end(self) -> bool:
+        """End the work at an exercise; return whether there was one."""
+        if self.exercise is None:
+            return False
+        self.work.flush()
+        self.exercise = self.before = None
+        self.work.end()
+        self.places.share_side(None)
+        if self.dock is not None:
+            self.dock.hide()
+        self.changed.emit()
+        return True
+
+    def _give_way(self) -> None:
+        """Leave the exercise where a lecture is presented, which shows something else."""
+        if self.lectures.player.lecture is not None:
+            self._end()
+
+    def close(self) -> None:
+        """Keep what was typed and end what runs: the window closes."""
+        self.work.flush()
+        self.job.close()
+
+    # The panel.
+
+    def _show_panel(self, exercise: Exercise) -> None:
+        panel, dock = self._made_panel()
+        known = self.progress().of(exercise)
+        panel.show_exercise(exercise, str(file_of(exercise).absolute()), known.hints, done=known.done)
+        panel.offer_return(False)
+        if self.heading is not None:
+            self.heading.name.setText(f"Exercise {exercise.number} of {len(self.exercises())}")
+        self.places.share_side(SOURCE)
+        if dock.isHidden():
+            dock.show()
+            width = min(self.look.theme.px(WIDTH), round(WIDEST * self.window.width()))
+            self.window.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
+
+    def _made_panel(self) -> tuple[ExercisePanel, QDockWidget]:
+        if self.panel is None or self.dock is None:
+            self.panel, self.dock = ExercisePanel(self.look.theme), QDockWidget("Exercise", self.window)
+            self.dock.setObjectName("exercise")
+            self.dock.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
+            self.dock.setWidget(self.panel)
+            self.heading = PanelHeading(self.leave)
+            self.dock.setTitleBarWidget(self.heading)
+            self.panel.line_asked.connect(self._go_to)
+            self.panel.hint_asked.connect(self.hint)
+            self.panel.next_asked.connect(self.next)
+            self.panel.return_asked.connect(self.work.come_back)
+            self.set_theme(self.look.theme)
+            self.window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
+            self.dock.hide()
+        return self.panel, self.dock
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        for part in (self.panel, self.heading):
+            if part is not None:
+                part.set_theme(theme)
+
+    def _note_panes(self) -> None:
+        """Offer the way back where the window shows something else than the exercise."""
+        if self.panel is not None and self.exercise is not None:
+            self.panel.offer_return(not self.work.is_here())
+
+    def _go_to(self, line: int) -> None:
+        self.places.show_tab("source")
+        self.work.go_to(line)
+
+    def hint(self) -> None:
+        """Show the next hint; it is shown again when the exercise is opened anew."""
+        if self.exercise is None or self.panel is None:
+            return
+        if self.panel.hints == len(self.exercise.hints):
+            self.notice.inform("There are no more hints.")
+            return
+        self.panel.show_hints(self.panel.hints + 1)
+        self._note(hints=self.panel.hints)
+
+    # What comes of a text, and what is kept of it.
+
+    def _show_verdict(self, verdict: Verdict, stale: bool) -> None:
+        if self.exercise is None or self.panel is None:
+            return
+        self.panel.tell("")
+        if verdict.passed and not self.is_done(self.exercise):
+            self._note(done=True)
+        done = sum(map(self.is_done, self.exercises()))
+        note = f"{done} of {counted(len(self.exercises()), 'exercise')} done" if verdict.passed else ""
+        self.panel.show_verdict(verdict, note, stale=stale)
+
+    def _fail(self, sentence: str, first: bool) -> None:
+        """Say why an exercise can't judge; one that never did is left again."""
+        if first:
+            self.leave()
+            self.notice.error(sentence)
+        elif self.panel is not None:
+            self.panel.tell(sentence)
+
+    def _keep_text(self) -> None:
+        if self.exercise is not None:
+            text = self.work.text
+            self._note(text="" if text == self.exercise.stub else text)
+
+    def _note(self, **changes: object) -> None:
+        assert self.exercise
+        problem = self.progress().note(self.exercise, **changes)
+        if problem and self.panel is not None:
+            self.panel.tell(problem)
+
+    # Files.
+
+    def ask_for_stub(self) -> None:
+        """Ask whether the stub shall take the place of the student's text."""
+        if self.exercise is not None:
+            self.notice.ask(
+                "Shall the stub take the place of your text? Undo (Ctrl+Z) in the text brings it back.",
+                [("Show the stub", self.show_stub)],
+            )
+
+    def show_stub(self) -> None:
+        """Put the stub in place of the student's text."""
+        if self.exercise is not None:
+            self.work.put(self.exercise.stub)
+
+    def save_as(self) -> None:
+        """Ask for a file and write the student's text to it."""
+        if self.exercise is None:
+            return
+        suggested = str(home_folder() / f"{self.exercise.name}.py")
+        path, _ = QFileDialog.getSaveFileName(self.window, "Save my text", suggested, PROGRAMS)
+        if path:
+            self.store(Path(path) if Path(path).suffix else Path(path).with_suffix(".py"))
+
+    def store(self, path: Path) -> bool:
+        """Write the student's text to a file; return whether it was written."""
+        try:
+            write_atomically(path, self.work.text.encode())
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            self.notice.error(f"{visible(path)} can't be written: {reason}; choose another folder.")
+            return False
+        self.notice.inform(f"Your text is saved as {visible(path)}.")
+        return True

@@ -1,0 +1,290 @@
+"""The panel of an exercise: task, picture and hints above, what the text comes to below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from ...exercise.document import Exercise
+from ...exercise.verdict import Verdict
+from ...lecture.captions import Caption, fill
+from ...widgets.controls import button, paint_icon
+from ...widgets.plain_text import PlainLabel, RichLabel
+from ...widgets.theme import MONO, Theme
+from .picture import PictureProblem, PictureView
+from .result import ResultHead, ResultRows
+from .words import headline, rows_of, summary
+
+LEAST = 0.3  # of the height, which the result has where the task is long
+SMALLEST = 0.7  # of its size, to which the picture shrinks where all is seen then
+BEFORE = "Of the text before. "
+
+
+class PanelHeading(QWidget):
+    """What stands above the panel: the number of the exercise, and the button that leaves it."""
+
+    def __init__(self, leave: Callable[[], None]) -> None:
+        super().__init__()
+        self.name = PlainLabel("Exercise")
+        self.close_button = button("Leave the exercise", "Leave the exercise", "close", run=leave)
+        self.close_button.setObjectName("flat")
+        self.row = QHBoxLayout(self)
+        self.row.addWidget(self.name, 1)
+        self.row.addWidget(self.close_button)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.name.setFont(theme.font(12))
+        self.name.setObjectName("muted")
+        paint_icon(self.close_button, theme)
+        self.row.setContentsMargins(theme.px(12), theme.px(4), theme.px(6), 0)
+
+
+class ScrolledColumn(QScrollArea):
+    """Widgets one below the other, which scroll where there is too little room."""
+
+    def __init__(self, widgets: Sequence[QWidget]) -> None:
+        super().__init__()
+        self.inner = QWidget()
+        self.column = QVBoxLayout(self.inner)
+        for widget in widgets:
+            self.column.addWidget(widget)
+        self.column.addStretch(1)
+        self.setWidget(self.inner)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def wanted(self) -> int:
+        """Return the height in which nothing scrolls."""
+        height = self.column.heightForWidth(self.viewport().width())
+        return max(height, self.column.sizeHint().height() if height < 0 else 0) + 2
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the text size."""
+        self.column.setContentsMargins(0, 0, theme.px(4), theme.px(4))
+        self.column.setSpacing(theme.px(8))
+
+
+class ExercisePanel(QFrame):
+    """Shows an exercise and its verdict.
+
+    line_asked: of the student's text. hint_asked, next_asked: as the buttons say. return_asked: the window shows
+    something else, and shall show the exercise again. hints: how many are shown.
+    """
+
+    line_asked = Signal(int)
+    hint_asked = Signal()
+    next_asked = Signal()
+    return_asked = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("panel")
+        self.theme = theme
+        self.exercise: Exercise | None = None
+        self.verdict: Verdict | None = None
+        self.file, self.hints, self.is_stale, self.note = "", 0, False, ""
+        self._joy = self._reveals = False
+        self.title, self.task, self.picture = PlainLabel(), RichLabel(), PictureView(theme)
+        self.picture_problem = PlainLabel()
+        self.hint_texts: list[RichLabel] = []
+        self.told = PlainLabel()  # what is wrong with the exercise, or with what is remembered
+        self.told.setObjectName("wrong")
+        self.hint = button("Next hint", "Show a hint, which stays", text="Hint", run=self.hint_asked.emit)
+        self.next = button(
+            "Next exercise", "Go to the next exercise", text="Next exercise", run=self.next_asked.emit
+        )
+        self.head, self.rows = ResultHead(theme, (self.hint, self.next)), ResultRows()
+        self.back = button("Show the exercise", "Show the kernel of the exercise again", text="Show my kernel again",
+                           run=self.return_asked.emit)  # fmt: skip
+        self.back.hide()
+        self.rows.asked.connect(self.line_asked)
+        self._is_split = False  # whether the user has shared the height
+        self._soon = QTimer(self, singleShot=True, interval=0)
+        self._soon.timeout.connect(self._share_height)
+        self._build()
+        self.set_theme(theme)
+
+    def _build(self) -> None:
+        for label in (self.title, self.task, self.picture_problem, self.told):
+            label.setWordWrap(True)
+        self.picture_problem.setObjectName("muted")
+        self.task.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.above = ScrolledColumn([self.title, self.task, self.picture, self.picture_problem])
+        self.result = ScrolledColumn([self.rows])
+        below = QWidget()
+        self.lower_column = QVBoxLayout(below)
+        self.lower_column.setContentsMargins(0, 0, 0, 0)
+        for widget in (self.head, self.back, self.told):
+            self.lower_column.addWidget(widget)
+        self.lower_column.addWidget(self.result, 1)
+        self.split = QSplitter(Qt.Orientation.Vertical)
+        self.split.setChildrenCollapsible(False)
+        self.split.addWidget(self.above)
+        self.split.addWidget(below)
+        self.split.splitterMoved.connect(self._keep_split)
+        self.column = QVBoxLayout(self)
+        self.column.addWidget(self.split)
+
+    # What is shown.
+
+    def show_exercise(self, exercise: Exercise, file: str, hints: int, *, done: bool) -> None:
+        """Show a task, with no verdict yet; file: what the student's text is called. hints: seen before."""
+        self.exercise, self.file, self.verdict, self.is_stale = exercise, file, None, False
+        self._is_split = False
+        self.title.setText(f"{exercise.number}. {exercise.title}" + (" (done)" if done else ""))
+        self.task.setText(html_of(exercise.task))
+        self._show_picture(exercise)
+        for old in self.hint_texts:
+            old.hide()
+            old.deleteLater()
+        self.hint_texts, self.hints = [], 0
+        self.rows.show_rows((), self.theme)
+        self.tell("")
+        self.show_hints(hints)
+        self._reveals = False
+        self.above.verticalScrollBar().setValue(0)
+        self.result.verticalScrollBar().setValue(0)
+        self._show_head()
+
+    def _show_picture(self, exercise: Exercise) -> None:
+        picture = exercise.picture
+        try:
+            self.picture.show_file(picture.path if picture else None, picture.text if picture else "")
+            self.picture_problem.setText("")
+        except PictureProblem as problem:
+            self.picture_problem.setText(f"{problem} It shows: {picture.text}" if picture else str(problem))
+        self.picture_problem.setVisible(bool(self.picture_problem.text()))
+
+    def show_verdict(self, verdict: Verdict, note: str = "", *, stale: bool) -> None:
+        """Show what a text came to; note: what is said besides. stale: there is a newer text."""
+        assert self.exercise
+        self._joy = verdict.passed and self.verdict is not None and not self.verdict.passed
+        self.verdict, self.note, self.is_stale = verdict, note, stale
+        self.rows.show_rows(list(rows_of(verdict, self.exercise, self.file)), self.theme)
+        self._show_head()
+
+    def mark_stale(self, stale: bool) -> None:
+        """Mark the verdict as that of the text before, or no longer so."""
+        if stale != self.is_stale:
+            self.is_stale = stale
+            self._show_head()
+
+    def show_hints(self, count: int) -> None:
+        """Show the first hints, as many as there are of `count`."""
+        assert self.exercise
+        for number, hint in enumerate(self.exercise.hints[self.hints : count], self.hints + 1):
+            label = RichLabel(f"<p><b>Hint {number}</b></p>{html_of(hint)}")
+            label.setWordWrap(True)
+            label.setFont(self.theme.font(13.5))
+            self._box(label)
+            self.hint_texts.append(label)
+            self.above.column.insertWidget(self.above.column.count() - 1, label)
+        self._reveals = count > self.hints
+        self.hints = max(self.hints, min(count, len(self.exercise.hints)))
+        self._show_buttons()
+
+    def _reveal(self) -> None:
+        """Bring the hint that was shown last in sight."""
+        if self.hint_texts:
+            self.above.ensureWidgetVisible(self.hint_texts[-1], 0, 0)
+
+    def tell(self, sentence: str) -> None:
+        """Say what is wrong beside the verdict, "" for nothing."""
+        self.told.setText(sentence)
+        self.told.setVisible(bool(sentence))
+        self._soon.start()
+
+    def offer_return(self, away: bool) -> None:
+        """Offer the way back where the window shows something else."""
+        self.back.setVisible(away)
+
+    def _show_head(self) -> None:
+        verdict = self.verdict
+        stale = BEFORE if self.is_stale and verdict is not None else ""
+        said = ". ".join(filter(None, (summary(verdict), self.note))) if verdict else ""
+        line = f"{stale}{said}" if verdict else "Your text is judged as you type."
+        sign = "" if verdict is None else "right" if verdict.passed else "error"
+        self.head.show_result(headline(verdict), line, sign, joy=self._joy)
+        self._joy = False
+        self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        """Offer the next hint, or the next exercise once this one is passed."""
+        assert self.exercise
+        count, passed = len(self.exercise.hints), self.verdict is not None and self.verdict.passed
+        self.hint.setVisible(self.hints < count and not passed)
+        self.hint.setText(f"Hint {self.hints + 1} of {count}")
+        self.next.setVisible(passed)
+        self._soon.start()
+
+    # How it is laid out.
+
+    def _keep_split(self) -> None:
+        self._is_split = True
+
+    def _share_height(self) -> None:
+        """Give the task all that it asks for, but the result what it needs, up to its least share."""
+        self.head.setFixedHeight(self.head.heightForWidth(self.head.width()))
+        if self._is_split or self.exercise is None:
+            return
+        height = self.split.height() - self.split.handleWidth()
+        beside = self.lower_column.sizeHint().height() - self.result.sizeHint().height()
+        wanted = self.result.wanted() + beside
+        most = height - min(wanted, max(round(LEAST * height), beside))
+        self.picture.shrink(1.0)
+        missing = self.above.wanted() - most
+        if missing > 0:
+            full = self.picture.heightForWidth(self.picture.width())
+            self.picture.shrink(max(SMALLEST, 1 - missing / full) if full else 1.0)
+        above = min(self.above.wanted(), most)
+        self.split.setSizes([max(above, 1), max(height - above, 1)])
+        if self._reveals:
+            self._reveals = False
+            QTimer.singleShot(0, self, self._reveal)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the height anew."""
+        super().resizeEvent(event)
+        self._soon.start()
+
+    def _box(self, label: RichLabel) -> None:
+        label.setStyleSheet(
+            f"background: {self.theme.palette.badge}; border-radius: {self.theme.px(6)}px;"
+            f" padding: {self.theme.px(4)}px {self.theme.px(8)}px;"
+        )
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.theme = theme
+        px = theme.px
+        self.column.setContentsMargins(px(12), px(8), px(8), px(8))
+        self.lower_column.setSpacing(px(6))
+        self.split.setHandleWidth(px(8))
+        self.title.setFont(theme.font(18, bold=True))
+        self.task.setFont(theme.font(13.5))
+        for label in (self.picture_problem, self.told):
+            label.setFont(theme.font(12.5))
+        for hint in self.hint_texts:
+            hint.setFont(theme.font(13.5))
+            self._box(hint)
+        for part in (self.above, self.result, self.head, self.picture):
+            part.set_theme(theme)
+        self.next.setObjectName("primary")
+        self.setMinimumWidth(px(220))
+        if self.exercise is not None:
+            self.rows.show_rows(self.rows.rows, theme)
+            self._show_head()
+
+
+def html_of(caption: Caption) -> str:
+    """Return a task or hint as HTML of our own; what it says is escaped."""
+    mono = ", ".join(f"'{family}'" for family in MONO)
+    html = fill(caption, {}).html
+    return html.replace("<code>", f'<code style="font-family: {mono}">').replace(
+        "<pre>", f'<pre style="font-family: {mono}">'
+    )

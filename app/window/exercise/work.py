@@ -1,0 +1,224 @@
+"""A student's text while she writes it: kept at every pause, judged where it parses, its first case in the pane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from ...control.stage import Stage
+from ...control.start_moment import StartMoment, as_before
+from ...exercise.document import Exercise
+from ...exercise.judge import file_of
+from ...exercise.verdict import Verdict
+from ...model.bookmark import Bookmark, Setup
+from ...views.source.problems import Problem
+from ...views.source.view import SourceView
+from .judging import Judged, JudgeJob, syntax_problem
+
+PAUSE = 300  # milliseconds after the last key, when what was typed is kept and judged
+STATE = "judged as you type"
+NO_STRIKING = "in an exercise, Ctrl+/ comments a line out"
+ShowBookmark = Callable[[Bookmark], bool]
+
+
+class ExerciseWork(QObject):
+    """One text of one exercise, in the source panel and in the pane.
+
+    judged: (Verdict, whether there is a newer text). stale: whether the verdict is of the text before. typed: the
+    text is to be kept. failed: one sentence, why the exercise can't judge; first: nothing of it was shown before.
+    """
+
+    judged = Signal(object, bool)
+    stale = Signal(bool)
+    typed = Signal()
+    failed = Signal(str, bool)
+
+    def __init__(
+        self,
+        stage: Stage,
+        source: SourceView,
+        job: JudgeJob,
+        bookmark: Callable[[], Bookmark],
+        show: ShowBookmark,
+    ) -> None:
+        super().__init__(source)
+        self.stage, self.source, self.job, self.bookmark, self.show = stage, source, job, bookmark, show
+        self.exercise: Exercise | None = None
+        self.text = ""  # as it is written now, its lines ended by \n
+        self._last: Judged | None = None  # what was judged last
+        self._pictured: Judged | None = None  # whose first case the pane shows
+        self._for_picture = False  # whether the stub is judged for its picture alone
+        self._waits = False  # whether the text is still to be put into the editor
+        self._may_strike = source.editor.may_strike
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
+        self._pause.timeout.connect(self.look)
+        source.editor.edited.connect(self._note_edit)
+        source.editor.run_asked.connect(self.look)
+        stage.loaded.connect(lambda _: self._fill())
+        job.judged.connect(self._take)
+        job.failed.connect(self._miss)
+
+    # Begin and end.
+
+    def begin(self, exercise: Exercise, text: str) -> None:
+        """Work at an exercise with this text, once something of it can be shown."""
+        self.end()
+        self.exercise, self.text = exercise, text
+        self._may_strike, self.source.editor.may_strike = self.source.editor.may_strike, lambda _: NO_STRIKING
+        self._waits = True
+        self.job.ask(exercise, exercise.stub if syntax_problem(text) else text)
+
+    def end(self) -> None:
+        """Work at no exercise any more; what was typed has been kept."""
+        if self.exercise is None:
+            return
+        self._pause.stop()
+        self.exercise = self._last = self._pictured = None
+        self._for_picture = self._waits = False
+        self.job.drop()
+        self.source.editor.may_strike = self._may_strike
+        self.source.set_state_text("")
+        self.source.set_problems([])
+        if self.source.is_edited():
+            self.source.revert()  # else it would count as the draft of a kernel that nobody saved
+
+    def is_here(self) -> bool:
+        """Return whether the pane shows the exercise."""
+        setups = self.stage.setups
+        return len(setups) == 1 and self.job.owns(setups[0].file)
+
+    def come_back(self) -> None:
+        """Show the exercise again after something else."""
+        if self._pictured is not None:
+            self._waits = True
+            self._show(self._pictured, anew=True)
+
+    def flush(self) -> None:
+        """Have what was typed just now kept."""
+        if self._pause.isActive():
+            self._pause.stop()
+            self.typed.emit()
+
+    # What is typed.
+
+    def put(self, text: str) -> None:
+        """Put a text in place of the student's, who can take that back."""
+        if self._shows_text():
+            self.source.editor.replace(text)
+
+    def go_to(self, line: int) -> None:
+        """Put the cursor at a line of the text."""
+        if self._shows_text():
+            self.source.editor.go_to(line)
+
+    def _shows_text(self) -> bool:
+        """Return whether the editor has the student's text."""
+        if self.exercise is None or not self.is_here():
+            return False
+        return self.source.editor.file == str(file_of(self.exercise).absolute())
+
+    def _note_edit(self, text: str) -> None:
+        if not self._shows_text() or self._waits:
+            return
+        self.text = _plain(text)
+        self.stale.emit(self._last is None or self.text != self._last.text)
+        self._pause.start()
+
+    def look(self) -> None:
+        """Keep what was typed and judge it, unless it is no Python yet, which is told at its line."""
+        self._pause.stop()
+        if self.exercise is None or not self._shows_text():
+            return
+        self.typed.emit()
+        problem = syntax_problem(self.text)
+        self.source.set_problems([problem] if problem else [])
+        if problem is not None:
+            return
+        if self._last is not None and self._last.text == self.text:
+            self._show_last(self._last)
+        else:
+            self.job.ask(self.exercise, self.text)
+
+    def _show_last(self, last: Judged) -> None:
+        """Show again what a text came to, to which the student went back."""
+        self._mark(last.verdict)
+        if last.trace and last is not self._pictured:
+            self._show(last)
+
+    # What comes of it.
+
+    def _take(self, judged: Judged) -> None:
+        if judged.exercise is not self.exercise:
+            return
+        mine = judged.text == self.text
+        if not self._for_picture:
+            self._last = judged
+            self.judged.emit(judged.verdict, not mine)
+            if mine and self._shows_text():
+                self._mark(judged.verdict)
+        self._for_picture = False
+        if judged.trace and (self._pictured is None or (mine and self.is_here())):
+            self._show(judged, anew=self._pictured is None)
+        elif self._pictured is None:
+            self._ask_for_picture(judged)
+
+    def _ask_for_picture(self, judged: Judged) -> None:
+        """Have the stub judged where a text can't be launched, so that there is something to see."""
+        assert self.exercise
+        if judged.text == self.exercise.stub:
+            self.failed.emit(
+                f"The exercise {self.exercise.name} can't be shown: {judged.verdict.error}", True
+            )
+        else:
+            self._for_picture = True
+            self.job.ask(self.exercise, self.exercise.stub)
+
+    def _miss(self, exercise: Exercise, sentence: str) -> None:
+        if exercise is self.exercise:
+            self.failed.emit(sentence, self._pictured is None)
+
+    def _show(self, judged: Judged, *, anew: bool = False) -> None:
+        """Show the first case of a text in the pane; anew: and the source beside it, in place of what was there."""
+        self._pictured = judged
+        setups = (Setup(file=judged.trace),)
+        if anew:
+            self.show(
+                msgspec.structs.replace(
+                    self.bookmark(), panes=setups, selections=(), moment=None, focus=0, tab="source", side="shown",
+                    chart="", zoom=(), spotlight=(), picture="auto",
+                )
+            )  # fmt: skip
+        else:
+            start: StartMoment = as_before(self.stage)
+            self.stage.show(setups, tuple(self.stage.selections), start)
+
+    def _fill(self) -> None:
+        """Let the text be written once its session is there."""
+        session = self.stage.focused()
+        if self.exercise is None or session is None or not self.is_here():
+            return
+        if self.source.session is not session:
+            self.source.load(session)
+        self.source.set_editable(True)
+        self.source.set_state_text(STATE)
+        if self._waits and self._shows_text():
+            self._waits = False
+            if _plain(self.source.text()) != self.text:
+                self.source.editor.replace(self.text)
+            if self._last is not None and self._last.text == self.text:
+                self._mark(self._last.verdict)
+
+    def _mark(self, verdict: Verdict) -> None:
+        """Mark the lines of the text that errors and warnings are told of; what they are is said in the panel."""
+        assert self.exercise
+        file = str(file_of(self.exercise).absolute())
+        found = [Problem(f.line, f.message, f.severity) for f in verdict.findings if f.file == file]
+        found += [Problem(verdict.line, verdict.error)] if verdict.line else []
+        found += [Problem(case.line, case.error) for case in verdict.cases if case.line]
+        self.source.editor.set_problems([p for p in found if p.severity != "note"])
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
