@@ -93,11 +93,16 @@ LAYERS: dict[str, tuple[str, ...]] = {
         *TRACER, "app/lecture", "app/lecture/edit", "app/model", "app/control", "app/widgets", "app/views/common",
         "app/window/panels", "app/window/lecture",
     ),
+    "app/window/exercise": (
+        *TRACER, "app/exercise", "app/lecture", "app/model", "app/control", "app/widgets", "app/views/common",
+        "app/views/source", "app/window/lecture",
+    ),
     "app/timings": (*TRACER, "app/model", "app/control", "app/charts", "app/widgets", "app/views/charts"),
     "app/window": (
         *TRACER, "app/lecture", "app/model", "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings",
         "app/window/toolbar", "app/window/panels", "app/window/lecture", "app/window/presenter", "app/window/writing",
         "app/window/editing",
+        "app/window/exercise",
     ),
     "app/cli/common": (*TRACER, "app/model"),
     "app/cli/programs": (*TRACER, "app/model", "app/cli/common"),
