@@ -1,0 +1,308 @@
+"""Working at an exercise in the window: the text judged while it is written, hints, what is kept, what may go wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+
+from tilescope.app.exercise.progress import FILE
+from tilescope.app.window.exercise.words import NOT_YET, PASSED
+from windows import opened, press, settle, until
+
+DATA = Path(__file__).parents[3] / "data" / "exercises"
+ZERO, RIGHT = "out[i] = 0", "out[i] = a[i] + 10"
+LINE = 9  # of the stub's store
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a teacher's folder: an exercise, and one that does not judge."""
+    made = tmp_path_factory.mktemp("week3")
+    for path in DATA.glob("01-add-ten.*"):
+        shutil.copy(path, made)
+        shutil.copy(path, made / path.name.replace("01-add-ten", "02-twice"))
+    (made / "02-twice.md").write_text((made / "02-twice.md").read_text().replace("01-add", "01-add"))
+    return made
+
+
+@pytest.fixture(scope="module")
+def shared(folder):
+    """Lend one window, with one judge, to the tests of this file."""
+    with opened(settings=folder / "settings" / "window.json") as window:
+        yield window
+
+
+@pytest.fixture
+def window(shared, folder):
+    """Lend the window with no exercise open, and nothing remembered of any."""
+    (folder / "settings" / FILE).unlink(missing_ok=True)
+    shared.exercises._progress = None
+    shared.notice.clear()
+    yield shared
+    shared.exercises.leave()
+    settle(shared)
+
+
+def at_work(window, path):
+    """Open an exercise and wait for its picture and verdict."""
+    assert window.exercises.open_path(path)
+    until(lambda: window.exercises.panel.verdict is not None)
+    until(lambda: window.exercises.work.is_here() and window.stage.is_settled())
+    settle(window)
+    return window.exercises.panel
+
+
+def editor(window):
+    return window.side.source.editor
+
+
+def judged(window, text):
+    """Wait for the verdict on a text, and for its picture."""
+    work, job = window.exercises.work, window.exercises.job
+    until(lambda: work._last is not None and work._last.text == text and not job.is_busy())
+    settle(window)
+
+
+def write(window, old, new):
+    """Put a text in place of another one, and wait for the verdict."""
+    text = editor(window).text().replace(old, new)
+    window.exercises.work.put(text)
+    judged(window, text)
+
+
+def type_in(window, line, deleted, keys):
+    """Type at the end of a line, after so many characters are deleted there."""
+    editor(window).go_to(line)
+    QTest.keyClick(editor(window), Qt.Key.Key_End)
+    for _ in range(deleted):
+        QTest.keyClick(editor(window), Qt.Key.Key_Backspace)
+    QTest.keyClicks(editor(window), keys)
+
+
+def remembered(folder):
+    """Return what the file says of the first exercise."""
+    known = json.loads((folder / "settings" / FILE).read_text())["exercises"]
+    return known.get(str(folder / "add-ten"), {})
+
+
+def texts(panel):
+    return [row.text for row in panel.rows.rows]
+
+
+def test_an_exercise_shows_task_picture_stub_and_what_is_wrong_at_first(window, folder):
+    before = window.stage.setups
+    panel = at_work(window, folder / "01-add-ten.md")
+    assert panel.title.text() == "1. Add ten"
+    assert "<i>plus ten</i>" in panel.task.text() and panel.picture.isVisible()
+    assert editor(window).text() == (folder / "01-add-ten.py").read_text().split("\n\n\n# judge")[0] + "\n"
+    assert editor(window).is_editable() and window.side.tab == "source" and window.side.isVisible()
+    assert window.stage.focused().trace.kernel == "add_ten"
+    assert panel.head.words.text() == NOT_YET
+    assert texts(panel)[1].startswith(
+        "n = 1,000: wrong, 1,000 of 1,000 elements of out; out[0] is 0.0, expected 10.0"
+    )
+    window.exercises.leave()
+    settle(window)
+    assert window.stage.setups == before and not panel.isVisible()
+
+
+def test_a_solution_typed_passes_is_shown_and_remembered(window, folder):
+    panel = at_work(window, folder / "01-add-ten.md")
+    type_in(window, LINE, 1, "a[i] + 10")
+    until(lambda: panel.is_stale)
+    assert panel.head.words.text() == NOT_YET and "Of the text before" in panel.head.line.text()
+    judged(window, editor(window).text())
+    assert panel.head.words.text() == PASSED and panel.next.isVisible() and not panel.is_stale
+    assert window.stage.focused().launch.source == editor(window).text()
+    assert remembered(folder)["done"] and RIGHT in remembered(folder)["text"]
+    window.exercises.leave()
+    panel = at_work(window, folder / "01-add-ten.md")
+    assert RIGHT in editor(window).text() and "(done)" in panel.title.text()
+    assert panel.head.words.text() == PASSED
+
+
+def test_each_goal_shows_its_number_beside_the_stubs_and_what_it_needs(window, folder):
+    panel = at_work(window, folder / "01-add-ten.md")
+    write(window, ZERO, "out[i] = a[i] + a[i] - a[i] + 10")
+    goal = panel.rows.rows[-2]
+    assert goal.sign == "error" and goal.text == "Goal missed: each element is read once"
+    assert goal.table == (("global load bytes", "12,000", "0"),) and goal.needs == "global load bytes = 4 × n"
+
+
+def test_hints_come_one_by_one_and_stay(window, folder):
+    panel = at_work(window, folder / "01-add-ten.md")
+    assert panel.hint.text() == "Hint 1 of 2" and not panel.hint_texts
+    panel.hint.click()
+    settle(window)
+    assert [label.isVisible() for label in panel.hint_texts] == [True]
+    press(window, "Ctrl+Shift+H")
+    assert (
+        len(panel.hint_texts) == 2 and "out.size" in panel.hint_texts[1].text() and not panel.hint.isVisible()
+    )
+    assert remembered(folder)["hints"] == 2
+    window.exercises.leave()
+    assert len(at_work(window, folder / "01-add-ten.md").hint_texts) == 2
+
+
+def test_what_is_no_python_yet_is_told_at_its_line_and_the_verdict_stays(window, folder):
+    panel = at_work(window, folder / "01-add-ten.md")
+    said = texts(panel)
+    type_in(window, LINE, 0, " +")
+    until(lambda: bool(editor(window).problems))
+    assert [problem.line for problem in editor(window).problems] == [LINE]
+    assert texts(panel) == said and panel.is_stale
+    assert "out[i] = 0 +" in remembered(folder)["text"]
+    window.exercises.leave()
+    panel = at_work(window, folder / "01-add-ten.md")  # which shows the stub's picture and the text
+    until(lambda: "out[i] = 0 +" in editor(window).text())
+    QTest.keyClicks(editor(window), "1")
+    type_in(window, LINE, 2, "")
+    until(lambda: not panel.is_stale)
+
+
+def test_a_kernel_that_is_gone_raises_or_never_ends_is_told(window, folder):
+    panel = at_work(window, folder / "01-add-ten.md")
+    write(window, "def add_ten", "def add_eleven")
+    assert "add_ten" in texts(panel)[0] and panel.head.words.text() == NOT_YET
+    write(window, "def add_eleven", "def add_ten")
+    write(window, ZERO, "out[i] = a[i + 1]")
+    assert any(row.line == LINE for row in panel.rows.rows)
+    panel.line_asked.emit(LINE)
+    assert editor(window).textCursor().blockNumber() == LINE - 1
+    judge = window.exercises.job._judge
+    usual, judge._seconds = judge._seconds, 1.0
+    write(window, "out[i] = a[i + 1]", "while i >= 0: i += 1")
+    judge._seconds = usual
+    assert "not come to its end after 1 s" in texts(panel)[0]
+    write(window, "while i >= 0: i += 1", RIGHT)
+    assert panel.head.words.text() == PASSED
+
+
+def test_the_stub_comes_back_once_one_agrees_and_can_be_undone(window, folder):
+    at_work(window, folder / "01-add-ten.md")
+    write(window, ZERO, RIGHT)
+    window.exercises.ask_for_stub()
+    assert RIGHT in editor(window).text()
+    window.notice.answers[0].click()
+    assert ZERO in editor(window).text()
+    judged(window, editor(window).text())
+    press(window, "Ctrl+Z") if editor(window).hasFocus() else editor(window).undo()
+    assert RIGHT in editor(window).text()
+    judged(window, editor(window).text())
+
+
+def test_the_text_is_saved_where_one_likes(window, folder, tmp_path, monkeypatch):
+    at_work(window, folder / "01-add-ten.md")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "mine"), ""))
+    window.exercises.save_as()
+    assert (tmp_path / "mine.py").read_text() == editor(window).text()
+    assert not window.exercises.store(tmp_path / "nowhere" / "mine.py")
+    assert "can't be written" in window.notice.sentence.text()
+
+
+def test_the_next_exercise_comes_after_this_one_and_the_menu_ticks_what_is_done(window, folder):
+    at_work(window, folder / "01-add-ten.md")
+    write(window, ZERO, RIGHT)
+    window.exercises.next()
+    until(lambda: window.exercises.exercise.name == "twice" and window.exercises.panel.verdict is not None)
+    settle(window)
+    assert ZERO in editor(window).text()
+    menu = window.menu.parts["Exercises"]
+    menu.aboutToShow.emit()
+    menu.aboutToShow.emit()
+    shown = [(action.text(), action.isChecked()) for action in menu.actions()[:3]]
+    assert shown == [("1. Add ten", True), ("2. Add ten", False), ("List the shipped exercises", False)]
+    window.exercises.next()
+    assert (
+        window.exercises.exercise.name == "twice" and "1 of 2 are done" in window.notice.news.sentence.text()
+    )
+
+
+def test_a_teachers_folder_runs_once_one_agrees(window, folder, tmp_path):
+    window.exercises._agreed.discard(folder)
+    assert window.exercises.open_folder(folder)
+    assert "2 exercises" in window.notice.sentence.text() and not window.exercises.is_open()
+    window.notice.answers[0].click()
+    until(lambda: window.exercises.panel.verdict is not None)
+    assert window.exercises.exercise.name == "add-ten"
+    assert not window.exercises.open_folder(tmp_path)
+    assert "There are no exercises in" in window.notice.sentence.text()
+    assert not window.exercises.open_folder(tmp_path / "missing")
+    assert "There is no folder" in window.notice.sentence.text()
+
+
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        ("def cases():", "def cases():\n    raise ValueError('no seed')", "no seed"),
+        ("def cases():", "def case():", "no function cases()"),
+        ("@cuda.jit\n", "", "is no kernel"),
+    ],
+)
+def test_an_exercise_that_can_not_judge_leaves_the_window_as_it_was(window, folder, tmp_path, old, new, said):
+    before = window.stage.setups
+    for path in folder.glob("01-add-ten.*"):
+        shutil.copy(path, tmp_path)
+    program = tmp_path / "01-add-ten.py"
+    program.write_text(program.read_text().replace(old, new))
+    window.exercises.open_path(tmp_path / "01-add-ten.md")
+    until(lambda: window.notice.message_type == "error")
+    settle(window)
+    assert said in window.notice.sentence.text() and "01-add-ten.py" in window.notice.sentence.text()
+    assert not window.exercises.is_open() and window.stage.setups == before
+
+
+@pytest.mark.parametrize(
+    "svg, said",
+    [
+        (
+            '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image href="/etc/passwd"/></svg>',
+            "<image>",
+        ),
+        ('<!DOCTYPE svg><svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>', "!DOCTYPE"),
+        ("no picture at all", "no SVG"),
+    ],
+)
+def test_a_picture_that_could_do_harm_is_not_drawn_and_its_words_are_shown(
+    window, folder, tmp_path, svg, said
+):
+    for path in folder.glob("01-add-ten.*"):
+        shutil.copy(path, tmp_path)
+    (tmp_path / "01-add-ten.svg").write_text(svg)
+    panel = at_work(window, tmp_path / "01-add-ten.md")
+    assert not panel.picture.isVisible()
+    assert said in panel.picture_problem.text() and "Four threads" in panel.picture_problem.text()
+
+
+def test_a_task_shows_no_html_and_opens_no_link(window, folder, tmp_path):
+    for path in folder.glob("01-add-ten.*"):
+        shutil.copy(path, tmp_path)
+    task = tmp_path / "01-add-ten.md"
+    task.write_text(
+        task.read_text().replace("There may", '<img src="/etc/passwd"> [here](http://x.example) there may')
+    )
+    panel = at_work(window, task)
+    assert "<img" not in panel.task.text() and "href" not in panel.task.text()
+
+
+def test_a_lecture_takes_the_place_of_an_exercise_and_the_window_forgets_its_traces(window, folder):
+    before = window.stage.setups
+    at_work(window, folder / "01-add-ten.md")
+    assert window._lasting().panes == before
+    assert not any(window.exercises.owns(path) for path in window.files.recent())
+    from lectures import SMALL as TEXT
+
+    lecture = folder / "lecture.md"
+    lecture.write_text(TEXT)
+    assert window.lectures.open(lecture)
+    assert not window.exercises.is_open()
+    until(lambda: window.lectures.player.awaited is None)
+    window.lectures.player.close()
+    settle(window)
+    window.notice.clear()
