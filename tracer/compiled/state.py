@@ -87,6 +87,7 @@ class Word(IntEnum):
     DECLARED_FROM = auto()  # region of the first declared array
     DYNAMIC = auto()  # bytes of dynamic shared memory
     TICKS = auto()  # rounds of loops until the driver is called
+    LOOP = auto()  # number of the loop of which a round was counted last, from 1
     UNIFORM = auto()  # 1 where the threads to run are all that still run, and none of them waits elsewhere
     BLOCK = auto()  # linear number of the block
     PHASE = auto()

@@ -112,6 +112,14 @@ def _folder_first(file: str, package: str) -> Iterator[None]:
         sys.dont_write_bytecode = keeps
 
 
+def kernel_file(launch: Launch) -> str:
+    """Return the file that the lines of a launch's kernel are from, as frames name it; "" where there is none."""
+    try:
+        return _file_and_package(launch.kernel.rpartition(":")[0])[0]
+    except (LoadError, ImportError, ValueError):
+        return ""
+
+
 def _file_and_package(source: str) -> tuple[str, str]:
     """Return the file that a path or a module's name means, and the package that it is in."""
     if source.endswith(".py") or cell_of(source):

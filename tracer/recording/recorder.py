@@ -70,6 +70,14 @@ class Recorder:
         self._site_ops: list[int] = []
         self._tables: dict[tuple[int, int], tuple[Code, NDArray[np.int64]]] = {}
 
+    def accesses_until_now(self) -> int:
+        """Return how many accesses have been made, taken in or not."""
+        return self.accesses + len(self.log) // FIELDS
+
+    def loop_under_way(self) -> tuple[str, int] | None:
+        """Return file and line of the loop that compiled code is in while it runs; None where that is not known."""
+        return None
+
     def context(self, block: int, thread: int, phase: int) -> int:
         """Return a number for this thread in this phase."""
         self._contexts.append((block, thread, phase))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +49,10 @@ class RunRecord:
     _records: dict[int, NDArray[Any]] = field(default_factory=dict)  # as `initial`; traces do without it
     _addresses: dict[str, int] = field(default_factory=dict)  # bytes taken of each space
     _dynamic: Buffer | None = None  # the bytes of dynamic shared memory
+    latest: ClassVar[ref[RunRecord] | None] = None  # the launch of this process that began last
 
     def __post_init__(self) -> None:
+        RunRecord.latest = ref(self)
         self.grid, self.dim = self.launch.grid, self.launch.block
 
     def chosen_blocks(self) -> Sequence[int]:

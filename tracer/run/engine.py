@@ -9,10 +9,10 @@ from ..model.launch import Launch, is_python_program
 from ..model.trace import Op, Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
+from .worker_events import EARLY
 
 RERUN_AT_MOST = 5_000_000  # accesses that the simulator makes in some ten seconds
 EARLY_FROM = 50_000  # accesses that take it so long that the compiled trace is worth being shown before
-EARLY = "Its threads ran one after the other; the order of lockstep is being made."
 Report = Callable[[int, int], None]
 
 

@@ -25,8 +25,9 @@ import msgspec
 from ..model.launch import decode
 from ..model.trace import Trace
 from ..processes.json_streams import private_streams, sender
-from ..recording.kernel_loader import LoadError
+from ..recording.kernel_loader import LoadError, kernel_file
 from ..storage.trace_file import TraceFileError, save
+from .endless import NotEnded, ended_if_endless
 from .time_estimate import TimeEstimate, TooSlow
 from .worker_events import (
     WORKER_JOB,
@@ -136,8 +137,8 @@ def answer(job: Job, engine: Engine, send: Send) -> Done | Failed | Slow:
         return Slow(job.job, left.seconds, left.blocks)
     except BaseException as error:  # noqa: BLE001  # a kernel's module may raise anything, even SystemExit
         traceback.print_exc(file=sys.__stderr__)
-        file, line = (error.file, error.line) if isinstance(error, LoadError) else ("", 0)
-        return Failed(job.job, plain(sentence(error)), plain(file), line)
+        file, line = (error.file, error.line) if isinstance(error, LoadError | NotEnded) else ("", 0)
+        return Failed(job.job, plain(sentence(error)), plain(file), line, isinstance(error, NotEnded))
     return Done(job.job, job.out)
 
 
@@ -146,9 +147,14 @@ def _trace_of(job: Job, engine: Engine, send: Send) -> Trace:
     if job.call:
         return _of_call(job, listener)
     launch = decode(bytes(job.launch).decode())
-    if not job.early:
-        return engine(launch, listener)
-    return engine(launch, listener, early=lambda trace: _send_early(trace, job, send))
+    early = {"early": lambda trace: _send_early(trace, job, send)} if job.early else {}
+    with ended_if_endless(kernel_file(launch), launch.source, job.patience) as ended:
+
+        def report(done: int, of: int) -> None:
+            ended(done, of)
+            listener(done, of)
+
+        return engine(launch, report, **early)
 
 
 def _send_early(trace: Trace, job: Job, send: Send) -> None:
@@ -250,7 +256,7 @@ def sentence(error: BaseException) -> str:
     """Return why there is no trace, for the user."""
     from ..simulator.numba_patch import UnsupportedSimulator
 
-    if isinstance(error, LoadError | TraceFileError | UnsupportedSimulator):
+    if isinstance(error, LoadError | NotEnded | TraceFileError | UnsupportedSimulator):
         return str(error)
     if isinstance(error, MemoryError):
         return "The launch does not fit in memory; choose a smaller size or fewer blocks."

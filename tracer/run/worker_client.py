@@ -65,6 +65,14 @@ class TakesLong(WorkerError):
         super().__init__(f"To run {count} would take about {duration_text(seconds)}; choose some blocks.")
 
 
+class NotEnding(WorkerError):
+    """A launch was ended, since none of its blocks ended for some seconds; more patience may be had for it."""
+
+    def __init__(self, launch: Launch, text: str, file: str, line: int) -> None:
+        super().__init__(text, file, line)
+        self.launch = launch
+
+
 class Cancelled(Exception):
     """The run was cancelled."""
 
@@ -126,6 +134,8 @@ class Worker:
             end = self._end_of(lambda job, out: asked(job, out=out), listen)
             if isinstance(end, Slow):
                 raise TakesLong(launch, end.seconds, end.blocks)
+            if isinstance(end, Failed) and end.is_endless:
+                raise NotEnding(launch, end.message, end.file, end.line)
             return _result(end)
 
     def run_call(self, call: CarriedCall, output: Callable[[str], None] | None = None) -> Trace:

@@ -6,6 +6,8 @@ import msgspec
 
 from ..judging.result import Judgement, JudgingTask
 from ..type_inference.question import Question
+EARLY = "Its threads ran one after the other; the order of lockstep is being made."  # said of an early trace
+
 
 
 class Job(msgspec.Struct, frozen=True, tag_field="kind", tag="trace"):
@@ -65,6 +67,7 @@ class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):
     message: str
     file: str = ""  # where that was, as far as it is known
     line: int = 0  # from 1
+    is_endless: bool = False  # whether it was ended, since none of its blocks ended
 
 
 class Slow(msgspec.Struct, frozen=True, tag_field="event", tag="slow"):

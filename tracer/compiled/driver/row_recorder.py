@@ -186,6 +186,16 @@ class RowRecorder(Recorder):
             return sweep  # threads that wait for lanes of their warp will make more accesses in this phase
         return sweep + (context - sweep) // WARP * WARP
 
+    def accesses_until_now(self) -> int:
+        """Return how many accesses have been made, taken in or not."""
+        return self.accesses + self._count()
+
+    def loop_under_way(self) -> tuple[str, int] | None:
+        """Return file and line of the loop of which compiled code last counted a round; None where none runs."""
+        loops = self.program.loops if hasattr(self, "_callback") else []
+        number = int(self.state[Word.LOOP])
+        return loops[number - 1] if 0 < number <= len(loops) else None
+
     def _count(self) -> int:
         return int(self.state[Word.ROW] - self.state[Word.BEGIN]) // ROW.itemsize
 

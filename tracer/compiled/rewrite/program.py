@@ -49,6 +49,9 @@ class GeneratorProgram:
     values: dict[str, Any] = field(default_factory=dict)  # by name: what their global names mean
     facts: list[str] = field(default_factory=list)  # what their text does not tell of these
     sites: list[Site] = field(default_factory=list)  # by number
+    loops: list[tuple[str, int]] = field(
+        default_factory=list
+    )  # file and line of each whose rounds are counted
     site_kinds: list[int] = field(default_factory=list)  # of each site its Op, or BARRIER
     declared: list[DeclaredArray] = field(default_factory=list)  # by number
     devices: dict[tuple[Any, ...], str] = field(default_factory=dict)  # names of device functions, by key

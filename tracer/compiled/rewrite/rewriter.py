@@ -249,16 +249,31 @@ def _note_targets(target: ast.expr, value: ast.expr, found: dict[int, str]) -> N
 
 def _with_tick(writer: Writer, loop: ast.For | ast.While, body: list[ast.stmt]) -> list[ast.stmt]:
     """Return the body of a loop, which first counts a round if there may be many."""
-    if isinstance(loop, ast.For) and _is_short(writer, loop.iter):
+    inner = sum(_uncounted(writer, node) for node in loop.body)
+    if isinstance(loop, ast.For) and _rounds(writer, loop.iter) * max(1, inner) <= SHORT:
         return body
-    return [located(ast.Expr(writer.call("_ts_tick", [], loop)), loop), *body]
+    writer.program.loops.append((writer.source.file, loop.lineno))
+    counted: list[ast.expr] = [ast.Constant(len(writer.program.loops)), ast.Constant(1 + inner)]
+    return [located(ast.Expr(writer.call("_ts_tick", counted, loop)), loop), *body]
 
 
-def _is_short(writer: Writer, iterated: ast.expr) -> bool:
-    """Return whether a loop over this has few rounds, or an access in each."""
+def _uncounted(writer: Writer, node: ast.AST) -> int:
+    """Return how many rounds at most the loops in a statement make that are not counted, each of them once."""
+    inner = sum(_uncounted(writer, child) for child in ast.iter_child_nodes(node))
+    if not isinstance(node, ast.For):
+        return inner
+    rounds = _rounds(writer, node.iter) * max(1, inner)
+    return rounds if rounds <= SHORT else 0
+
+
+def _rounds(writer: Writer, iterated: ast.expr) -> int:
+    """Return how many rounds a loop over this makes at most, more than SHORT where that is not known.
+
+    One over the elements of an array makes an access in each, and is taken for short.
+    """
     if not isinstance(iterated, ast.Call):
-        return True
+        return 1
     try:
-        return all(abs(writer.scope.static(argument)) <= SHORT for argument in iterated.args)
+        return max((abs(int(writer.scope.static(argument))) for argument in iterated.args), default=0)
     except (NotKnown, TypeError, ValueError):  # what it goes over may be a global array
-        return False
+        return SHORT + 1

@@ -1,0 +1,134 @@
+"""Kernels that never end: the worker ends them, says at which line they were, and goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from launching import Array, launch
+from tilescope.tracer.model.launch import EngineName, Launch
+from tilescope.tracer.run import endless
+from tilescope.tracer.run.endless import NotEnded, enclosing_loop, ended_if_endless
+from tilescope.tracer.run.engine import run
+from tilescope.tracer.run.worker_client import NotEnding, Worker, WorkerError
+
+LIMIT = 0.6  # seconds, in place of five
+HEAD = "\n@cuda.jit\ndef kernel(a):\n    i = cuda.grid(1)\n"
+FOR_EVER = HEAD + "    x = 0\n    while x >= 0:\n        x = (x + 1) & 255\n    a[i] = x\n"
+TRUE = HEAD + "    while True:\n        pass\n"
+NESTED = HEAD + (
+    "    x = 0\n    while x >= 0:\n        for j in range(60000):\n"
+    "            for k in range(60000):\n                x = (x + j * k) & 255\n    a[i] = x\n"
+)
+STORING = HEAD + "    k = 0\n    while a[7] >= 0:\n        a[i] = k & 7\n        k += 1\n"
+AT_IMPORT = "\nn = 0\nwhile True:\n    n += 1\n" + HEAD
+
+
+def made(folder: Path, source: str, engine: EngineName = "compiled") -> Launch:
+    return launch(
+        folder, source, (Array((8,), "int64", "arange"),), grid=(4, 1, 1), block=(2, 1, 1), engine=engine
+    )
+
+
+def line_of(launch: Launch, text: str) -> int:
+    return next(n for n, line in enumerate(launch.source.splitlines(), 1) if text in line)
+
+
+def ended(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> NotEnded:
+    """Run a launch here and return how it was ended."""
+    monkeypatch.setattr(endless, "LIMIT", LIMIT)
+    monkeypatch.setattr(endless, "PERIOD", 0.1)
+    file = launch.kernel.rpartition(":")[0]
+    with pytest.raises(NotEnded) as raised, ended_if_endless(file, launch.source, 10.0) as report:
+        run(launch, report)
+    return raised.value
+
+
+@pytest.mark.parametrize(("source", "loop"), [(FOR_EVER, "while x"), (NESTED, "for j in")])
+def test_compiled_code_that_never_ends_names_its_loop(tmp_path, monkeypatch, source, loop):
+    launched = made(tmp_path, source)
+    said = ended(launched, monkeypatch)
+    line = line_of(launched, loop)
+    assert str(said) == f"It has not ended after 1 s; it was in the loop of line {line}."
+    assert (said.file, said.line) == (launched.kernel.rpartition(":")[0], line)
+
+
+def test_the_simulator_names_the_line_and_its_loop(tmp_path, monkeypatch):
+    launched = made(tmp_path, FOR_EVER, "simulator")
+    said = ended(launched, monkeypatch)
+    assert f"it was at line {said.line}" in str(said)
+    assert said.line in (line_of(launched, "while x"), line_of(launched, "x + 1"))
+
+
+def test_a_loop_that_only_passes_names_its_line(tmp_path, monkeypatch):
+    launched = made(tmp_path, TRUE)
+    assert line_of(launched, "while True") <= ended(launched, monkeypatch).line <= line_of(launched, "pass")
+
+
+def test_accesses_without_end_are_told_as_a_block_that_does_not_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(endless, "SLOW_BLOCK", {True: LIMIT, False: LIMIT})
+    launched = made(tmp_path, STORING)
+    said = ended(launched, monkeypatch)
+    assert "It has not ended one block in 1 s, after " in str(said)
+    assert said.line == line_of(launched, "while a[7]")
+
+
+def test_a_file_that_never_ends_by_itself_names_its_line(tmp_path, monkeypatch):
+    launched = made(tmp_path, AT_IMPORT)
+    assert ended(launched, monkeypatch).line in (line_of(launched, "while True"), line_of(launched, "n += 1"))
+
+
+def test_nothing_is_ended_without_a_limit_of_patience(tmp_path):
+    launched = made(tmp_path, HEAD + "    a[i] = 2 * a[i]\n")
+    with ended_if_endless(launched.kernel.rpartition(":")[0], launched.source, None) as report:
+        assert len(run(launched, report)) == 16
+
+
+def test_enclosing_loop_is_the_innermost():
+    source = "for i in r:\n    while x:\n        y = 1\n    z = 2\n"
+    assert [enclosing_loop(source, line) for line in (1, 2, 3, 4)] == [0, 1, 2, 1]
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    made = Worker()
+    made.start()
+    yield made
+    made.close()
+
+
+def test_the_worker_tells_and_stays_warm(worker: Worker, tmp_path: Path):
+    worker.run(made(tmp_path, HEAD + "    a[i] = 2 * a[i]\n"))
+    process = worker._alive[0].pid
+    launched = made(tmp_path, FOR_EVER)
+    with pytest.raises(NotEnding, match="It has not ended after 1 s; it was in the loop of line") as raised:
+        worker.run(launched, patience=1.0)
+    assert raised.value.launch == launched and raised.value.line == line_of(launched, "while x")
+    assert worker.run(made(tmp_path, HEAD + "    a[i] = 3 * a[i]\n")).value is not None
+    assert worker._alive[0].pid == process
+
+
+@pytest.mark.parametrize(
+    ("source", "words", "line"),
+    [
+        ("\n\ndef kernel(:\n", "invalid syntax", "def kernel(:"),
+        ("\nx = 1\nimport no_such_module\n", "no_such_module", "import no_such"),
+        ("\nother = 3\n", "must keep its name", ""),
+        ("\ndef kernel(a):\n    pass\n", "write @cuda.jit above it", "def kernel"),
+    ],
+)
+def test_what_makes_no_launch_says_where(worker: Worker, tmp_path: Path, source: str, words: str, line: str):
+    launched = made(tmp_path, source)
+    with pytest.raises(WorkerError, match=words) as raised:
+        worker.run(launched)
+    assert raised.value.file == launched.kernel.rpartition(":")[0]
+    assert raised.value.line == (line_of(launched, line) if line else 0)
+
+
+def test_a_kernel_that_raises_says_where(worker: Worker, tmp_path: Path):
+    launched = made(tmp_path, HEAD + "    if i == 5:\n        raise ValueError('no')\n    a[i] = 1\n")
+    error = worker.run(launched).error
+    assert error is not None
+    assert (error.file, error.line) == (launched.kernel.rpartition(":")[0], line_of(launched, "raise"))
