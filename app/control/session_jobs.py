@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 from ...kernels.scenarios.catalogue import Scenario
 from ...tracer.model.launch import Launch
 from ...tracer.model.trace import Trace
-from ...tracer.run.worker_client import Cancelled, TakesLong, Worker, WorkerError
+from ...tracer.run.time_estimate import duration_text
+from ...tracer.run.worker_client import Cancelled, NotEnding, TakesLong, Worker, WorkerError
+from ...tracer.run.worker_events import EARLY
 from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import TraceFileError
 from ..model.session import Session, build_session, scenario_of, session_of_file
@@ -38,7 +41,9 @@ class SessionJobs(QObject):
     """Makes the sessions that the panes ask for; a pane's newer wish replaces its older one.
 
     ready: (pane, Session). progress: (pane, blocks done, blocks in all), 0 of 0 while nobody knows.
-    failed: (pane, one sentence). takes_long: (pane, Launch, seconds, blocks): all of them would take so long.
+    early: (pane, Session) to be shown until the same wish's is `ready`: lockstep's order is being made.
+    failed: (pane, one sentence); failed_at: (pane, WorkerError) before it, where its file and line are known, or the
+    launch does not end. takes_long: (pane, Launch, seconds, blocks): all of them would take so long.
     examined: a Session that some pane got has its findings now; they come once no pane waits for a picture.
     examining_failed: one sentence, why there are none. became_idle: nothing is being made or examined any more.
     prepared: a session of `prepare` is there (key, ""), or will not come (key, one sentence why).
@@ -47,6 +52,8 @@ class SessionJobs(QObject):
 
     ready = Signal(int, object)
     progress = Signal(int, int, int)
+    early = Signal(int, object)
+    failed_at = Signal(int, object)
     failed = Signal(int, str)
     takes_long = Signal(int, object, float, int)
     examined = Signal(object)
@@ -56,7 +63,8 @@ class SessionJobs(QObject):
     preparing = Signal(str, int, int)
     _examination_ended = Signal(object, str)
     _session_made = Signal(str, object)
-    _session_failed = Signal(str, str)
+    _session_failed = Signal(str, object)
+    _early_made = Signal(str, object)
     _session_takes_long = Signal(str, object)
     _blocks_done = Signal(str, int, int)
     _preparation_ended = Signal(str, object, object)
@@ -68,6 +76,7 @@ class SessionJobs(QObject):
         self._wishes: dict[int, str] = {}
         self._wanted: frozenset[str] = frozenset()  # replaced as a whole: the threads read it
         self._under_way: set[str] = set()
+        self._early: dict[str, Session] = {}  # by key, what is shown while the session that counts is made
         self._shown: dict[int, Session] = {}  # what each pane got last
         self._examining: set[Session] = set()
         self._later: list[Callable[[], None]] = []  # for a thread, once no pane waits for a picture
@@ -91,24 +100,39 @@ class SessionJobs(QObject):
         self._preparation_ended.connect(self._end_preparing)
         self._session_made.connect(self._finish)
         self._session_failed.connect(self._fail)
+        self._early_made.connect(self._take_early)
         self._session_takes_long.connect(self._postpone)
         self._blocks_done.connect(self._report_blocks)
         self._examination_ended.connect(self._end_examining)
 
-    def trace(self, pane: int, launch: Launch, scenario: Scenario | None, *, patient: bool = False) -> None:
-        """Make the session of a launch for a pane; unless `patient`, one that takes long is left to be asked about."""
+    def trace(
+        self,
+        pane: int,
+        launch: Launch,
+        scenario: Scenario | None,
+        *,
+        patient: bool = False,
+        early: bool = False,
+    ) -> None:
+        """Make the session of a launch for a pane; unless `patient`, one that takes long is left to be asked about.
+
+        early: whether the pane shows what compiled code did until lockstep's order has been made.
+        """
         key = launch.key()
-        self._request(pane, key, lambda: self._traced(key, launch, scenario, None if patient else PATIENCE))
+        patience = None if patient else PATIENCE
+        self._request(pane, key, lambda: self._traced(key, launch, scenario, patience, early=early))
 
     def open(self, pane: int, path: str) -> None:
         """Make the session of a trace file for a pane."""
         self._request(pane, _file_key(Path(path)), lambda: session_of_file(Path(path)))
 
     def cancel(self, pane: int) -> bool:
-        """Drop a pane's wish; return whether there was one."""
-        had = self._wishes.pop(pane, None) is not None
+        """Drop a pane's wish; return whether there was one. What the pane shows early is `ready` then, and says so."""
+        key = self._wishes.pop(pane, None)
         self._update()
-        return had
+        if key in self._early:
+            self._show(pane, without_lockstep(self._early[key], "it was cancelled"))
+        return key is not None
 
     def close(self) -> bool:
         """End the worker and wait a little for the threads; return whether none is left."""
@@ -198,11 +222,11 @@ class SessionJobs(QObject):
             self._left_out |= {key} - self._urgent  # which are made anew, with patience
             self._postpone(key, result)
         else:
-            why = str(result) or "The tracing was cancelled."
-            self._fail(key, why)
+            error = result if str(result) else WorkerError("The tracing was cancelled.")
+            self._fail(key, error)
             if not isinstance(result, Cancelled):  # which may be made later
                 self._left_out.add(key)
-                self.prepared.emit(key, why)
+                self.prepared.emit(key, str(error))
         if self._urgent:
             self._prepare_next()
         self.calm.start()
@@ -233,32 +257,47 @@ class SessionJobs(QObject):
 
     def _make_session(self, key: str, make: Callable[[], Session]) -> None:
         """In a thread: make a session and send it to the window's thread."""
-        why = "The trace could not be prepared for drawing; the terminal says why. Choose another size or kernel."
+        why: Exception | None = WorkerError(
+            "The trace could not be prepared for drawing; the terminal says why. Choose another size or kernel."
+        )
         try:
             self._session_made.emit(key, make().prepared())
-            why = ""
+            why = None
         except TakesLong as long:
-            why = ""
+            why = None
             self._session_takes_long.emit(key, long)
         except Cancelled:
-            why = "The tracing was cancelled."
+            why = WorkerError("The tracing was cancelled.")
         except (WorkerError, TraceFileError) as error:
-            why = str(error)
+            why = error
         except MemoryError:
-            why = NO_MEMORY
+            why = WorkerError(NO_MEMORY)
         finally:
             if why:
                 self._session_failed.emit(key, why)
 
-    def _traced(self, key: str, launch: Launch, scenario: Scenario | None, patience: float | None) -> Session:
+    def _traced(
+        self,
+        key: str,
+        launch: Launch,
+        scenario: Scenario | None,
+        patience: float | None,
+        *,
+        early: bool = False,
+    ) -> Session:
+        def show(first: Trace) -> None:
+            with suppress(MemoryError):
+                self._early_made.emit(key, build_session(launch, first, scenario).prepared())
+
         trace = self.cache.get(launch) if self.cache else None
         if trace is None:
             with self._one_at_a_time:
                 if key not in self._wanted:
                     raise Cancelled
                 self._tracing = key
+                run = partial(self.worker.run, early=show) if early else self.worker.run
                 try:
-                    trace = self.worker.run(
+                    trace = run(
                         launch,
                         lambda done, total: self._blocks_done.emit(key, done, total),
                         patience=patience,
@@ -288,12 +327,40 @@ class SessionJobs(QObject):
         self._sessions.move_to_end(key)
         self._drop_old()
         for pane in self._served(key):
-            self._shown[pane] = session
-            self.ready.emit(pane, session)
-        if session in self._shown.values() and not session.is_examined:
+            self._show(pane, session)
+        self._rest()
+
+    def _show(self, pane: int, session: Session) -> None:
+        """Give a pane its session, whose findings come later."""
+        self._shown[pane] = session
+        self.ready.emit(pane, session)
+        if not (session.is_examined or session in self._examining):
             self._examining.add(session)
             self._later.append(partial(self._examine, session))
+            self._rest()
+
+    def _take_early(self, key: str, session: Session) -> None:
+        """Show a session until the one that counts has been made; its findings are looked for meanwhile."""
+        panes = [pane for pane, wish in self._wishes.items() if wish == key]
+        if not panes:
+            return
+        self._early[key] = session
+        for pane in panes:
+            self._shown[pane] = session
+            self.early.emit(pane, session)
+        self._examining.add(session)
+        self._background_pool.start(FunctionRunnable(partial(self._examine, session)))
+
+    def _keep_early(self, key: str, why: str) -> bool:
+        """Leave it at what is shown early, if anything is, since the session that counts will not come."""
+        session = self._early.get(key)
+        if session is None:
+            return False
+        kept = without_lockstep(session, why)
+        for pane in self._served(key):
+            self._show(pane, kept)
         self._rest()
+        return True
 
     def _drop_old(self) -> None:
         """Keep the sessions that were asked for last, and those that are wanted ahead."""
@@ -342,14 +409,20 @@ class SessionJobs(QObject):
         """Return whether no session is being made or examined."""
         return not (self._under_way or self._examining)
 
-    def _fail(self, key: str, sentence: str) -> None:
+    def _fail(self, key: str, error: Exception) -> None:
         self._under_way.discard(key)
+        if self._keep_early(key, str(error).removesuffix(".")):
+            return
         for pane in self._served(key):
-            self.failed.emit(pane, sentence)
+            if isinstance(error, WorkerError) and error.file:
+                self.failed_at.emit(pane, error)
+            self.failed.emit(pane, str(error))
         self._rest()
 
     def _postpone(self, key: str, long: TakesLong) -> None:
         self._under_way.discard(key)
+        if self._keep_early(key, f"that takes about {duration_text(long.seconds)}"):
+            return
         for pane in self._served(key):
             self.takes_long.emit(pane, long.launch, long.seconds, long.blocks)
         self._rest()
@@ -359,6 +432,7 @@ class SessionJobs(QObject):
         panes = [pane for pane, wish in self._wishes.items() if wish == key]
         for pane in panes:
             del self._wishes[pane]
+        self._early.pop(key, None)
         self._update()
         return panes
 
@@ -370,6 +444,14 @@ class SessionJobs(QObject):
                 self.progress.emit(pane, done, total)
         if key == self._preparing:
             self.preparing.emit(key, done, total)
+
+
+def without_lockstep(session: Session, why: str) -> Session:
+    """Return an early session whose trace says that lockstep's order was not made, and why."""
+    said = f"Its threads ran one after the other; the order of lockstep was not made: {why}."
+    kept = replace(session, trace=replace(session.trace, notice=session.trace.notice.replace(EARLY, said)))
+    vars(kept).update({name: value for name, value in vars(session).items() if name not in vars(kept)})
+    return kept
 
 
 class FunctionRunnable(QRunnable):

@@ -1,0 +1,126 @@
+"""Sessions shown early: what compiled code did of a launch whose threads race, until lockstep's order is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sessions import application
+from tilescope.app.control.session_jobs import SessionJobs
+from tilescope.app.model.session import Session
+from tilescope.kernels.scenarios.catalogue import find
+from tilescope.tracer.model.launch import Launch
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.run import engine
+from tilescope.tracer.run.worker_client import Worker, WorkerError
+from tilescope.tracer.run.worker_events import EARLY
+from tilescope.tracer.storage.trace_cache import TraceCache
+from tilescope.tracer.storage.trace_file import save
+from windows import until
+
+TILED = find("matmul-tiled")
+BARRIER = "        cuda.syncthreads()\n"
+
+
+def struck(m: int = 32) -> Launch:
+    """Return the tiled product with its second barrier struck out: one thread may store before others have read."""
+    made = launch_of(TILED, {"m": m, "k": 32, "n": 32, "tile": 16})
+    first, _, rest = made.source.partition("def tiled")
+    before, _, after = rest.rpartition(BARRIER)
+    return msgspec.structs.replace(
+        made, source=f"{first}def tiled{before}{after}", scenario=""
+    )  # no NumPy reference
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    made = Worker()
+    made.start()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def jobs(worker: Worker, tmp_path: Path) -> SessionJobs:
+    """Jobs that note what they say, (what, session or sentence)."""
+    application()
+    made = SessionJobs(worker, TraceCache(tmp_path))
+    made.told = []
+    made.early.connect(lambda pane, session: made.told.append(("early", session)))
+    made.ready.connect(lambda pane, session: made.told.append(("ready", session)))
+    made.failed.connect(lambda pane, sentence: made.told.append(("failed", sentence)))
+    return made
+
+
+def races(session: Session) -> list[str]:
+    return [f.kind for f in session.findings if "race" in f.kind]
+
+
+def test_the_race_is_told_before_lockstep_is_there_and_the_trace_that_counts_is_the_same(jobs, tmp_path):
+    made = struck(64)
+    jobs.trace(0, made, None, early=True)
+    until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
+    (first, early), (last, ready) = jobs.told
+    assert (first, last) == ("early", "ready")
+    assert early.trace.notice == EARLY and races(early)
+    assert "run again for its races" in ready.trace.made_by and not ready.trace.notice
+    assert races(ready)
+    save(ready.trace, tmp_path / "shown", compress=False)
+    save(engine.run(made, lambda done, of: None), tmp_path / "plain", compress=False)
+    assert (tmp_path / "shown").read_bytes() == (tmp_path / "plain").read_bytes()
+    assert jobs.held(made) is ready
+
+
+def test_an_early_session_is_not_kept(jobs):
+    made = struck(72)
+    jobs.early.connect(lambda pane, session: jobs.told.append(("held", jobs.held(made))))
+    jobs.trace(0, made, None, early=True)
+    until(lambda: any(what == "ready" for what, _ in jobs.told))
+    assert ("held", None) in jobs.told
+
+
+def test_who_cancels_keeps_the_early_picture_and_is_told(jobs):
+    made = struck(80)
+    jobs.early.connect(lambda pane, session: jobs.cancel(pane))
+    jobs.trace(0, made, None, early=True)
+    until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
+    (_, early), (_, kept) = jobs.told
+    assert kept.trace.notice.endswith("the order of lockstep was not made: it was cancelled.")
+    assert len(kept.trace) == len(early.trace) and races(kept)
+    assert jobs.held(made) is None and jobs.cache.get(made) is None
+
+
+def test_a_failure_of_lockstep_leaves_the_early_picture(jobs, monkeypatch):
+    run = jobs.worker.run
+
+    def fail(*given, **named):
+        run(*given, **named)
+        raise WorkerError("The tracing process ended unexpectedly (signal 9).")
+
+    monkeypatch.setattr(jobs.worker, "run", fail)
+    jobs.trace(0, struck(88), None, early=True)
+    until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
+    assert [what for what, _ in jobs.told] == ["early", "ready"]
+    assert "not made: The tracing process ended unexpectedly" in jobs.told[1][1].trace.notice
+
+
+def test_nothing_comes_early_unless_somebody_asks_or_where_the_order_does_not_matter(jobs):
+    jobs.trace(0, struck(96), None)
+    until(lambda: any(what == "ready" for what, _ in jobs.told))
+    jobs.trace(1, launch_of(TILED, {"m": 64, "k": 32, "n": 32, "tile": 16}), TILED, early=True)
+    until(lambda: len(jobs.told) == 2)
+    assert [what for what, _ in jobs.told] == ["ready", "ready"]
+
+
+def test_where_it_failed_is_told_with_file_and_line(jobs):
+    found = []
+    jobs.failed_at.connect(lambda pane, error: found.append((pane, error.line)))
+    made = launch_of(TILED, {"m": 16, "k": 16, "n": 16, "tile": 16})
+    wrong = msgspec.structs.replace(made, source=made.source + "def broken(:\n")
+    jobs.trace(0, wrong, TILED, early=True)
+    until(lambda: bool(jobs.told))
+    assert jobs.told[0][0] == "failed"
+    assert found == [(0, wrong.source.count("\n"))]
