@@ -1,0 +1,364 @@
+"""Parameters by hand: dragged, turned and stepped, with real events; the picture follows, to the last value."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from tilescope.app.window.toolbar.hand import COARSE, NOTCH
+from tilescope.tracer.run.worker_client import Cancelled, TakesLong, Worker
+from windows import enter, field, opened, press, settle, until
+
+SPEC = "copy-stride:count=64,threads=32,stride=8"
+LEFT, NONE, SHIFT = (
+    Qt.MouseButton.LeftButton,
+    Qt.KeyboardModifier.NoModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+)
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """Return a window on one copy, whose stride no kernel has to be compiled anew for."""
+    with opened((SPEC,)) as made:
+        yield made
+
+
+@pytest.fixture
+def window(shared):
+    """Return it with a stride of 8, nothing to go back to and no message."""
+    shared.by_hand.stop()
+    shared.activateWindow()
+    QTest.qWaitForWindowActive(shared)
+    enter(shared, "stride", "8")
+    shared.toolbar.ask()
+    settle(shared)
+    shared.notice.clear()
+    shared.history.__init__()
+    for pane in shared.central.panes:
+        pane.counters.forget()
+    return shared
+
+
+@pytest.fixture
+def uncached(window):
+    """Return it without any session or trace of before."""
+    jobs = window.stage.jobs
+    jobs.cache, cache = None, jobs.cache
+    jobs._sessions.clear()
+    yield window
+    jobs.cache = cache
+
+
+class Drag:
+    """A drag of a parameter's name, by steps of its values."""
+
+    def __init__(self, window, name):
+        self.handle = window.toolbar.handles[name]
+        self._send(QEvent.Type.MouseButtonPress, 0)
+
+    def to(self, steps, keys=NONE):
+        """Move the pointer so far from where it was pressed."""
+        self.at = round(steps * COARSE + (1 if steps >= 0 else -1))
+        self._send(QEvent.Type.MouseMove, self.at, keys)
+
+    def let_go(self):
+        self._send(QEvent.Type.MouseButtonRelease, self.at)
+
+    def _send(self, kind, pixels, keys=NONE):
+        there = QPointF(self.handle.rect().center() + QPoint(pixels, 0))
+        held = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseButtonRelease else LEFT
+        button = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else LEFT
+        event = QMouseEvent(kind, there, QPointF(self.handle.mapToGlobal(there)), button, held, keys)
+        QApplication.sendEvent(self.handle, event)
+        QApplication.processEvents()
+
+
+def turn(widget, notches, keys=NONE):
+    """Turn the wheel over a widget."""
+    middle = QPointF(widget.rect().center())
+    event = QWheelEvent(
+        middle, QPointF(widget.mapToGlobal(middle)), QPoint(), QPoint(0, NOTCH * notches),
+        Qt.MouseButton.NoButton, keys, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(widget, event)
+
+
+def stride(session):
+    """Return the stride of a session's launch."""
+    return session.launch.arguments[2].value
+
+
+def shown_strides(window):
+    """Return a list that takes up the stride of each picture that comes."""
+    shown = []
+    window.stage.loaded.connect(lambda pane: shown.append(stride(window.stage.sessions[pane])))
+    return shown
+
+
+def workers(window):
+    return [process.pid for process in window.stage.jobs.worker._alive]
+
+
+def entries(window):
+    return len(window.history._back)
+
+
+def test_a_drag_across_the_range_shows_asked_values_and_ends_with_the_last(window):
+    shown, asked, before = shown_strides(window), [], workers(window)
+    window.toolbar.moved.connect(lambda setups: asked.append(int(setups[0].values["stride"])))
+    drag = Drag(window, "stride")
+    for steps in (*range(1, 24), *range(24, -8, -1), *range(-7, 25)):
+        drag.to(steps)
+        assert window.toolbar.fields["stride"].text() == str(8 + steps)
+    drag.let_go()
+    settle(window)
+    assert (min(asked), max(asked)) == (1, 32)
+    assert set(shown) <= set(asked)
+    assert shown[-1] == stride(window.stage.sessions[0]) == window.stage.setups[0].values["stride"] == 32
+    assert field(window, "stride").text() == "32"
+    assert workers(window) == before
+    assert not window.notice.is_shown()
+    assert entries(window) == 1
+    window.travel(-1)
+    settle(window)
+    assert stride(window.stage.sessions[0]) == 8
+
+
+def test_while_one_picture_is_made_only_the_newest_wish_is_kept(uncached, monkeypatch):
+    window = uncached
+    trace, hold, run = Worker.run, threading.Event(), []
+
+    def slow(self, launch, *rest, **options):
+        run.append(launch.arguments[2].value)
+        assert hold.wait(60)
+        return trace(self, launch, *rest, **options)
+
+    monkeypatch.setattr(Worker, "run", slow)
+    before, drag = workers(window), Drag(window, "stride")
+    for steps in range(1, 13):
+        drag.to(steps)
+    until(lambda: run == [9])
+    assert stride(window.stage.sessions[0]) == 8
+    drag.let_go()
+    hold.set()
+    settle(window)
+    assert run == [9, 20]
+    assert stride(window.stage.sessions[0]) == 20
+    assert (workers(window), entries(window)) == (before, 1)
+
+
+def test_a_trace_that_runs_long_is_left_once_the_hand_is_off_another_value(uncached, monkeypatch):
+    window = uncached
+    trace, hold = Worker.run, threading.Event()
+
+    def endless(self, launch, *rest, **options):
+        if launch.arguments[2].value == 13:
+            assert hold.wait(60)
+            raise Cancelled
+        return trace(self, launch, *rest, **options)
+
+    monkeypatch.setattr(Worker, "run", endless)
+    monkeypatch.setattr(Worker, "cancel", lambda self: hold.set())
+    drag = Drag(window, "stride")
+    drag.to(5)
+    drag.to(6)
+    assert not hold.is_set()
+    drag.let_go()
+    window.by_hand._grace.timeout.emit()
+    settle(window)
+    assert hold.is_set()
+    assert stride(window.stage.sessions[0]) == 14
+
+
+def test_nothing_is_asked_before_a_drag_ends_and_then_of_its_last_value_alone(uncached, monkeypatch):
+    window = uncached
+    trace = Worker.run
+
+    def run(self, launch, *rest, patience=None, **options):
+        if patience is not None and launch.arguments[2].value >= 15 and launch.blocks is None:
+            raise TakesLong(launch, 1800, 2)
+        return trace(self, launch, *rest, patience=patience, **options)
+
+    monkeypatch.setattr(Worker, "run", run)
+    drag = Drag(window, "stride")
+    for steps in (1, 7, 9):
+        drag.to(steps)
+        until(lambda steps=steps: stride(window.stage.sessions[0]) == 8 + steps)
+        settle(window)
+        assert not window.notice.isVisible()
+    assert window.stage.setups[0].cut
+    drag.let_go()
+    until(lambda: window.notice.message_type == "question")
+    assert "All 2 blocks take about 30 minutes" in window.notice.sentence.text()
+    drag = Drag(window, "stride")
+    drag.to(-8)
+    drag.let_go()
+    settle(window)
+    assert not window.notice.isVisible()
+    assert (window.stage.setups[0].values["stride"], window.stage.setups[0].cut) == (9, False)
+
+
+def test_back_where_it_began_it_is_the_picture_of_before_and_nothing_to_go_back_to(window):
+    before, setups = window.stage.sessions[0], window.stage.setups
+    drag = Drag(window, "stride")
+    for steps in (1, 2, 1, 0):
+        drag.to(steps)
+        settle(window)
+    drag.let_go()
+    settle(window)
+    assert (window.stage.sessions[0], window.stage.setups, entries(window)) == (before, setups, 0)
+
+
+def test_escape_ends_a_drag_where_it_began(window):
+    before = window.stage.sessions[0]
+    drag = Drag(window, "stride")
+    drag.to(4)
+    press(window, "Escape")
+    drag.to(6)
+    drag.let_go()
+    settle(window)
+    assert (window.stage.sessions[0], field(window, "stride").text(), entries(window)) == (before, "8", 0)
+
+
+def test_the_playhead_and_the_selection_stay_where_they_were(window):
+    window.stage.select(0, type(window.stage.selections[0])(1, 3))
+    moment, selection = window.stage.moments()[0], window.stage.selections[0]
+    drag = Drag(window, "stride")
+    for steps in (1, 2, 3):
+        drag.to(steps)
+        settle(window)
+    drag.let_go()
+    settle(window)
+    assert (window.stage.moments()[0], window.stage.selections[0]) == (moment, selection)
+
+
+def test_the_wheel_over_a_field_or_its_name_and_the_keys_step_and_are_one_entry(window):
+    entry, handle = field(window, "stride"), window.toolbar.handles["stride"]
+    turn(entry, 1)
+    turn(handle, 2)
+    turn(entry, -1)
+    assert entry.text() == "10"
+    entry.setFocus()
+    press(window, "Up", "Up", "Down", "PageUp", "PageDown", "PageUp")
+    assert entry.text() == "15"
+    window.toolbar.hand._rest.timeout.emit()
+    settle(window)
+    assert (stride(window.stage.sessions[0]), entries(window)) == (15, 1)
+    turn(entry, 40)
+    turn(entry, 1)
+    window.toolbar.hand._rest.timeout.emit()
+    settle(window)
+    assert (entry.text(), stride(window.stage.sessions[0]), entries(window)) == ("32", 32, 2)
+
+
+def test_sizes_go_in_steps_and_with_shift_one_by_one(window):
+    count, threads = field(window, "count"), field(window, "threads")
+    turn(count, 1)
+    assert count.text() == "128"
+    turn(count, -1, SHIFT)
+    assert count.text() == "127"
+    window.toolbar.hand.stop()
+    turn(threads, 1)
+    window.toolbar.hand.stop()
+    settle(window)
+    launch = window.stage.sessions[0].launch
+    assert (launch.arguments[1].shape, launch.block) == ((127,), (64, 1, 1))
+    for _ in range(2):
+        window.travel(-1)
+        settle(window)
+    assert window.stage.sessions[0].launch.arguments[1].shape == (64,)
+
+
+def test_words_step_as_they_stand_in_their_list(window):
+    entry = field(window, "dtype")
+    turn(entry, -1)
+    assert entry.text() == "float64"
+    turn(entry, 1)
+    assert entry.text() == "float32"
+    window.toolbar.hand.stop()
+    settle(window)
+    assert entries(window) == 0
+
+
+def test_what_was_typed_in_vain_is_left_for_the_value_before(window):
+    enter(window, "stride", "99")
+    until(lambda: bool(field(window, "stride").property("invalid")))
+    turn(field(window, "stride"), 1)
+    window.toolbar.hand.stop()
+    settle(window)
+    assert (stride(window.stage.sessions[0]), window.notice.isVisible()) == (9, False)
+
+
+def test_another_choice_in_the_midst_ends_the_movement(window):
+    drag = Drag(window, "stride")
+    drag.to(3)
+    settle(window)
+    window.travel(-1)
+    drag.to(5)
+    drag.let_go()
+    settle(window)
+    assert stride(window.stage.sessions[0]) == 8
+    assert field(window, "stride").text() == "8"
+
+
+def test_a_launch_that_is_refused_is_passed_over():
+    with opened((f"{SPEC},blocks=1",)) as window:
+        before = window.stage.setups
+        turn(field(window, "threads"), 1)  # 64 threads are one block, and there is no second
+        window.toolbar.hand.stop()
+        assert (window.stage.setups, window.notice.isVisible()) == (before, False)
+        turn(field(window, "threads"), -1, SHIFT)
+        window.toolbar.hand.stop()
+        settle(window)
+        assert window.stage.sessions[0].launch.block == (31, 1, 1)
+
+
+def test_names_say_what_they_are_for(window):
+    for name, handle in window.toolbar.handles.items():
+        parameter = next(p for p in window.toolbar.parameters() if p.name == name)
+        assert handle.cursor().shape() == Qt.CursorShape.SizeHorCursor
+        assert handle.buddy() is field(window, name)
+        assert handle.accessibleName() == f"Drag to change {parameter.label}"
+        assert (
+            handle.toolTip() == field(window, name).toolTip() == field(window, name).accessibleDescription()
+        )
+        assert "wheel" in handle.toolTip()
+    assert handle.toolTip().startswith("Drag")
+    assert window.toolbar.handles["stride"].toolTip().startswith("1 to 32. ")
+
+
+def test_a_click_on_a_name_goes_to_its_field(window):
+    window.central.transport.play.setFocus()
+    drag = Drag(window, "stride")
+    drag.at = 0
+    drag.let_go()
+    assert field(window, "stride").hasFocus()
+
+
+def test_what_the_hand_changed_in_the_counters_is_marked_and_what_time_changes_is_not(window):
+    counters = window.central.panes[0].counters
+    window.playhead.seek(window.playhead.end)
+    window.draw()
+    assert counters.changes == {}
+    drag = Drag(window, "stride")
+    drag.to(-4)
+    settle(window)
+    assert {name: change.texts[:2] for name, change in counters.changes.items()} == {
+        "global sectors": ("was 72", "÷1.8"),
+        "mean reads of A": ("was 0.1×", "×2"),
+    }
+    assert "global sectors 40 (was 72)" in counters.accessibleDescription()
+    drag.to(-7)  # the numbers before are still those before the drag
+    settle(window)
+    assert counters.changes["global sectors"].before == "72"
+    drag.let_go()
+    settle(window)
+    window.stage.step(-1)
+    window.draw()
+    assert counters.changes == {}
