@@ -27,6 +27,7 @@ def check(
 
     A test calls it: `def test_reverse(): tilescope.check(run_reverse)`. It is no decorator.
     """
+    __tracebackhide__ = True  # pytest shows the line of the test instead
     with record(schedule=schedule, seed=seed) as launches:
         try:
             result = function(*arguments)
@@ -51,6 +52,8 @@ def _counting(launches: Sequence[TracedLaunch], fail_on: str) -> tuple[Finding, 
 
 class FindingsError(AssertionError):
     """`check` found something; the text is what `tilescope check` prints, `findings` the same as objects."""
+
+    __module__ = "tilescope"  # where users find it
 
     def __init__(self, findings: Sequence[Finding], launches: Sequence[TracedLaunch]) -> None:
         super().__init__("\n".join(map(str, findings)))

@@ -20,6 +20,8 @@ COMPILER_SECONDS = 20.0  # that Numba's compiler is waited for
 class Finding:
     """Something worth telling about launches, as `tilescope check` tells it; str() is the line that it prints."""
 
+    __module__ = "tilescope"  # where users find it
+
     kind: str  # "race", "bounds", "uncoalesced", ...
     severity: Literal["error", "warning", "note"]
     message: str  # one sentence: number first, then cause, then remedy

@@ -38,6 +38,8 @@ class Accesses(Mapping[str, NDArray[Any]]):
     for each access, and can't be written.
     """
 
+    __module__ = "tilescope"  # where users find it
+
     OPERATIONS = tuple(op.name.lower() for op in Op)
 
     def __init__(self, trace: Trace) -> None:
@@ -85,6 +87,8 @@ class TracedLaunch:
 
     kernel: the function's name. grid, block: blocks and threads along x, y, z.
     """
+
+    __module__ = "tilescope"  # where users find it
 
     def __init__(self, trace: Trace, question: Question | None = None) -> None:
         self._trace, self._question = trace, question
@@ -168,6 +172,8 @@ class TracedLaunch:
 
 class KernelRaised(TilescopeError):
     """A kernel raised, as one does on a GPU with debug=True; `launch` is what was traced until then."""
+
+    __module__ = "tilescope"  # where users find it
 
     def __init__(self, message: str, launch: TracedLaunch) -> None:
         super().__init__(message)

@@ -14,13 +14,13 @@ from typing import Literal
 
 from ..tracer.model.trace import Trace
 from ..tracer.processes.json_process import module_command
-from ..tracer.storage.temp_folders import large_files_folder
+from ..tracer.storage.temp_folders import PREFIX, large_files_folder
 from ..tracer.storage.trace_file import TraceFileError, save
 from .errors import TilescopeError
 
 Theme = Literal["light", "dark"]
-PREFIX = "tilescope-shown-"
 DRAWING_SECONDS = 120
+_windows: list[subprocess.Popen[bytes]] = []  # those that may be open still
 
 
 def drawn(trace: Trace, moment: int | None, theme: Theme, size: tuple[int, int]) -> bytes:
@@ -54,26 +54,31 @@ def open_window(trace: Trace) -> None:
         raise TilescopeError(
             "There is no display; picture() draws without one, and save() keeps the launch for later."
         )
-    with contextlib.ExitStack() as undo:
-        folder = undo.enter_context(_folder())
+    folder = _new_folder()
+    try:
         command = [*module_command(f"{__package__}.window"), str(_saved(trace, folder))]
-        try:
-            subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
-        except OSError as error:
-            raise TilescopeError(f"The window can't be opened ({error}).") from error
-        undo.pop_all()  # the window removes the folder
+        _windows[:] = [window for window in _windows if window.poll() is None]
+        _windows.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True))
+    except (OSError, TilescopeError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise TilescopeError(f"The window can't be opened: {error}") from error
 
 
 @contextlib.contextmanager
 def _folder() -> Iterator[Path]:
-    try:
-        made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=large_files_folder()))
-    except OSError as error:
-        raise TilescopeError(f"The launch can't be saved for its picture ({error}).") from error
+    made = _new_folder()
     try:
         yield made
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+def _new_folder() -> Path:
+    """Return a new folder; one that a window leaves behind, since it was killed, goes after a day (`temp_folders`)."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=large_files_folder()))
+    except OSError as error:
+        raise TilescopeError(f"The launch can't be saved for its picture ({error}).") from error
 
 
 def _saved(trace: Trace, folder: Path) -> Path:

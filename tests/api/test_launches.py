@@ -1,0 +1,181 @@
+"""What a traced launch offers: pictures, files, the window, texts; and what is loaded for it, and when."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QImage
+
+import tilescope
+from launching import Array, launch
+from tilescope.api.findings import Finding
+from tilescope.tracer.simulator.numba_patch import run as run_simulator
+from tilescope.tracer.storage.trace_file import load
+
+ROOT = Path(tilescope.__file__).parent
+DOUBLE = "@cuda.jit\ndef kernel(a):\n    i = cuda.grid(1)\n    a[i] = 2 * a[i]\n"
+
+
+@pytest.fixture(scope="module")
+def doubled(tmp_path_factory):
+    """Return a traced launch of 64 threads in 2 blocks."""
+    described = launch(
+        tmp_path_factory.mktemp("kernel"),
+        DOUBLE,
+        (Array((64,), fill="arange"),),
+        grid=(2, 1, 1),
+        block=(32, 1, 1),
+    )
+    return tilescope.TracedLaunch(run_simulator(described, lambda done, of: None))
+
+
+def test_a_picture_has_its_size_and_shows_the_launch(doubled):
+    image = QImage.fromData(doubled.picture(1, theme="dark", size=(900, 600)))
+    assert (image.width(), image.height()) == (900, 600)
+    colours = {image.pixel(x, y) for x in range(0, 900, 7) for y in range(0, 600, 7)}
+    assert len(colours) > 20
+    assert np.mean([QImage.pixelColor(image, x, 5).lightness() for x in range(0, 900, 50)]) < 100  # dark
+
+
+def test_a_notebook_gets_a_picture_and_else_the_text(doubled, monkeypatch):
+    assert doubled._repr_png_().startswith(b"\x89PNG")
+    monkeypatch.setattr(
+        "tilescope.api.launches.drawn", lambda *words: (_ for _ in ()).throw(tilescope.TilescopeError)
+    )
+    assert tilescope.TracedLaunch(doubled.recorded[0])._repr_png_() is None
+    assert repr(doubled) == "<TracedLaunch kernel: 2 blocks of 32 threads, 128 accesses>"
+
+
+def test_a_picture_that_can_t_be_drawn_says_why(doubled):
+    with pytest.raises(tilescope.TilescopeError, match=r"The picture can't be drawn: .*size"):
+        doubled.picture(size=(3, 3))
+
+
+def test_the_accesses_are_columns_that_nobody_changes(doubled):
+    trace = doubled.trace
+    assert list(trace) == ["block", "thread", "phase", "op", "buffer", "index", "value", "step", "line"]
+    stores = trace["op"] == trace.OPERATIONS.index("store")
+    assert trace["value"][stores].tolist() == [2 * n for n in trace["index"][stores].tolist()]
+    assert set(trace["line"].tolist()) == {doubled.recorded[0].sources and 4 + _first_line(doubled)}
+    with pytest.raises(ValueError, match="read-only"):
+        trace["index"][0] = 1
+    with pytest.raises(KeyError):
+        trace["site"]
+
+
+def _first_line(traced):
+    """Return how many lines stand before the kernel's in its file."""
+    [text] = traced.recorded[0].sources.values()
+    return text.splitlines().index("@cuda.jit")
+
+
+def test_a_saved_launch_is_a_trace_file_and_what_can_t_be_saved_is_told(doubled, tmp_path):
+    doubled.save(tmp_path / "doubled.npz")
+    assert load(tmp_path / "doubled.npz").kernel == "kernel"
+    with pytest.raises(tilescope.TilescopeError, match="its folder does not exist"):
+        doubled.save(tmp_path / "none" / "doubled.npz")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
+def test_the_window_opens_in_a_process_of_its_own(doubled, monkeypatch):
+    started: list[subprocess.Popen] = []
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *words, **names: started.append(popen(*words, **names)))
+    doubled.show()
+    [window] = started
+    file = Path(window.args[-1])
+    assert load(file).kernel == "kernel"
+    loaded = lambda: "libQt6Widgets" in Path(f"/proc/{window.pid}/maps").read_text()  # noqa: E731
+    while window.poll() is None and not loaded():
+        time.sleep(0.02)
+    assert window.poll() is None
+    window.terminate()
+    window.wait(60)
+    shutil.rmtree(file.parent)  # as the window does that is closed
+
+
+def test_without_a_display_the_window_is_refused(doubled, monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    with pytest.raises(tilescope.TilescopeError, match="no display"):
+        doubled.show()
+
+
+def test_a_finding_of_a_notebook_s_cell_names_the_cell(monkeypatch):
+    compile = SimpleNamespace(
+        format_code_name=lambda file: ("Cell", "In[3]") if "ipykernel" in file else None
+    )
+    shell = SimpleNamespace(compile=compile)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    words = ("race", "error", "it races.", "")
+    assert str(Finding(*words, "/tmp/ipykernel_7/1.py", 4, "k")) == "Cell In[3]:4: error: race: it races."
+    assert str(Finding(*words, "mine.py", 4, "k")) == "mine.py:4: error: race: it races."
+
+
+def loaded_after(statement):
+    command = [sys.executable, "-P", "-c", f"import sys; {statement}; print(*sys.modules)"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+def test_importing_tilescope_loads_next_to_nothing():
+    loaded = loaded_after("import tilescope; assert 'trace' in dir(tilescope)")
+    assert not loaded & {"numpy", "numba", "numba_cuda", "PySide6", "msgspec"}
+
+
+def test_its_functions_load_neither_numba_nor_qt():
+    loaded = loaded_after("from tilescope import *; trace, record, check")
+    assert "numpy" in loaded and not loaded & {"numba", "numba_cuda", "PySide6", "greenlet"}
+
+
+def test_every_public_name_is_documented():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    section = text.partition("## Public")[2].partition("\n## ")[0]
+    names = set(tilescope.__all__) - {"__version__"}
+    assert {name for name in names if f"`{name}" not in section} == set()
+    assert [name for name in names if not getattr(tilescope, name).__doc__] == []
+    with pytest.raises(AttributeError, match="no attribute 'traces'"):
+        _ = tilescope.traces
+
+
+def examples():
+    """Return the Python blocks of the README that use the API."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```\n+(?:```text\n(.*?)```)?", text, re.S)
+    return [(code, printed) for code, printed in blocks if "tilescope." in code]
+
+
+def test_the_example_in_the_readme_prints_what_stands_there(tmp_path):
+    [(code, printed), *_] = examples()
+    (tmp_path / "example.py").write_text(code)
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "example.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+        env=environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.replace(f"{tmp_path}/", "") == printed
+
+
+def test_the_test_in_the_readme_fails_as_it_says(tmp_path):
+    [(example, _), (code, printed)] = examples()
+    (tmp_path / "example.py").write_text(textwrap.dedent(example))
+    (tmp_path / "test_example.py").write_text(code)
+    ast.parse(code)
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=environment)
+    told = [line for line in done.stdout.splitlines() if line.startswith("E  ")]
+    assert done.returncode == 1 and printed.strip() in told[0].replace(f"{tmp_path}/", "")

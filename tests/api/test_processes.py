@@ -1,0 +1,118 @@
+"""The process that traces for a user's: it dies, is forked, is interrupted, and serves many threads."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAD = """
+import os, sys, threading
+import numpy as np
+import tilescope
+from tilescope.api.shared_worker import shared_worker
+from numba import cuda
+
+def worker():
+    return shared_worker()._alive[0].pid
+
+@cuda.jit
+def fill(a, number):
+    a[cuda.grid(1)] = number
+
+a = np.zeros(4)
+tilescope.trace(fill[1, 4], a, 1)
+"""
+DIES = """
+first = worker()
+os.kill(first, 9)
+try:
+    tilescope.trace(fill[1, 4], a, 2)
+except tilescope.TilescopeError as error:
+    print(error)
+tilescope.trace(fill[1, 4], a, 3)
+print(a.tolist(), worker() != first)
+"""
+FORKS = """
+import signal
+read, write = os.pipe()
+mine = worker()
+if not os.fork():
+    tilescope.trace(fill[1, 4], a, 5)
+    os.write(write, f"{a.tolist()} {worker() != mine}".encode())
+    sys.exit()
+os.wait()
+print(os.read(read, 1000).decode())
+tilescope.trace(fill[1, 4], a, 6)
+print(a.tolist(), worker() == mine)
+"""
+ENDLESS = """
+@cuda.jit
+def endless(a):
+    print("running")
+    while a[0] == a[0]:
+        a[1] += 1
+
+print(worker(), flush=True)
+try:
+    tilescope.trace(endless[1, 1], a)
+except KeyboardInterrupt:
+    print("interrupted")
+tilescope.trace(fill[1, 4], a, 7)
+print(a.tolist())
+"""
+THREADS = """
+arrays = [np.zeros(4) for _ in range(8)]
+with tilescope.record() as launches:
+    threads = [threading.Thread(target=lambda n=n: fill[1, 4](arrays[n], n)) for n in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+print(len(launches), [one.tolist() == [n] * 4 for n, one in enumerate(arrays)] == [True] * 8)
+"""
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes as on POSIX systems")
+
+
+def start(folder: Path, text: str) -> subprocess.Popen:
+    program = folder / "program.py"
+    program.write_text(HEAD + text)
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
+    return subprocess.Popen(
+        [sys.executable, "-u", "-W", "ignore", str(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=environment,
+    )  # fmt: skip
+
+
+def said_by(folder: Path, text: str) -> list[str]:
+    with start(folder, text) as process:
+        output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    return output.splitlines()
+
+
+def test_after_its_death_the_next_launch_has_a_new_process(tmp_path):
+    *told, last = said_by(tmp_path, DIES)
+    assert not told or "ended unexpectedly (signal 9" in told[0]
+    assert last == "[3.0, 3.0, 3.0, 3.0] True"
+
+
+def test_a_forked_child_has_a_process_of_its_own_and_leaves_its_parent_s(tmp_path):
+    assert said_by(tmp_path, FORKS) == ["[5.0, 5.0, 5.0, 5.0] True", "[6.0, 6.0, 6.0, 6.0] True"]
+
+
+def test_launches_of_several_threads_are_recorded_one_at_a_time(tmp_path):
+    assert said_by(tmp_path, THREADS) == ["8 True"]
+
+
+def test_ctrl_c_comes_through_and_ends_the_process_that_traces(tmp_path):
+    with start(tmp_path, ENDLESS) as process:
+        worker = int(process.stdout.readline())
+        assert process.stdout.readline() == "running\n"
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=120)
+    assert (process.returncode, output) == (0, "interrupted\n[7.0, 7.0, 7.0, 7.0]\n"), errors
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
