@@ -17,7 +17,7 @@ from ...kernels.scenarios.catalogue import Scenario
 from ...tracer.model.launch import Launch
 from ...tracer.model.trace import Trace
 from ...tracer.run.time_estimate import duration_text
-from ...tracer.run.worker_client import Cancelled, NotEnding, TakesLong, Worker, WorkerError
+from ...tracer.run.worker_client import Cancelled, TakesLong, Worker, WorkerError
 from ...tracer.run.worker_events import EARLY
 from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import TraceFileError
@@ -152,7 +152,10 @@ class SessionJobs(QObject):
             self._finish(key, self._sessions[key])
             return
         self._update()
-        self.progress.emit(pane, 0, 0)
+        if key in self._early:
+            self.early.emit(pane, self._early[key])
+        else:
+            self.progress.emit(pane, 0, 0)
         if key not in self._under_way and key != self._preparing:
             self._under_way.add(key)
             self._pool.start(FunctionRunnable(lambda: self._make_session(key, make)))

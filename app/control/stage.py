@@ -55,6 +55,7 @@ class Stage(QObject):
         self.link_mode: Link = "progress"
         self._start: StartMoment = at_first_load
         self._awaited: set[int] = set()  # panes whose session is being made
+        self._early: set[int] = set()  # of these the ones that show what compiled code did meanwhile
         self._first_selections: tuple[Selection, ...] = ()
         self._shown: dict[int, Setup] = {}  # the setup of each pane's picture
         # Kernel and text of its file, of each that the user agreed to run or wrote.
@@ -65,7 +66,8 @@ class Stage(QObject):
         self._unasked: dict[int, Setup] = {}  # by pane, what is shown once the user agrees to run its text
         playhead.changed.connect(self._follow)
         jobs.ready.connect(self._take)
-        jobs.progress.connect(self.waiting)
+        jobs.early.connect(self._take_early)
+        jobs.progress.connect(self._tell_progress)
         jobs.failed.connect(self._miss)
         jobs.takes_long.connect(self._postpone)
         jobs.examining_failed.connect(self.problem)
@@ -93,6 +95,7 @@ class Stage(QObject):
         self._unasked = {i: setup for i, setup in enumerate(wanted) if setup.source and setup != setups[i]}
         self.setups, self._first_selections, self._start = setups, selections, start
         self._awaited = set(range(len(setups)))
+        self._early.clear()
         self._reruns_of.clear()
         files = {setup.file for setup in setups}
         self._of_files = {path: session for path, session in self._of_files.items() if path in files}
@@ -100,7 +103,7 @@ class Stage(QObject):
             if launch is None:
                 self.jobs.open(pane, setup.file)
             else:
-                self.jobs.trace(pane, launch, find(setup.scenario))
+                self.jobs.trace(pane, launch, find(setup.scenario), early=setup.is_edited)
         for pane, setup in self._unasked.items():
             self.consent.emit(pane, launch_of_setup(setup))
         return True
@@ -124,9 +127,27 @@ class Stage(QObject):
         if pane >= len(self.sessions) or self._reruns(pane, session):
             return
         self._adopt(pane, session)
+        self._early.discard(pane)
+        self._load(pane, session)
+        self._awaited.discard(pane)
+        self._position()
+
+    def _load(self, pane: int, session: Session) -> None:
         self._shown[pane], self.sessions[pane] = self.setups[pane], session
         self.loaded.emit(pane)
-        self._position(pane)
+
+    def _take_early(self, pane: int, session: Session) -> None:
+        """Show what compiled code did; the session that counts takes its place at the moment that is looked at then."""
+        if pane < len(self.sessions):
+            self._early.add(pane)
+            self._load(pane, session)
+            self._position()
+            if self._awaited <= self._early:
+                self._first_selections, self._start = (), lambda stage: stage.playhead.moment
+
+    def _tell_progress(self, pane: int, done: int, total: int) -> None:
+        if pane not in self._early:
+            self.waiting.emit(pane, done, total)
 
     def _adopt(self, pane: int, session: Session) -> None:
         """Let the setup of a trace file say how the file's launch was scheduled."""
@@ -134,9 +155,8 @@ class Stage(QObject):
         if setup.file and not setup.rerun:
             self._set(pane, _scheduled_as(setup, session.launch))
 
-    def _position(self, come: int) -> None:
+    def _position(self) -> None:
         """Go where the new sessions shall be looked at; again with each that comes, until all are there."""
-        self._awaited.discard(come)
         known = self._first_selections[: len(self.selections)]
         self.selections[: len(known)] = known
         self.playhead.set_end(max(self.ends(), default=0))
@@ -161,7 +181,8 @@ class Stage(QObject):
         for pane in panes:
             self._set(pane, self._shown.get(pane, self.setups[pane]))
             self.loaded.emit(pane)
-            self._position(pane)
+            self._awaited.discard(pane)
+            self._position()
 
     def _set(self, pane: int, setup: Setup) -> None:
         self.setups = (*self.setups[:pane], setup, *self.setups[pane + 1 :])
@@ -208,7 +229,7 @@ class Stage(QObject):
             return False
         if self.may_run(session.launch) and self._may_run_text(launch.kernel, setup.source):
             self._reruns_of[pane] = launch
-            self.jobs.trace(pane, launch, scenario_of(launch))
+            self.jobs.trace(pane, launch, scenario_of(launch), early=setup.is_edited)
             return True
         # Until then it is shown as it is.
         self._unasked[pane] = setup

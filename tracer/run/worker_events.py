@@ -6,8 +6,8 @@ import msgspec
 
 from ..judging.result import Judgement, JudgingTask
 from ..type_inference.question import Question
-EARLY = "Its threads ran one after the other; the order of lockstep is being made."  # said of an early trace
 
+EARLY = "Its threads ran one after the other; the order of lockstep is being made."  # said of an early trace
 
 
 class Job(msgspec.Struct, frozen=True, tag_field="kind", tag="trace"):

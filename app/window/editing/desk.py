@@ -77,7 +77,7 @@ class EditingDesk(QObject):
         source.editor.run_asked.connect(self.editing.run)
         source.editor.line_toggled.connect(self.editing.toggle)
         source.editor.edited.connect(lambda _: self.editing.note_typed())
-        self.stage.settled.connect(self.show_differences)
+        stage.positioned.connect(self.show_differences)
         self.stage.jobs.examined.connect(self._note_examined)
 
     def commands(self) -> list[Command]:

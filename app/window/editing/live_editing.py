@@ -17,6 +17,7 @@ from ....kernels.scenarios.catalogue import CatalogueError, find
 from ....tracer.model.launch import Launch
 from ....tracer.model.plan import PlanError, kernel_source, left_of
 from ....tracer.model.taken_out import barrier_lines, first_line
+from ....tracer.run.worker_client import WorkerError
 from ...control.stage import Stage
 from ...model.bookmark import Setup
 from ...model.session import Session, scenario_of
@@ -75,11 +76,14 @@ class LiveEditing(QObject):
         self._tried: dict[str, FileText] = {}  # by the path of its trace, what ran of the user's program
         self.seconds: float | None = None
         self._attempt: _Attempt | None = None
+        self._line = 0  # of the file, at which the last version failed
         self._before: tuple[Setup, ...] = ()  # what the panes showed before the first edit
         self._typed = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._typed.timeout.connect(self._look_at_typed)
         jobs = stage.jobs
         jobs.ready.connect(self._take)
+        jobs.early.connect(self._take)
+        jobs.failed_at.connect(self._note_line)
         jobs.failed.connect(self._miss)
         jobs.takes_long.connect(lambda pane, *_: self._show_at_once(pane))
 
@@ -206,7 +210,7 @@ class LiveEditing(QObject):
         if new.file and not self.stage.may_run(self.stage.launch_in(new.file) or launch):
             self._show((*beside, new))  # the stage asks first
         else:
-            self.stage.jobs.trace(OFFSTAGE, launch, scenario_of(launch))
+            self.stage.jobs.trace(OFFSTAGE, launch, scenario_of(launch), early=True)
 
     def _program(self, setup: Setup) -> Path | None:
         """Return the user's program that made a setup's launch, where its kernel stands in that very file."""
@@ -248,6 +252,11 @@ class LiveEditing(QObject):
         self.stage.set_focus(len(setups) - 1)
         self.seconds = time.perf_counter() - attempt.asked if attempt else None
 
+    def _note_line(self, pane: int, error: WorkerError) -> None:
+        """Keep the line at which a version failed: the sentence comes next."""
+        if pane == OFFSTAGE and error.file == self.source.editor.file:
+            self._line = error.line
+
     def _miss(self, pane: int, sentence: str) -> None:
         if pane == OFFSTAGE:
             self._miss_program(sentence)
@@ -258,7 +267,8 @@ class LiveEditing(QObject):
             return
         self._attempt = None
         self.source.set_state_text("")
-        self._tell(line_of(sentence, self.source.editor.file), sentence)
+        line, self._line = self._line or line_of(sentence, self.source.editor.file), 0
+        self._tell(line, sentence)
 
     def _tell(self, line: int, sentence: str) -> None:
         """Say what is wrong, at its line (from 1) where it is known (not 0)."""

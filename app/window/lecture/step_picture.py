@@ -97,7 +97,15 @@ class HandedSessions(SessionJobs):
         self.source = source
         self.sessions: Sequence[Session] = ()
 
-    def trace(self, pane: int, launch: Launch, scenario: Scenario | None, *, patient: bool = False) -> None:
+    def trace(
+        self,
+        pane: int,
+        launch: Launch,
+        scenario: Scenario | None,
+        *,
+        patient: bool = False,
+        early: bool = False,
+    ) -> None:
         """Give a pane its session."""
         self.ready.emit(pane, self.sessions[pane])
 

@@ -256,7 +256,9 @@ def test_a_program_of_the_users_runs_again_with_the_edited_text(tmp_path):
         written(window, "2 * np.arange(32", "3 * nowhere(32")
         run(window)
         assert "nowhere" in window.notice.sentence.text()
-        assert [problem.line for problem in window.side.source.problems.problems] == [len(PROGRAM.splitlines())]
+        assert [problem.line for problem in window.side.source.problems.problems] == [
+            len(PROGRAM.splitlines())
+        ]
         assert path.read_text() == PROGRAM
         written(window, "3 * nowhere(32", "4 * np.arange(32")
         assert window.editing.store(path)
