@@ -107,6 +107,7 @@ class MainWindow(QMainWindow):
             self.bookmark,
             self.show_bookmark,
         )
+        self.editing.editing.is_aside = self.exercises.is_open
         self.desk = WritingDesk(self, self.lectures, self.stage, self._screen, self.files.launch_of)
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)

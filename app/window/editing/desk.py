@@ -101,7 +101,7 @@ class EditingDesk(QObject):
     def show_differences(self) -> None:
         """Say what differs where the panes show two versions of a kernel."""
         self.bar.set_theme(self.source.theme)  # which a lecture has larger
-        pair = self._versions()
+        pair = None if self.editing.is_aside() else self._versions()
         found = version_differences(*pair) if pair else None
         self.bar.show_differences(found, self.editing.seconds if pair else None)
         self._mark_problems()
@@ -117,7 +117,9 @@ class EditingDesk(QObject):
     def _mark_problems(self) -> None:
         """Mark the lines of an edited kernel that errors are told of."""
         setup, session = self.editing.setup(), self.stage.focused()
-        if setup is None or session is None or not self.editing.is_edited(setup) or not session.is_examined:
+        if self.editing.is_aside() or setup is None or session is None:
+            return
+        if not self.editing.is_edited(setup) or not session.is_examined:
             return
         file = kernel_file(session)
         self.source.set_problems(problems_of(session, file))
@@ -126,6 +128,8 @@ class EditingDesk(QObject):
 
     def unsaved(self) -> str:
         """Return the name of an edited kernel whose text nobody saved, "" where there is none."""
+        if self.editing.is_aside():
+            return ""
         setup = self.editing.setup()
         if self.source.is_edited() and self.source.text() not in self._saved.values():
             return self._name(setup) if setup else "the kernel"

@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, QTimer
 from ....kernels.scenarios.catalogue import CatalogueError, find
 from ....tracer.model.launch import Launch
 from ....tracer.model.plan import PlanError, kernel_source, left_of
+from ....tracer.model.syntax_tree import syntax_problem
 from ....tracer.model.taken_out import barrier_lines, first_line
 from ....tracer.run.worker_client import WorkerError
 from ...control.stage import Stage
@@ -25,7 +26,7 @@ from ...model.setup_launch import launch_of_setup
 from ...views.source.traced_text import FileText
 from ...views.source.view import SourceView
 from ...widgets.notice import Notice
-from .kernel_text import line_of, syntax_problem
+from .kernel_text import line_of
 from .version_differences import are_versions
 
 OFFSTAGE = 1000  # in place of a pane's number: what is made here is shown once it is there
@@ -73,6 +74,9 @@ class LiveEditing(QObject):
         super().__init__(source)
         self.stage, self.source, self.notice, self.change_setups = stage, source, notice, change_setups
         self.programs = programs
+        self.is_aside: Callable[[], bool] = lambda: (
+            False
+        )  # whether the text is somebody else's, as in an exercise
         self._tried: dict[str, FileText] = {}  # by the path of its trace, what ran of the user's program
         self.seconds: float | None = None
         self._attempt: _Attempt | None = None
@@ -150,7 +154,8 @@ class LiveEditing(QObject):
 
     def _shows_focused(self) -> bool:
         """Return whether the panel holds the kernel of the pane in focus: another tab may be on top of it."""
-        return self.source.session is not None and self.source.session is self.stage.focused()
+        shown = self.source.session
+        return shown is not None and shown is self.stage.focused() and not self.is_aside()
 
     def _as_written(self, setup: Setup, struck: frozenset[int]) -> Setup | None:
         """Return a setup with the panel's text but for these lines; None, with the reason told, for no Python."""
@@ -301,7 +306,8 @@ class LiveEditing(QObject):
 
     def note_typed(self) -> None:
         """Look soon at what was typed."""
-        self._typed.start()
+        if not self.is_aside():
+            self._typed.start()
 
     def _look_at_typed(self) -> None:
         """Mark the line that is no Python yet, else the barriers."""

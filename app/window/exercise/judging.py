@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import shutil
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,17 +141,3 @@ class JudgeJob(QObject):
         """End the judging under way."""
         if self._now is not None and self._judge is not None:
             self._judge.cancel()
-
-
-def syntax_problem(text: str) -> tuple[int, str] | None:
-    """Return the line (from 1) and the sentence of what is no Python in a text, None where all of it is."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what is Python, but not what was meant: it is typed just now
-            ast.parse(text)
-    except SyntaxError as error:
-        message = (error.msg or "this is no Python").removesuffix(".")
-        return error.lineno or 1, f"{message[:1].upper()}{message[1:]}."
-    except (ValueError, RecursionError, MemoryError):
-        return 1, "The text is too deep to be read; take some of its brackets apart."
-    return None

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from ....tracer.model.syntax_tree import syntax_problem
 from ...control.stage import Stage
 from ...control.start_moment import StartMoment, as_before
 from ...exercise.document import Exercise
@@ -15,7 +16,7 @@ from ...exercise.verdict import Verdict
 from ...model.bookmark import Bookmark, Setup
 from ...views.source.problems import Problem
 from ...views.source.view import SourceView
-from .judging import Judged, JudgeJob, syntax_problem
+from .judging import Judged, JudgeJob
 
 PAUSE = 300  # milliseconds after the last key, when what was typed is kept and judged
 STATE = "judged as you type"
