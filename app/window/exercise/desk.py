@@ -93,7 +93,7 @@ class Exercises(QObject):
     # What is there.
 
     def is_open(self) -> bool:
-        """Return whether an exercise is open: then the source panel has the student's text."""
+        """Return whether an exercise is open."""
         return self.exercise is not None
 
     def owns(self, path: str) -> bool:

@@ -67,7 +67,7 @@ class ExerciseWork(QObject):
         """Work at an exercise with this text, once something of it can be shown."""
         self.end()
         self.exercise, self.text = exercise, text
-        self._may_strike, self.source.editor.may_strike = self.source.editor.may_strike, lambda _: NO_STRIKING
+        self._may_strike, self.source.editor.may_strike = self.source.editor.may_strike, self._why_it_stays
         self._waits = True
         self.job.ask(exercise, exercise.stub if syntax_problem(text) else text)
 
@@ -86,9 +86,9 @@ class ExerciseWork(QObject):
             self.source.revert()  # else it would count as the draft of a kernel that nobody saved
 
     def is_here(self) -> bool:
-        """Return whether the pane shows the exercise."""
+        """Return whether an exercise is open and the pane shows it: then the source panel has the student's text."""
         setups = self.stage.setups
-        return len(setups) == 1 and self.job.owns(setups[0].file)
+        return self.exercise is not None and len(setups) == 1 and self.job.owns(setups[0].file)
 
     def come_back(self) -> None:
         """Show the exercise again after something else."""
@@ -119,6 +119,10 @@ class ExerciseWork(QObject):
         if self.exercise is None or not self.is_here():
             return False
         return self.source.editor.file == str(file_of(self.exercise).absolute())
+
+    def _why_it_stays(self, line: int) -> str:
+        """Return why a line can't be taken out of what runs, "" where it can."""
+        return NO_STRIKING if self._shows_text() else self._may_strike(line)
 
     def _note_edit(self, text: str) -> None:
         if not self._shows_text() or self._waits:
@@ -198,12 +202,14 @@ class ExerciseWork(QObject):
     def _fill(self) -> None:
         """Let the text be written once its session is there."""
         session = self.stage.focused()
-        if self.exercise is None or session is None or not self.is_here():
+        if self.exercise is None or session is None:
+            return
+        self.source.set_state_text(STATE if self.is_here() else "")
+        if not self.is_here():
             return
         if self.source.session is not session:
             self.source.load(session)
         self.source.set_editable(True)
-        self.source.set_state_text(STATE)
         if self._waits and self._shows_text():
             self._waits = False
             if _plain(self.source.text()) != self.text:
