@@ -107,7 +107,7 @@ class MainWindow(QMainWindow):
             self.bookmark,
             self.show_bookmark,
         )
-        self.editing.editing.is_aside = self.exercises.is_open
+        self.editing.editing.is_aside = self.exercises.work.is_here
         self.desk = WritingDesk(self, self.lectures, self.stage, self._screen, self.files.launch_of)
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)

@@ -131,6 +131,8 @@ class EditingDesk(QObject):
         if self.editing.is_aside():
             return ""
         setup = self.editing.setup()
+        if self.editing.is_aside():
+            return ""  # an exercise keeps its text by itself
         if self.source.is_edited() and self.source.text() not in self._saved.values():
             return self._name(setup) if setup else "the kernel"
         if self.source.drafts():
@@ -144,7 +146,7 @@ class EditingDesk(QObject):
     def save(self) -> bool:
         """Ask where the edited file shall be kept, and write it; return whether it was."""
         setup = self.editing.setup()
-        if setup is None:
+        if setup is None or self.editing.is_aside():
             return False
         path, _ = QFileDialog.getSaveFileName(
             self.window, "Save kernel", str(self._suggestion(setup)), PROGRAMS

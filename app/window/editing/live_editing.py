@@ -61,6 +61,7 @@ class LiveEditing(QObject):
     change_setups: shows other setups, as Back can undo. source: the panel. programs: for kernels of the user's own
     program, of which all is run again. An attempt that fails changes nothing in
     the panes: the version is made first, then shown. seconds: from the last edit to its picture, None before one.
+    is_aside: says whether the panel has a text that is not its business, that of an exercise.
     """
 
     def __init__(
@@ -74,11 +75,9 @@ class LiveEditing(QObject):
         super().__init__(source)
         self.stage, self.source, self.notice, self.change_setups = stage, source, notice, change_setups
         self.programs = programs
-        self.is_aside: Callable[[], bool] = lambda: (
-            False
-        )  # whether the text is somebody else's, as in an exercise
         self._tried: dict[str, FileText] = {}  # by the path of its trace, what ran of the user's program
         self.seconds: float | None = None
+        self.is_aside: Callable[[], bool] = lambda: False
         self._attempt: _Attempt | None = None
         self._line = 0  # of the file, at which the last version failed
         self._before: tuple[Setup, ...] = ()  # what the panes showed before the first edit
@@ -176,6 +175,8 @@ class LiveEditing(QObject):
 
     def undo_all(self) -> None:
         """Show the kernels as they were before the first edit."""
+        if self.is_aside():
+            return
         self.source.revert()
         if any(self.is_edited(setup) for setup in self.stage.setups):
             plain = (msgspec.structs.replace(s, source="", without=()) for s in self.stage.setups)

@@ -89,7 +89,7 @@ def test_barriers_are_named_by_their_number():
 
 @pytest.mark.parametrize(
     ("words", "why"),
-    [("barrier3", "has 2 barriers"), ("barrier0", "from 1 on"), ("x", "whole number"), ("2", "no statement")],
+    [("barrier3", "has 2 barriers"), ("barrier0", "from 1 on"), ("x", "whole number"), ("9999", "no statement")],
 )  # fmt: skip
 def test_what_cannot_be_taken_out_on_the_command_line_is_told(words, why):
     with pytest.raises(PlanError, match=why):
