@@ -1,0 +1,81 @@
+"""The task of an exercise as it is shown: pictures, drawn sharp and where they can do no harm, no HTML, no links."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QColor, QImage
+
+from tilescope.app.exercise.document import read_exercise
+from tilescope.app.widgets.theme import Theme
+from tilescope.app.window.exercise.panel import html_of
+from tilescope.app.window.exercise.picture import LARGEST, PictureProblem, PictureView
+from tilescope.app.window.start import application
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100">{}</svg>'
+RED = '<rect width="200" height="100" fill="#ff0000"/>'
+
+
+def view(path, content, scale=1.0):
+    """Return the view of a picture with this content."""
+    application()
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    made = PictureView(Theme.named("light", scale))
+    made.show_file(path, "what it shows")
+    return made
+
+
+def test_a_drawing_is_as_large_as_it_says_grows_with_the_text_and_shrinks_with_the_panel(tmp_path):
+    made = view(tmp_path / "a.svg", SVG.format(RED))
+    assert made.sizeHint() == QSize(200, 100) and made.heightForWidth(100) == 50
+    assert view(tmp_path / "a.svg", SVG.format(RED), 1.6).sizeHint() == QSize(320, 160)
+    made.shrink(0.5)
+    assert made.heightForWidth(400) == 50
+    made.resize(100, 50)
+    assert made.grab().toImage().pixelColor(25, 12) == QColor("#ff0000")
+
+
+def test_a_png_is_drawn_too(tmp_path):
+    image = QImage(40, 20, QImage.Format.Format_RGB32)
+    image.fill(QColor("#00ff00"))
+    image.save(str(tmp_path / "b.png"))
+    made = view(tmp_path / "a.png", (tmp_path / "b.png").read_bytes())
+    assert made.sizeHint() == QSize(40, 20)
+
+
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        (SVG.format('<image href="/etc/passwd"/>'), "<image>"),
+        (SVG.format('<g><use href="#a"/></g>'), "<use>"),
+        (SVG.format("<style>@import url(a.css);</style>"), "<style>"),
+        (SVG.format('<animate attributeName="x" dur="1s"/>'), "<animate>"),
+        ("<!DOCTYPE svg [<!ENTITY a 'b'>]>" + SVG.format(RED), "!DOCTYPE"),
+        (gzip.compress(SVG.format(RED).encode()), "no SVG"),
+        (SVG.format(RED).encode("utf-16"), "<"),
+        ("<svg", "no SVG"),
+        ("", "no SVG"),
+        (" " * (LARGEST + 1), "more than 1,000,000 bytes"),
+    ],
+)
+def test_what_could_do_harm_or_is_no_drawing_is_told_in_a_sentence(tmp_path, content, said):
+    with pytest.raises(PictureProblem, match=r"^The picture .*a\.svg") as told:
+        view(tmp_path / "a.svg", content)
+    assert said in str(told.value) and "\n" not in str(told.value)
+
+
+def test_what_is_no_png_is_told(tmp_path):
+    with pytest.raises(PictureProblem, match="no PNG"):
+        view(tmp_path / "a.png", b"\x89PNG\r\n\x1a\n")
+    with pytest.raises(PictureProblem, match="can't be read"):
+        application()
+        PictureView(Theme()).show_file(tmp_path / "missing.png", "")
+
+
+def test_a_task_shows_no_html_and_opens_no_link(tmp_path):
+    path = tmp_path / "01-ten.md"
+    path.write_text('# Ten\n\n<img src="/etc/passwd"> [here](file:///etc/passwd) `a < b` **now**\n')
+    html = html_of(read_exercise(path).task)
+    assert "<img" not in html and "href" not in html and "<b>now</b>" in html and "a &lt; b" in html
