@@ -15,6 +15,7 @@ from ..exercise.progress import Progress, stored_progress
 from ..exercise.which import exercise_for, text_of
 from .common.arguments import Parser, UsageError
 from .common.text_output import aligned, complain, say
+from .open_window import has_display, show_exercise
 
 USAGE = """tilescope exercise [NAME | FOLDER/NAME] [--folder DIR] [-o FILE]
        tilescope exercise check FILE [--exercise NAME] [--folder DIR] [--format text | json]"""
@@ -24,8 +25,9 @@ CHECK = "check"
 def add_arguments(parser: Parser) -> None:
     parser.usage = USAGE
     parser.description = (
-        "With no name, list the exercises; with one, show it. check judges a file: its exit status is 0 where it "
-        "passes, 1 where it does not, 2 where it can't be judged. EXERCISES.md says how exercises are written."
+        "With no name, list the exercises; with one, work at it in the window, or read it where there is no display. "
+        "check judges a file: its exit status is 0 where it passes, 1 where it does not, 2 where it can't be judged. "
+        "EXERCISES.md says how exercises are written."
     )
     parser.add_argument(
         "words", nargs="*", metavar="NAME | check FILE", help="an exercise, or a file to check"
@@ -79,8 +81,13 @@ def list_exercises(folder: Path | None, output: str | None = None) -> int:
 
 
 def show(exercise: Exercise) -> int:
-    """Print the task of an exercise; raises UsageError where its files have mistakes."""
+    """Show the window on an exercise, or where there is no display print its task.
+
+    Raises UsageError where its files have mistakes.
+    """
     _refuse_mistakes(exercise)
+    if has_display():
+        return show_exercise(exercise.path)
     for line in task_text(exercise):
         say(line)
     return 0

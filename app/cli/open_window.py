@@ -48,17 +48,24 @@ def show_lecture(path: Path) -> int:
     return _show([], lecture=path)
 
 
-def _show(specs: Sequence[str], program: str = "", lecture: Path | None = None) -> int:
+def show_exercise(path: Path) -> int:
+    """Show the window on an exercise, by its Markdown file."""
+    return _show([], exercise=path)
+
+
+def _show(
+    specs: Sequence[str], program: str = "", lecture: Path | None = None, exercise: Path | None = None
+) -> int:
     check_scenarios(specs)
-    if not _has_display():
+    if not has_display():
         instead = "lecture NAME -o FOLDER/" if lecture else "frames -o FOLDER"
         raise UsageError(f"there is no display; tilescope {instead} draws pictures without one.")
     from ..window.start import run_window
 
-    return run_window(specs, program, lecture)
+    return run_window(specs, program, lecture, exercise)
 
 
-def _has_display() -> bool:
+def has_display() -> bool:
     """Return whether Qt will find a screen, so far as the environment says; without one it ends the process."""
     named = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
     return named or sys.platform != "linux"

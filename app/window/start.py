@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 HEARTBEAT = 250  # milliseconds after which Python looks for Ctrl+C in the terminal
 
 
-def run_window(specs: Sequence[str], program: str = "", lecture: Path | None = None) -> int:
+def run_window(
+    specs: Sequence[str], program: str = "", lecture: Path | None = None, exercise: Path | None = None
+) -> int:
     """Open the window on scenarios, on a trace file, or on what it showed last; return when it is closed.
 
     program: the path of a Python file whose launches are shown, now and whenever it is saved. lecture: a file that is
-    presented.
+    presented. exercise: the Markdown file of one that is worked at.
 
     Raises CatalogueError for a scenario that does not exist or a parameter that it cannot take.
     """
@@ -33,7 +35,7 @@ def run_window(specs: Sequence[str], program: str = "", lecture: Path | None = N
     signal.signal(signal.SIGINT, lambda number, _: interrupted.append(number))
     worker = Worker()
     worker.start()
-    return _run_event_loop(worker, specs, program, lecture, interrupted)
+    return _run_event_loop(worker, specs, program, lecture, exercise, interrupted)
 
 
 def application() -> QApplication:
@@ -61,7 +63,12 @@ def window_for_pictures(jobs: SessionJobs) -> MainWindow:
 
 
 def _run_event_loop(
-    worker: Worker, specs: Sequence[str], program: str, lecture: Path | None, interrupted: Sequence[int]
+    worker: Worker,
+    specs: Sequence[str],
+    program: str,
+    lecture: Path | None,
+    exercise: Path | None,
+    interrupted: Sequence[int],
 ) -> int:
     """Show the window until it is closed, with the launches of a program of the user's; return the exit status.
 
@@ -84,6 +91,8 @@ def _run_event_loop(
     if not presents and not window.show_bookmark(first):
         window.show_bookmark(first_bookmark((), None))
     window.show()
+    if exercise is not None:
+        window.exercises.open_path(exercise)
     if program:
         window.files.run_program(program)
     heartbeat = QTimer(interval=HEARTBEAT)

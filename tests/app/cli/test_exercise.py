@@ -66,7 +66,16 @@ def test_a_damaged_progress_is_one_sentence_and_is_kept(home, capsys):
     assert error.count("\n") == 1 and "the file is kept" in error and path.read_text() == "{"
 
 
-def test_one_is_shown_with_its_task_and_goals(capsys):
+def test_one_is_worked_at_in_the_window(capsys, monkeypatch):
+    opened = []
+    monkeypatch.setattr(command, "has_display", lambda: True)
+    monkeypatch.setattr(command, "show_exercise", lambda path: opened.append(path) or 0)
+    assert told(capsys, str(EXERCISES / "add-ten")) == (0, "", "")
+    assert opened == [EXERCISES / "01-add-ten.md"]
+
+
+def test_one_is_printed_with_its_task_and_goals_where_there_is_no_display(capsys, monkeypatch):
+    monkeypatch.setattr(command, "has_display", lambda: False)
     status, said, _ = told(capsys, str(EXERCISES / "add-ten"))
     assert status == 0
     assert said.startswith(
