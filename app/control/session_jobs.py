@@ -180,6 +180,13 @@ class SessionJobs(QObject):
             self._prepare_next()
         self.calm.start()
 
+    def compile_ahead(self, launches: Sequence[Launch]) -> None:
+        """Have the kernels of launches that may come next compiled while the worker has nothing else to do.
+
+        They replace those of the call before. A wish of a pane waits for at most one of them, about half a second.
+        """
+        self._background_pool.start(FunctionRunnable(partial(self.worker.compile_ahead, tuple(launches))))
+
     def is_prepared(self) -> bool:
         """Return whether nothing is left to be made ahead."""
         return not (self._preparing or self._missing())

@@ -27,10 +27,12 @@ from ..model.trace import Trace
 from ..processes.json_streams import private_streams, sender
 from ..recording.kernel_loader import LoadError, kernel_file
 from ..storage.trace_file import TraceFileError, save
+from .ahead import PAUSE, CompilingAhead
 from .endless import NotEnded, ended_if_endless
 from .time_estimate import TimeEstimate, TooSlow
 from .worker_events import (
     WORKER_JOB,
+    Ahead,
     Asks,
     At,
     Done,
@@ -47,6 +49,7 @@ from .worker_events import (
 )
 
 PERIOD = 0.05  # seconds from one report of progress to the next
+
 
 Send = Callable[[WorkerMessage], None]
 Report = Callable[[int, int], None]
@@ -91,12 +94,25 @@ def main() -> None:
     sys.stdout = sys.stderr = printed = Printed(send)
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(source, jobs), daemon=True).start()
-    engine = _warm_engine(send)
+    engine, ahead = _warm_engine(send), CompilingAhead()
     while True:
-        job = WORKER_JOB.decode(jobs.get())
+        job = _next_job(jobs, ahead)
         end = answer_judging(job, send) if isinstance(job, JudgeJob) else answer(job, engine, send)
         printed.flush()
         send(end)
+
+
+def _next_job(jobs: queue.SimpleQueue[bytes], ahead: CompilingAhead) -> Job | JudgeJob:
+    """Wait for the next job, and meanwhile compile what may be wanted later."""
+    while True:
+        try:
+            asked: Job | JudgeJob | Ahead = WORKER_JOB.decode(jobs.get(timeout=PAUSE if len(ahead) else None))
+        except queue.Empty:
+            ahead.compile_one()
+            continue
+        if not isinstance(asked, Ahead):
+            return asked
+        ahead.want(decode(bytes(launch).decode()) for launch in asked.launches)
 
 
 def _listen(source: IO[bytes], jobs: queue.SimpleQueue[bytes]) -> None:

@@ -7,7 +7,7 @@ import itertools
 import shutil
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from ..type_inference.question import Question
 from .time_estimate import duration_text
 from .worker_events import (
     WORKER_MESSAGE,
+    Ahead,
     Asks,
     At,
     Done,
@@ -209,6 +210,18 @@ class Worker:
                 raise
             process.forget_errors()
             return _judgement(end, placed)
+
+    def compile_ahead(self, launches: Iterable[Launch]) -> None:
+        """Have the kernels of launches compiled while no run is asked for, and those of earlier wishes no more.
+
+        Returns before that, but may wait until the process takes the wish in: not for a thread that must not wait.
+        A run that is asked for meanwhile waits for the kernel that is being compiled then.
+        """
+        self.start()
+        wish = Ahead([msgspec.Raw(encode(launch).encode()) for launch in launches])
+        for process in list(self._alive):
+            with contextlib.suppress(ValueError):  # another thread ends it just now
+                process.send(wish)
 
     def cancel(self) -> None:
         """End the run under way, if there is one."""

@@ -28,6 +28,12 @@ class JudgeJob(msgspec.Struct, frozen=True, tag_field="kind", tag="judge"):
     task: JudgingTask
 
 
+class Ahead(msgspec.Struct, frozen=True, tag_field="kind", tag="ahead"):
+    """Compile the kernels of these launches, each as in `Job`, while there is no job; and no others any more."""
+
+    launches: list[msgspec.Raw]
+
+
 class Ready(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):
     """The engine is loaded."""
 
@@ -102,5 +108,5 @@ class At(msgspec.Struct, frozen=True, tag_field="event", tag="at"):
 
 WorkerMessage = Ready | Progress | Output | Early | Done | Failed | Slow | Judged | Asks | At
 # Made when it is imported: threads that are the first to use a type at once can crash msgspec.
-WORKER_JOB = msgspec.json.Decoder(Job | JudgeJob)
+WORKER_JOB = msgspec.json.Decoder(Job | JudgeJob | Ahead)
 WORKER_MESSAGE = msgspec.json.Decoder(WorkerMessage)

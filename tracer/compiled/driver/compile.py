@@ -43,19 +43,21 @@ KEPT = 300  # compiled kernels
 _known: dict[str, Any] = {}
 
 
-def compiled(program: GeneratorProgram, arguments: Arguments) -> Any:
+def compiled(program: GeneratorProgram, arguments: Arguments, *, keep: bool = True) -> Any:
     """Return the function that runs threads until each stops: (address of the state, mode).
 
-    Mode 0 returns the bytes of a thread's generator, 1 begins the threads, 2 resumes them. Raises NotCompilable.
+    Mode 0 returns the bytes of a thread's generator, 1 begins the threads, 2 resumes them. keep: whether
+    it is looked for where it is kept, and kept there. Raises NotCompilable.
     """
     entry = _entry(program, arguments)
     text = "\n".join([_own_source(), program.text(), *map(repr, program.declared), *arguments.facts, entry])
     name = digest(text + repr(list(_raising(program))))
-    if name not in _known:
-        _known[name] = _compile(program, arguments, entry, name, text)
-    if isinstance(_known[name], NotCompilable):
-        raise _known[name].with_traceback(None)
-    return partial(sweep, entry_address(_known[name].overloads[SIGNATURE]))
+    made = _known.get(name) if keep else _compile(program, arguments, entry, Path())
+    if made is None:
+        made = _known[name] = _compile(program, arguments, entry, _written(name, text))
+    if isinstance(made, NotCompilable):
+        raise made.with_traceback(None)
+    return partial(sweep, entry_address(made.overloads[SIGNATURE]))
 
 
 def _raising(program: GeneratorProgram) -> Iterator[tuple[str, int]]:
@@ -79,13 +81,15 @@ def _own_source() -> str:
     return f"# numba {numba.__version__}, engine {digest(text)}"
 
 
-def _compile(program: GeneratorProgram, arguments: Arguments, entry: str, name: str, text: str) -> Any:
-    """Return the compiled entry, or NotCompilable: to find out takes as long as to compile, so that is kept too."""
-    path = _written(name, text)
-    refusal = path.with_suffix(".refused")
+def _compile(program: GeneratorProgram, arguments: Arguments, entry: str, path: Path) -> Any:
+    """Return the compiled entry, or NotCompilable: to find out takes as long as to compile, so that is kept too.
+
+    path: of the program's text, beside which all is kept; the empty one where nothing is.
+    """
+    refusal = path.parent / f"{path.stem}.refused" if path.name else path
     with suppress(OSError):
         return NotCompilable(refusal.read_text(encoding="utf-8"))
-    module = ModuleType(f"_tilescope_compiled_{name}")
+    module = ModuleType(f"_tilescope_compiled_{path.stem}")
     module.__dict__.update(SUPPORT | _memory(program) | arguments.readers | program.values)
     sys.modules[module.__name__] = module  # numba looks for the module of what it reads from its cache
     options = {"error_model": "numpy"}
@@ -96,7 +100,7 @@ def _compile(program: GeneratorProgram, arguments: Arguments, entry: str, name: 
             module.__dict__[function.name]
         )
     exec(compile(entry, str(path), "exec"), module.__dict__)
-    made = numba.njit(cache=path.exists(), pipeline_class=EntryCompiler, **options)(
+    made = numba.njit(cache=path.is_file(), pipeline_class=EntryCompiler, **options)(
         module.__dict__["_ts_entry"]
     )
     with warnings.catch_warnings():

@@ -48,9 +48,23 @@ def run_compiled(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     record = RunRecord(launch, names, report)
     arrays = zip(names, launch.arguments, strict=True)
     record.contents = {n: content_of(a) for n, a in arrays if isinstance(a, Array) and a.fill != "file"}
-    debug = getattr(kernel, "_debug", False) or getattr(kernel, "targetoptions", {}).get("debug")
-    execute(record, kernel.py_func, given, debug=bool(debug))
+    execute(record, kernel.py_func, given, debug=_is_debugged(kernel))
     return trace_of_compiled_run(record, str(module.__file__))
+
+
+def compile_kernel(launch: Launch, *, keep: bool = True) -> None:
+    """Compile a launch's kernel for its arguments and run nothing, so that a run needs not wait for that.
+
+    keep: whether what is compiled is kept, and not compiled if it has been before. Raises LoadError and NotCompilable.
+    """
+    module, kernel = load_kernel(launch)
+    set_constants(module, launch)
+    given, names = arrays_of(launch, kernel)
+    prepared(launch, names, kernel.py_func, given, debug=_is_debugged(kernel), keep=keep)
+
+
+def _is_debugged(kernel: Any) -> bool:
+    return bool(getattr(kernel, "_debug", False) or getattr(kernel, "targetoptions", {}).get("debug"))
 
 
 def trace_of_compiled_run(record: RunRecord, file: str) -> Trace:
@@ -77,10 +91,12 @@ def prepared(
     *,
     debug: bool = False,
     ordered: bool = True,
+    keep: bool = True,
 ) -> Prepared:
     """Return a kernel rewritten, its arguments, and its compiled code; raises NotCompilable.
 
-    Without `ordered`, a kernel whose atomics depend on the order of threads is refused before it is compiled.
+    Without `ordered`, a kernel whose atomics depend on the order of threads is refused before it is compiled. Without
+    `keep` it is compiled also where it has been before, and that is not kept.
     """
     if launch.schedule.kind == "random":
         raise NotCompilable("The random schedule switches threads at every access.")
@@ -92,7 +108,7 @@ def prepared(
             arguments.add(name, value)
         if not ordered and any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in program.site_kinds):
             raise NotCompilable(OF_ORDER)
-        return Prepared(program, arguments, compiled(program, arguments))
+        return Prepared(program, arguments, compiled(program, arguments, keep=keep))
     except NotCompilable:
         raise
     except Exception as error:  # whatever fails in numba or here, the simulator does not need it

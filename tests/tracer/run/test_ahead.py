@@ -1,0 +1,84 @@
+"""Kernels compiled ahead: nothing of them runs, a run that comes needs to compile nothing, and none can do harm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from launching import Array, launch
+from tilescope.tracer.compiled.driver import compile as compiling
+from tilescope.tracer.model.launch import Launch
+from tilescope.tracer.run.ahead import CompilingAhead
+from tilescope.tracer.run.engine import run
+from tilescope.tracer.run.worker_client import Worker
+
+KERNEL = "\n@cuda.jit\ndef kernel(a):\n    i = cuda.grid(1)\n    a[i] = {} * a[i]\n"
+
+
+def made(folder: Path, source: str) -> Launch:
+    text = launch(folder, source, (Array((8,), fill="arange"),), block=(8, 1, 1), engine="compiled")
+    return msgspec.structs.replace(text, kernel=f"{folder / 'kernels.py'}:kernel")
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The kernels that Numba has compiled since, by the text of their entries."""
+    found: list[str] = []
+    compile_anew = compiling._compile
+
+    def noted(program, arguments, entry, path):
+        found.append(path.stem)
+        return compile_anew(program, arguments, entry, path)
+
+    monkeypatch.setattr(compiling, "_compile", noted)
+    return found
+
+
+def test_a_run_finds_compiled_what_was_compiled_ahead(tmp_path, compiled):
+    ahead, (one, other) = CompilingAhead(), (made(tmp_path, KERNEL.format(n)) for n in (101, 102))
+    ahead.want([one, other])
+    while len(ahead):
+        ahead.compile_one()
+    assert len(compiled) == 3 and compiled[0] == ""  # the first is not kept
+    trace = run(other, lambda done, of: None)
+    assert len(compiled) == 3
+    assert trace.value is not None and trace.value[trace.op == 1].tolist() == [102 * n for n in range(8)]
+
+
+def test_a_newer_wish_replaces_the_older(tmp_path, compiled):
+    ahead = CompilingAhead()
+    ahead.want(made(tmp_path, KERNEL.format(n)) for n in (103, 104))
+    ahead.want([])
+    assert not len(ahead)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["def kernel(:\n", "raise SystemExit(3)\n", "while True:\n    pass\n", "other = 3\n", "print('loud')\n"],
+)
+def test_a_file_that_makes_no_kernel_does_no_harm(tmp_path, capsys, source):
+    ahead = CompilingAhead()
+    ahead.want([made(tmp_path, source)])
+    while len(ahead):
+        ahead.compile_one()
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    made = Worker()
+    made.start()
+    yield made
+    made.close()
+
+
+def test_a_worker_answers_runs_as_before(worker: Worker, tmp_path: Path):
+    worker.compile_ahead([made(tmp_path, KERNEL.format(n)) for n in (105, 106)] + [made(tmp_path, "x = (\n")])
+    launched = made(tmp_path, KERNEL.format(106))
+    trace = worker.run(launched)
+    assert trace.value is not None and trace.value[trace.op == 1].tolist() == [106 * n for n in range(8)]
+    worker.compile_ahead([])
+    assert len(worker.run(made(tmp_path, KERNEL.format(107)))) == 16
