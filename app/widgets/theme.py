@@ -229,10 +229,10 @@ QLabel#brand { font-size: $s18px; font-weight: bold; }
 QLabel#title { font-size: $s18px; font-weight: bold; }
 QLabel#wrong { color: $bad; }
 QLabel#muted, QLabel#lesson { color: $muted; }
-QLabel#handle { color: $muted; border: 1px solid transparent; border-radius: $s4px; padding: 0px $s4px; }
-QFrame#panel QLabel#handle { color: $text; padding: 0px; }
-QLabel#handle:hover { background: $badge; color: $text; border: 1px solid $control; }
-QLabel#handle[held="true"] { background: $badge; color: $text; border: 1px solid $accent; }
+QLabel#handle { color: $muted; }
+QFrame#panel QLabel#handle { color: $text; }
+QLabel#handle:hover { background: $badge; color: $text; border-radius: $s2px; }
+QLabel#handle[held="true"] { background: $border; color: $text; border-radius: $s2px; }
 QLabel#good { color: $good; font-weight: bold; font-size: $s13px; }
 QLabel#bad { color: $bad; font-weight: bold; font-size: $s13px; }
 QLabel#differs { background: $badge; color: $text; border-radius: $s4px; padding: $s1px $s4px; font-size: $s12px; }
