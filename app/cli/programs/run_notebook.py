@@ -12,6 +12,7 @@ from types import CodeType, TracebackType
 from typing import Any
 
 from ....tracer.model.notebook_cells import bound_names, cell_file, note_cell
+from ....tracer.run.uncached_cells import leave_cells_uncached
 from ..common.text_output import complain
 from .cell_text import python_of
 from .jupyter_names import NotInstalled, Shell, display, only_draws, package_of
@@ -38,6 +39,7 @@ def run_notebook(path: str, arguments: list[str]) -> int:
     os.environ["MPLBACKEND"] = "Agg"  # pictures are drawn for nobody, and nobody waits at one
     warnings.filterwarnings("ignore", NOT_SHOWN)
     sys.excepthook = _print_exception
+    leave_cells_uncached()
     return status_of(_Notebook(file, cells, names).run)
 
 

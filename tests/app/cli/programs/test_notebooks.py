@@ -98,6 +98,16 @@ def test_a_notebook_is_run_in_its_folder_as_jupyter_would(tmp_path):
     assert (tmp_path / "t").is_dir()
 
 
+def test_functions_of_cells_may_ask_numba_to_keep_them(tmp_path):
+    cells = (
+        "import numpy as np\nfrom numba import njit, vectorize",
+        "@njit(cache=True)\ndef more(x):\n    return x + 1\n\n@vectorize(cache=True)\ndef twice(x):\n    return x * 2",
+        "print(more(3), twice(np.ones(2)))",
+    )
+    done = tilescope("run", "--quiet", str(write_notebook(tmp_path / "kept.ipynb", *cells)), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "4 [2. 2.]\n"), done.stderr
+
+
 def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
     """Where matplotlib is not installed, what draws is left out, and all else goes on."""
     fake = tmp_path / "has" / "matplotlib"
