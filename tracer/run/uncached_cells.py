@@ -1,4 +1,4 @@
-"""Functions of notebooks' cells that Numba shall keep compiled on disk: they are compiled anew, as cells are no files."""
+"""Functions of cells that Numba shall keep on disk once compiled: they are compiled anew, as no cell is a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DISPATCHERS = (("numba.core.dispatcher", "Dispatcher"), ("numba.np.ufunc.ufuncbu
 
 
 def leave_cells_uncached() -> None:
-    """Let `cache=True` do nothing for functions of cells, for which Numba finds no folder. Call it before numba comes."""
+    """Let `cache=True` do nothing for functions of cells, which lie in no folder; to be called before numba comes."""
     for module, name in DISPATCHERS:
         after_import(module, partial(_wrap_caching, module, name))
 
