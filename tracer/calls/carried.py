@@ -34,7 +34,7 @@ from ..type_inference.question import (
 )
 from .call import Argument, ArgumentTuple, Call, CallError
 from .configured import ConfiguredKernel
-from .memories import Memories, check_array
+from .memories import Memories, check_array, order_of
 
 CUDA = "numba.cuda"
 
@@ -195,9 +195,10 @@ def _question(configured: ConfiguredKernel, arguments: Sequence[Any]) -> Questio
 
 def _on_host(value: Any) -> Any:
     """Return an argument with an array of the same type in place of one on a device."""
-    if hasattr(type(value), "copy_to_host") and not isinstance(getattr(value, "_ary", None), np.ndarray):
-        if value.is_c_contiguous() or value.is_f_contiguous():
-            return np.zeros((2,) * value.ndim, value.dtype, order="C" if value.is_c_contiguous() else "F")
+    on_device = hasattr(type(value), "copy_to_host") and not isinstance(value, np.ndarray)
+    if on_device and not isinstance(getattr(value, "_ary", None), np.ndarray):
+        if order := order_of(value):
+            return np.zeros((2,) * value.ndim, value.dtype, order=order)
         return np.zeros((4,) * value.ndim, value.dtype)[(slice(None, None, 2),) * value.ndim]
     return tuple(map(_on_host, value)) if type(value) is tuple else value
 

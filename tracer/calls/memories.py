@@ -42,8 +42,13 @@ class Memories:
         self._device: dict[
             int, tuple[_DeviceArray, int, int]
         ] = {}  # by id: the array, its memory, its offset
-        for group in _overlapping([(id(one), _device_array(one)) for one in _device_arrays(arguments)]):
-            self._add_group(group)
+        try:
+            for group in _overlapping([(id(one), _device_array(one)) for one in _device_arrays(arguments)]):
+                self._add_group(group)
+        except CallError:
+            raise
+        except Exception as error:  # of numba's, of the driver's or of another library
+            raise CallError(f"a device array can't be copied ({type(error).__name__}: {error}).") from error
 
     @property
     def described(self) -> tuple[Memory, ...]:
@@ -200,25 +205,33 @@ def _device_array(value: Any) -> _DeviceArray:
     """Return a device array of numba's, its simulator's or another library's; raises CallError."""
     inner = getattr(value, "_ary", None)
     if isinstance(inner, np.ndarray):
-        return _simulated_array(inner)
-    if not hasattr(type(value), "copy_to_host"):
-        value = _numbas(value)
+        return _on_host(inner)
+    if isinstance(value, np.ndarray):  # mapped or managed memory, which the host sees too
+        sys.modules["numba.cuda"].synchronize()
+        return _on_host(value.view(np.ndarray))
+    value = value if hasattr(type(value), "copy_to_host") else _numbas(value)
     low = int(value.__cuda_array_interface__["data"][0]) - _before_first(value)
-    contiguous = value.is_c_contiguous() or value.is_f_contiguous()
-    whole = value if contiguous else _bytes_of(value)
+    whole = value if order_of(value) else _bytes_of(value)
+    order = order_of(whole) or "C"
 
     def read() -> Bytes:
-        return np.ascontiguousarray(whole.copy_to_host().ravel(order="K")).view(np.uint8)
+        return whole.copy_to_host().ravel(order=order).view(np.uint8)  # type: ignore[no-any-return]  # numba's
 
     def write(content: Bytes) -> None:
-        order: Literal["C", "F"] = "C" if whole.is_c_contiguous() else "F"
         whole.copy_to_device(content.view(whole.dtype).reshape(whole.shape, order=order))
 
     return _DeviceArray(low, low + _extent(value), value, read, write)
 
 
-def _simulated_array(ary: NDArray[Any]) -> _DeviceArray:
-    """Return an array of the simulator's, whose memory is the host's."""
+def order_of(device_array: Any) -> Literal["C", "F", ""]:
+    """Return the order in which the elements of an array of numba's lie without gaps, "" where there are such."""
+    if getattr(device_array, "is_c_contiguous", lambda: True)():
+        return "C"
+    return "F" if device_array.is_f_contiguous() else ""
+
+
+def _on_host(ary: NDArray[Any]) -> _DeviceArray:
+    """Return an array whose memory is the host's, as that of the simulator's are."""
     low, high = np.lib.array_utils.byte_bounds(ary) if ary.size else (ary.__array_interface__["data"][0],) * 2
     seen: Bytes = np.ndarray((high - low,), np.uint8, _root(ary), low - _address(_root(ary)))
 

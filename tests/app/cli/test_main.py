@@ -235,7 +235,9 @@ def test_the_wheel_is_the_whole_package_and_works(tmp_path):
         files = set(archive.namelist())
         archive.extractall(tmp_path / "site")
     sources = [
-        p.relative_to(ROOT) for layer in ("app", "kernels", "tracer") for p in (ROOT / layer).rglob("*.py")
+        p.relative_to(ROOT)
+        for layer in ("api", "app", "kernels", "tracer")
+        for p in (ROOT / layer).rglob("*.py")
     ]
     assert {f"tilescope/{path.as_posix()}" for path in sources} <= files
     assert {"tilescope/__init__.py", "tilescope/__main__.py", "tilescope/py.typed"} <= files
