@@ -26,7 +26,8 @@ from .brackets import bracket_pair
 from .gutter import Gutter
 from .history import History, Step, difference, units
 from .line_map import moved
-from .page import Page, normalised
+from .lines import normalised
+from .page import Page
 from .problems import Problem
 
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -187,8 +188,8 @@ class Editor(Page):
             return  # a change of looks
         if not self._replaying:
             self.history.record(step)
-        self._hold()
         first = self.document().findBlock(step.at).blockNumber()
+        self._hold(first + 1 + step.added.count("\n"))
         last = first + step.added.count("\n")
         self._stale = min(first, (self._stale or (first,))[0]), max(last, (self._stale or (0, last))[1])
         self._move_marks(step, first + 1)
@@ -200,11 +201,13 @@ class Editor(Page):
         ends = step.removed.count("\n"), step.added.count("\n")
         if ends == (0, 0):
             return
-        self.struck = frozenset(moved(line, first, alone, *ends) for line in self.struck) - {0}
-        self.barriers = frozenset(moved(line, first, alone, *ends) for line in self.barriers) - {0}
+        for name in ("struck", "struck_rows", "barriers"):
+            setattr(
+                self, name, frozenset(moved(line, first, alone, *ends) for line in getattr(self, name)) - {0}
+            )
         lines = [(problem, moved(problem.line, first, alone, *ends)) for problem in self.problems]
         self.problems = tuple(problem._replace(line=line) for problem, line in lines if line)
-        self._highlighter.struck = self.struck
+        self._highlighter.struck = self.struck_rows
         self._highlighter.problems = self.problem_colours()
 
     def _follow_change(self) -> None:

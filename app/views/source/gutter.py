@@ -77,8 +77,10 @@ class Gutter(QWidget):
     def _draw_handle(self, painter: QPainter, box: QRectF, line: int, ink: Theme) -> None:
         """Draw what is wrong at a line, that it is taken out, or that it can be."""
         editor, under = self._editor, line == self._under
-        if line in editor.struck:
-            draw_arrow(painter, box, ink) if under else draw_minus(painter, box, ink, "text")
+        if under and line in editor.struck_rows:
+            draw_arrow(painter, box, ink)
+        elif line in editor.struck:
+            draw_minus(painter, box, ink, "text")
         elif under and self._can:
             draw_minus(painter, box, ink, "accent")
         elif found := editor.problems_at(line):
@@ -103,7 +105,7 @@ class Gutter(QWidget):
         line = line if self._editor.has_handles else 0
         if line != self._under:
             self._under = line
-            self._can = line in self._editor.struck or bool(line and not self._editor.may_strike(line))
+            self._can = line in self._editor.struck_rows or bool(line and not self._editor.may_strike(line))
             self.setCursor(Qt.CursorShape.PointingHandCursor if self._can else Qt.CursorShape.ArrowCursor)
             self.update()
 
@@ -138,7 +140,7 @@ class Gutter(QWidget):
         told += [problem.sentence for problem in editor.problems_at(line)]
         if editor.has_handles and line:
             doing = BARRIER if line in editor.barriers else TAKE_OUT
-            told.append(TAKEN_OUT if line in editor.struck else editor.may_strike(line) or doing)
+            told.append(TAKEN_OUT if line in editor.struck_rows else editor.may_strike(line) or doing)
         return "\n".join(told)
 
 

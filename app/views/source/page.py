@@ -31,13 +31,12 @@ from ...widgets.theme import Theme, sheet
 from ..common.dimming import FAINT, dimmed, draw_frame
 from ..common.wording import count_text
 from .highlight import LONGEST_LINE, Highlighter
+from .lines import CONTEXT, frames, hanging, normalised, top_line
 from .problems import SEVERITY_COLOURS, Problem
 
 MOST_LINES = 50_000  # of a text that are shown: each takes the window some microseconds
 FEW = 26  # columns of text, beside which there is no room for counts
-CONTEXT = 2  # lines kept in sight above and below the marked one
 HOLD = 2_000  # milliseconds that the page stays where somebody writes, whatever the time does
-HANG = 2  # columns by which what a line goes on with stands further in: between two steps of indentation
 
 
 class Page(QTextEdit):
@@ -46,7 +45,9 @@ class Page(QTextEdit):
     Lines are counted from 1, of the text as it stands here.
     gutter: makes what stands beside the lines.
 
-    line_toggled: a line is to be taken out of what runs, or put back.
+    line_toggled: a line is to be taken out of what runs, or put back: any line of its statement.
+
+    may_strike: why a line can't be taken out, "" where it can. rows_of: the lines of the statement that begins on one.
     """
 
     line_toggled = Signal(int)
@@ -61,16 +62,19 @@ class Page(QTextEdit):
         self.noun, self.tinted = "requests by all warps", False
         self.theme = theme
         self.lit: frozenset[int] = frozenset()
-        self.struck: frozenset[int] = frozenset()  # taken out of what runs
+        self.struck: frozenset[int] = frozenset()  # taken out of what runs: where statements begin
+        self.struck_rows: frozenset[int] = frozenset()  # all lines of those statements
         self.barriers: frozenset[int] = frozenset()
         self.changed: frozenset[int] = frozenset()  # not as they were traced
         self.problems: tuple[Problem, ...] = ()
         self.may_strike: Callable[[int], str] = lambda line: ""
+        self.rows_of: Callable[[int], Iterable[int]] = lambda line: (line,)
         self.has_handles = False  # whether a click beside a line takes it out
         self.is_whole = True  # whether what is shown is the file's text, to the letter
         self._selections: dict[str, list[QTextEdit.ExtraSelection]] = {}
         self._first, self._most = 1, 0
         self._by_hand = self._typing = False
+        self._at = 1  # the line where somebody wrote last
         self._held = QElapsedTimer()  # since the page began to stay for the sake of what is written
         self.setUndoRedoEnabled(False)  # see `history.py`
         self.setReadOnly(True)
@@ -100,7 +104,7 @@ class Page(QTextEdit):
         self.file, self._first, self._by_hand = file, first, False
         self._typing = False
         self.counts, self.line, self.look, self.pointed, self.lit = {}, 0, "", 0, frozenset()
-        self.struck = self.barriers = self.changed = frozenset()
+        self.struck = self.struck_rows = self.barriers = self.changed = frozenset()
         self.problems = ()
         self._highlighter.struck, self._highlighter.problems = frozenset(), {}
         self._selections.clear()
@@ -179,8 +183,9 @@ class Page(QTextEdit):
     # What is marked of the lines.
 
     def set_struck(self, lines: frozenset[int]) -> None:
-        """Show lines as taken out of what runs."""
+        """Show the statements that begin on these lines as taken out of what runs."""
         self.struck = lines
+        self.struck_rows = frozenset(row for line in lines for row in self.rows_of(line))
         self._mark_text()
 
     def set_barriers(self, lines: frozenset[int]) -> None:
@@ -206,7 +211,7 @@ class Page(QTextEdit):
         )
 
     def _mark_text(self) -> None:
-        self._highlighter.mark(self.struck, self.problem_colours())
+        self._highlighter.mark(self.struck_rows, self.problem_colours())
         self._gutter.update()
 
     def problem_colours(self) -> dict[int, str]:
@@ -235,9 +240,9 @@ class Page(QTextEdit):
         """Ask for a line to be taken out or put back; returns why not, "" where it was asked for."""
         if not self.has_handles:
             return "this text can't be changed"
-        reason = "" if line in self.struck else self.may_strike(line)
+        reason = "" if line in self.struck_rows else self.may_strike(line)
         if not reason:
-            self._hold()
+            self._hold(line)
             self.line_toggled.emit(line)
         return reason
 
@@ -369,9 +374,9 @@ class Page(QTextEdit):
         self._by_hand = False
         self._scroll_to(target)
 
-    def _hold(self) -> None:
-        """Stay, since somebody writes here."""
-        self._typing = self._by_hand = True
+    def _hold(self, line: int) -> None:
+        """Stay, since somebody writes at a line."""
+        self._typing, self._by_hand, self._at = True, True, line
         self._held.start()
 
     def let_go(self) -> None:
@@ -383,7 +388,7 @@ class Page(QTextEdit):
         """Take another trace of the text that is shown: nothing is pointed at, and the page stays if it was held."""
         self.pointed = 0
         if self._typing:
-            self._hold()
+            self._hold(self._at)
         self._paint_line()
 
     def _note_scrolling(self) -> None:
@@ -395,11 +400,16 @@ class Page(QTextEdit):
         super().wheelEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the gutter at the side and the marked line in sight."""
+        """Keep the gutter at the side and the marked line in sight, or the one that is written where it is."""
+        top = self.source_location(self._at).top() - self.verticalScrollBar().value()
         super().resizeEvent(event)
         self._place_gutter()
         self._break_lines()
         self._keep_in_sight()
+        if self._typing:
+            place, line = self.source_location(self._at), self.fontMetrics().lineSpacing()
+            lowest = self.viewport().height() - place.height() - CONTEXT * line
+            self.verticalScrollBar().setValue(round(place.top() - max(0.0, min(top, lowest))))
 
     # Gutter.
 
@@ -448,43 +458,3 @@ class Page(QTextEdit):
                 out.append((block.blockNumber() + 1, place.top() - scrolled, place.height()))
             block = block.next()
         return out
-
-
-def normalised(text: str) -> str:
-    """Return a text with its lines ended as Python ends them."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def frames(lines: Iterable[tuple[int, float, float]], lit: frozenset[int]) -> list[tuple[float, float]]:
-    """Return (top, height) of lines that stand out, as one where they follow one another.
-
-    lines: number, top and height of each.
-    """
-    found: list[tuple[float, float]] = []
-    before = 0
-    for line, top, height in lines:
-        if line in lit:
-            begin = found.pop()[0] if before == line - 1 and before in lit else top
-            found.append((begin, top + height - begin))
-            before = line
-    return found
-
-
-def top_line(first: int, line: int, end: Callable[[int], float], room: float) -> int:
-    """Return the line at the top of a page: `first`, or what brings `line` in sight with the lines around it.
-
-    end: where a line ends, from the top of the first; room: the height of the page, in the same unit.
-    """
-    if not line:
-        return first
-    top = max(1, min(first, line - CONTEXT))
-    context = next((c for c in range(CONTEXT, 0, -1) if end(line + c) - end(line - 1 - c) <= room), 0)
-    while top < line - context and end(line + context) - end(top - 1) > room:
-        top += 1
-    return top
-
-
-def hanging(text: str, columns: float) -> int:
-    """Return the column at which a line goes on below: further in than it begins, where that leaves room."""
-    indent = len(text) - len(text.lstrip())
-    return int(max(0, min(indent + HANG, columns / 2)))

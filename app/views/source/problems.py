@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from ....tracer.model.finding import SEVERITIES
+from ...model.visible_text import visible_lines
 from ...widgets.patterns import mixed
-from ...widgets.plain_text import PlainLabel
+from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
 from ..common.severity import draw_sign
 from ..common.wording import plural
 
 SEVERITY_COLOURS = {"error": "bad", "warning": "bad", "note": "muted"}
+LINES = 3  # of a sentence that are shown
 MOST = 3  # problems that are told in full: the text needs the room
 KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
@@ -35,8 +38,10 @@ class ProblemLabel(PlainLabel):
     asked = Signal(int)
 
     def __init__(self, problem: Problem, theme: Theme) -> None:
-        super().__init__(f"Line {problem.line}: {problem.sentence}")
+        self.whole = visible_lines(f"Line {problem.line}: {problem.sentence}")
+        super().__init__(self.whole)
         self.problem, self.theme = problem, theme
+        self.setToolTip(plain_tip(problem.sentence))
         self.setWordWrap(True)
         self.setFont(theme.font(13))
         self.setContentsMargins(theme.px(30), theme.px(4), theme.px(8), theme.px(4))
@@ -54,6 +59,13 @@ class ProblemLabel(PlainLabel):
         draw_sign(painter, QRectF(px(8), top, px(16), px(16)), self.problem.severity, self.theme)
         painter.end()
         super().paintEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as much of the sentence as few lines hold; the tip has all of it."""
+        super().resizeEvent(event)
+        shown = shortened(self.whole, self.fontMetrics(), self.contentsRect().width())
+        if shown != self.text():
+            self.setText(shown)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go to the line."""
@@ -76,6 +88,23 @@ class ProblemLabel(PlainLabel):
             self.asked.emit(self.problem.line)
         else:
             super().keyPressEvent(event)
+
+
+def shortened(text: str, metrics: QFontMetrics, width: int) -> str:
+    """Return as many words of a text as LINES lines of this width hold, with an ellipsis where some are left out."""
+
+    def fits(shown: str) -> bool:
+        room = QRect(0, 0, max(width, 1), 1 << 20)
+        return (
+            metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, shown).height()
+            <= LINES * metrics.lineSpacing()
+        )
+
+    words = text.split(" ")
+    if fits(text):
+        return text
+    most = bisect(range(1, len(words)), False, key=lambda count: not fits(" ".join(words[:count]) + " …"))
+    return " ".join(words[: max(1, most)]) + " …"
 
 
 class ProblemStrip(QFrame):

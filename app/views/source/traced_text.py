@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from .editor import Draft, Editor, with_ends_of
 from .line_map import LineMap, Value, line_map
-from .page import normalised
+from .lines import normalised
 
 PAUSE = 150  # milliseconds without a change, after which all lines are compared where that takes long
 ALL = 10**12  # pairs of lines: more than there are

@@ -214,9 +214,16 @@ class SourceView(View):
         if self._shows_home():
             self.editor.set_barriers(lines)
 
-    def set_problems(self, problems: Iterable[tuple[int, str] | tuple[int, str, str]]) -> None:
-        """Mark lines of the text: (line, sentence) for errors, else with the severity; they go with the lines."""
+    def set_problems(
+        self, problems: Iterable[tuple[int, str] | tuple[int, str, str]], *, traced: bool = False
+    ) -> None:
+        """Mark lines of the text: (line, sentence) for errors, else with the severity; they go with the lines.
+
+        traced: the lines are those of the trace, some of which may be gone since.
+        """
         found = [Problem(*problem) for problem in problems]
+        if traced:
+            found = [p._replace(line=self._traced.line(p.line)) for p in found if self._traced.line(p.line)]
         if self._shows_home():
             self.editor.set_problems(found)
         self.problems.show_problems(found)

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection
 from tilescope.app.views.source.highlight import python_tokens
-from tilescope.app.views.source.page import hanging, top_line
+from tilescope.app.views.source.lines import hanging, top_line
 from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from views import show_panel

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QMainWindow, QToolTip, QVBoxLayout, QWidget
 
 from sessions import application
 from tilescope.app.views.source.editor import Editor
@@ -350,6 +350,34 @@ def test_a_line_that_is_taken_out_is_struck_through_and_has_a_sign(theme):
     press(editor, Key.Key_Backspace)
     editor.set_struck(frozenset())
     assert formats(editor, 3) == plain and editor._gutter.grab().toImage() == gutter
+
+
+def test_all_lines_of_a_statement_that_is_taken_out_are_struck_through():
+    editor = an_editor("a = [\n    1,\n]\nb = 2\n")
+    editor.rows_of = lambda line: range(1, 4) if line == 1 else (line,)
+    editor.may_strike = lambda line: "it stays"
+    asked = heard(editor.line_toggled)
+    editor.set_struck(frozenset({1}))
+    struck = [n for n in range(1, 5) if any(f.format.fontStrikeOut() for f in formats(editor, n))]
+    assert struck == [1, 2, 3]
+    click(editor, 3)
+    click(editor, 4)
+    assert asked == [3] and QToolTip.text() == "it stays"
+    put(editor, 1, 0)
+    press(editor, Key.Key_Return)
+    assert (editor.struck, editor.struck_rows) == ({2}, {2, 3, 4})
+
+
+def test_the_line_that_was_clicked_stays_where_it_is_while_the_panel_gets_narrow():
+    editor = an_editor("a = 'a long line that is broken'\n" * 60, width=600)
+    editor.verticalScrollBar().setValue(300)
+    line, top, _ = editor.lines_in_sight()[4]
+    click(editor, line)
+    for width, height in ((200, 300), (200, 120)):
+        editor.resize(width, height)
+        editor.grab()
+        places = {number: (at, at + tall) for number, at, tall in editor.lines_in_sight()}
+        assert places[line][1] <= height and (height < 300 or abs(places[line][0] - top) <= 1)
 
 
 def test_handles_grow_with_the_text_and_barriers_have_one_that_is_always_seen():

@@ -196,6 +196,29 @@ def test_a_problem_is_told_below_the_text_and_leads_to_its_line(tiled):
     assert view.problems.isHidden()
 
 
+def test_problems_of_the_trace_are_marked_where_their_lines_stand_now(tiled):
+    view = an_editable(tiled)
+    put(view, 5)
+    QTest.keyClick(view.editor, Key.Key_Return)
+    put(view, 9)
+    QTest.keyClicks(view.editor, "x")
+    view.set_problems([(4, "above"), (7, "below"), (8, "changed")], traced=True)
+    assert [(p.line, p.sentence) for p in view.editor.problems] == [(4, "above"), (8, "below")]
+
+
+def test_a_long_sentence_leaves_the_text_its_room(tiled):
+    view = an_editable(tiled, size=(300, 500))
+    view.set_problems([(3, "many words and " * 40)])
+    picture(view)
+    label = view.problems.column.itemAt(0).widget()
+    assert label.text().endswith("words …") or label.text().endswith(" …")
+    assert label.height() < 5 * label.fontMetrics().lineSpacing()
+    assert label.toolTip().startswith("many words and many")
+    view.resize(2000, 500)
+    picture(view)
+    assert len(label.text()) > 400
+
+
 # --- find
 
 
