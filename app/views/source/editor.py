@@ -226,6 +226,9 @@ class Editor(Page):
 
     def event(self, event: QEvent) -> bool:
         """Claim the keys that write or change, so that no shortcut of the window takes them."""
+        if isinstance(event, QKeyEvent) and self._gutter.hasFocus():
+            event.ignore()  # they come from there, and are the window's
+            return False
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride:
             self._escaped = event.key() == Qt.Key.Key_Escape or (self._escaped and event.key() in TAB)
             if self._claims(event):
@@ -341,8 +344,14 @@ class Editor(Page):
         self._escaped = False
         super().mousePressEvent(event)
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Keep the focus while lines are clicked away; without it, a click there leaves Space to the window."""
+        self._gutter.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        super().focusInEvent(event)
+
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """Let the page follow the marked line again."""
+        self._gutter.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.history.seal()
         self._typing = self._escaped = False
         super().focusOutEvent(event)

@@ -31,6 +31,9 @@ class Gutter(QWidget):
         self._under = 0  # the line under the pointer
         self._can = False  # whether it may be taken out or put back
         self.setMouseTracking(True)
+        self.setFocusPolicy(
+            Qt.FocusPolicy.ClickFocus
+        )  # else the text would have it, and what is pressed next
         self.setAccessibleName("Line numbers and requests so far")
 
     def sizeHint(self) -> QSize:

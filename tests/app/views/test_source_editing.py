@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QMainWindow, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QToolTip, QVBoxLayout, QWidget
 
 from sessions import application
 from tilescope.app.views.source.editor import Editor
@@ -205,7 +205,7 @@ def test_what_is_pasted_is_plain_text_of_a_program():
 
 
 def test_no_shortcut_of_the_window_takes_what_is_typed():
-    window, editor = QMainWindow(), an_editor()
+    editor, window = an_editor(), QMainWindow()
     window.setCentralWidget(editor)
     fired = []
     for keys in (
@@ -236,14 +236,37 @@ def test_no_shortcut_of_the_window_takes_what_is_typed():
     assert fired == [] and editor.text().startswith("# b t[-def")
     press(editor, (CONTROL, Key.Key_Return), Key.Key_F5, Key.Key_Escape, (CONTROL, Key.Key_R))
     assert fired == ["Ctrl+Return", "F5", "Escape", "Ctrl+R"]
+    click(editor, 2)
+    assert editor.hasFocus()
     editor.set_editable(False)
     press(editor, Key.Key_Space)
     assert fired[4:] == ["Space"]
     window.close()
 
 
+def test_the_window_has_its_keys_after_a_click_beside_a_line():
+    editor, window, fired = an_editor(), QMainWindow(), []
+    box, other = QWidget(), QLineEdit()
+    row = QVBoxLayout(box)
+    row.addWidget(other)
+    row.addWidget(editor)
+    window.setCentralWidget(box)
+    action = QAction("Play", window)
+    action.setShortcut(QKeySequence("Space"))
+    action.triggered.connect(lambda: fired.append("Space"))
+    window.addAction(action)
+    window.show()
+    window.activateWindow()
+    assert QTest.qWaitForWindowActive(window)
+    other.setFocus()
+    click(editor, 3)
+    QTest.keyClick(QApplication.focusWidget(), Key.Key_Space)
+    assert fired == ["Space"] and editor.text() == TEXT
+    window.close()
+
+
 def test_the_keyboard_leaves_the_text_and_a_text_that_cant_be_changed_keeps_no_key():
-    window, editor, other = QMainWindow(), an_editor(), QLineEdit()
+    editor, window, other = an_editor(), QMainWindow(), QLineEdit()
     box = QWidget()
     row = QVBoxLayout(box)
     row.addWidget(editor)
