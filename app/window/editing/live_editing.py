@@ -26,10 +26,11 @@ from ...model.setup_launch import launch_of_setup
 from ...views.source.traced_text import FileText
 from ...views.source.view import SourceView
 from ...widgets.notice import Notice
-from .kernel_text import line_of
+from .kernel_text import differ_in_functions_alone, line_of
 from .version_differences import are_versions
 
 OFFSTAGE = 1000  # in place of a pane's number: what is made here is shown once it is there
+MOST_BARRIERS = 6  # that are compiled ahead without them
 TYPING_PAUSE = 300  # milliseconds after the last key, when what was typed is looked at
 UNCHANGED = "This is the kernel that is shown; change a line first."
 
@@ -298,10 +299,31 @@ class LiveEditing(QObject):
     # What the panel shows.
 
     def show_barriers(self) -> None:
-        """Tell the panel which lines of its text wait for other threads."""
+        """Tell the panel which lines of its text wait for other threads, and have what may come next compiled."""
         session = self.stage.focused()
         if session is not None:
-            self.source.set_barriers(frozenset(barrier_lines(self.source.text(), session.trace.kernel)))
+            barriers = barrier_lines(self.source.text(), session.trace.kernel)
+            self.source.set_barriers(frozenset(barriers))
+            if self._shows_focused() and session.launch.engine == "compiled":
+                self._compile_ahead(barriers[:MOST_BARRIERS])
+
+    def _compile_ahead(self, barriers: Sequence[int]) -> None:
+        """Have the text that was typed compiled, and what it is with one barrier less or more.
+
+        Nothing is run for that which the user has not agreed to: of a text that is to be loaded, but for the bodies of
+        functions, only what was loaded before.
+        """
+        setup, text, struck = self.setup(), self.source.text(), self.source.struck()
+        if setup is None or setup.file or not differ_in_functions_alone(text, self._ran(setup).text):
+            return
+        source = "" if text == self.original(setup) else text
+        chosen = ([] if source == setup.source else [struck]) + [struck ^ {line} for line in barriers]
+        launches = []
+        for lines in chosen:
+            version = msgspec.structs.replace(setup, source=source, without=tuple(sorted(lines)))
+            with suppress(CatalogueError):
+                launches.append(launch_of_setup(version))
+        self.stage.jobs.compile_ahead(launches)
 
     # While one types.
 

@@ -1,0 +1,23 @@
+"""Which line a sentence is of, and which edits are compiled before they are asked for."""
+
+import pytest
+
+from tilescope.app.window.editing.kernel_text import differ_in_functions_alone, line_of
+
+TEXT = "import numpy\n\nN = 3\n\ndef f(a):\n    return a\n\nclass C:\n    x = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "alone"),
+    [("return a", "return a + 1", True), ("return a", "import os\n    os.abort()", True), ("N = 3", "N = 4", False),
+     ("def f(a):", "def f(a=g()):", False), ("def f", "@g\ndef f", False), ("x = 1", "x = g()", False),
+     ("import numpy", "import numpy, os", False)],
+)  # fmt: skip
+def test_what_runs_when_a_file_is_loaded_is_not_compiled_unasked(old, new, alone):
+    assert differ_in_functions_alone(TEXT, TEXT.replace(old, new)) == alone
+
+
+def test_sentences_name_lines():
+    assert line_of("/a/k.py:12: no.", "/a/k.py") == 12
+    assert line_of("The program k.py ended (line 7).", "/a/k.py") == 7
+    assert line_of("/b/k.py:12: no.", "/a/k.py") == 0
