@@ -39,15 +39,12 @@ class Element:
 
     def __init__(self, context: Any, builder: Any, kind: Cells, cells: Any, parts: Sequence[Any]) -> None:
         self.context, self.builder, self.kind, self.parts = context, builder, kind, parts
-        struct = cgutils.create_struct_proxy(kind)(context, builder, cells)
-        self.region = struct.region
+        self.address, start, self.region, shapes, steps = cgutils.unpack_tuple(builder, cells)  # see _CellsModel
         self.inside: Any = ir.IntType(1)(1)
-        self.address = struct.data
-        shape = cgutils.unpack_tuple(builder, struct.shape)
-        strides = cgutils.unpack_tuple(builder, struct.strides)
+        shape, strides = (cgutils.unpack_tuple(builder, numbers) for numbers in (shapes, steps))
         for part, length, stride in zip(parts, shape, strides, strict=True):
             self._step(part, length, stride)
-        self.index = self._index_of(builder.sub(self.address, struct.start), kind.unit)
+        self.index = self._index_of(builder.sub(self.address, start), kind.unit)
 
     def _step(self, part: Any, length: Any, stride: Any) -> None:
         """A negative index wraps once, as in Python: Numba compiles that rule for the GPU too."""
