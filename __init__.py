@@ -36,14 +36,16 @@ _PUBLIC = {
 }  # by module, which is imported when one of its names is first asked for
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
+if not TYPE_CHECKING:  # for type checkers, what is not public is not there
 
-    for module, names in _PUBLIC.items():
-        if name in names:
-            found = globals()[name] = getattr(import_module(f".{module}", __name__), name)
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        from importlib import import_module
+
+        for module, names in _PUBLIC.items():
+            if name in names:
+                found = globals()[name] = getattr(import_module(f".{module}", __name__), name)
+                return found
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

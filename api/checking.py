@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from .errors import TilescopeError
 from .findings import Finding, findings_of
 from .launches import TracedLaunch
 from .tracing import Order, record
 
+Result = TypeVar("Result")
+
 
 def check(
-    function: Callable[..., Any],
+    function: Callable[..., Result],
     *arguments: Any,
     fail_on: Literal["error", "warning"] = "error",
     schedule: Order = "lockstep",
     seed: int = 0,
-) -> Any:
+) -> Result:
     """Call a function, trace every launch that it makes, and raise FindingsError where one does something wrong.
 
     Returns what the function returns, called with these arguments. fail_on: "error" (races, barriers, bounds, reads of

@@ -51,9 +51,11 @@ class Accesses(Mapping[str, NDArray[Any]]):
         return tuple(buffer.name for buffer in self._trace.buffers)
 
     @property
-    def files(self) -> tuple[str, ...]:
-        """The file that each access's line is of, where the lines are not all of one: shape as the columns."""
-        return tuple(self._trace.sites[site].file for site in self._trace.site.tolist())
+    def files(self) -> NDArray[np.object_]:
+        """The names of the files that the lines are of, a column like the others: a kernel may call other modules'."""
+        files: NDArray[np.object_] = np.array([site.file for site in self._trace.sites], np.object_)
+        of_each: NDArray[np.object_] = files[self._trace.site]
+        return of_each
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in COLUMNS:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
-import textwrap
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -49,7 +47,10 @@ def test_a_picture_has_its_size_and_shows_the_launch(doubled):
 
 
 def test_a_notebook_gets_a_picture_and_else_the_text(doubled, monkeypatch):
-    assert doubled._repr_png_().startswith(b"\x89PNG")
+    monkeypatch.setattr("tilescope.api.launches.drawn", lambda trace, *look: b"drawn as %r" % (look,))
+    assert (
+        tilescope.TracedLaunch(doubled.recorded[0])._repr_png_() == b"drawn as (None, 'light', (1280, 800))"
+    )
     monkeypatch.setattr(
         "tilescope.api.launches.drawn", lambda *words: (_ for _ in ()).throw(tilescope.TilescopeError)
     )
@@ -67,6 +68,7 @@ def test_the_accesses_are_columns_that_nobody_changes(doubled):
     assert list(trace) == ["block", "thread", "phase", "op", "buffer", "index", "value", "step", "line"]
     stores = trace["op"] == trace.OPERATIONS.index("store")
     assert trace["value"][stores].tolist() == [2 * n for n in trace["index"][stores].tolist()]
+    assert set(trace.files) == set(doubled.recorded[0].sources)
     assert set(trace["line"].tolist()) == {doubled.recorded[0].sources and 4 + _first_line(doubled)}
     with pytest.raises(ValueError, match="read-only"):
         trace["index"][0] = 1
@@ -157,25 +159,14 @@ def examples():
     return [(code, printed) for code, printed in blocks if "tilescope." in code]
 
 
-def test_the_example_in_the_readme_prints_what_stands_there(tmp_path):
-    [(code, printed), *_] = examples()
-    (tmp_path / "example.py").write_text(code)
-    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "example.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120,
-        env=environment,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.replace(f"{tmp_path}/", "") == printed
-
-
-def test_the_test_in_the_readme_fails_as_it_says(tmp_path):
-    [(example, _), (code, printed)] = examples()
-    (tmp_path / "example.py").write_text(textwrap.dedent(example))
+def test_the_examples_in_the_readme_print_what_stands_there(tmp_path):
+    [(example, printed), (code, failure)] = examples()
+    (tmp_path / "example.py").write_text(example)
     (tmp_path / "test_example.py").write_text(code)
-    ast.parse(code)
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore"]
+    command = [sys.executable, "-m", "pytest", "-qs", "-p", "no:cacheprovider", "-W", "ignore"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=environment)
-    told = [line for line in done.stdout.splitlines() if line.startswith("E  ")]
-    assert done.returncode == 1 and printed.strip() in told[0].replace(f"{tmp_path}/", "")
+    told = done.stdout.replace(f"{tmp_path}/", "")
+    assert told.startswith(printed), done.stdout
+    assert done.returncode == 1 and f"E       {failure.strip()}" in told
+    assert load(tmp_path / "reverse.npz").kernel == "reverse"

@@ -27,7 +27,7 @@ def fill(a, number):
 a = np.zeros(4)
 tilescope.trace(fill[1, 4], a, 1)
 """
-DIES = """
+SERVES = """
 first = worker()
 os.kill(first, 9)
 try:
@@ -36,9 +36,6 @@ except tilescope.TilescopeError as error:
     print(error)
 tilescope.trace(fill[1, 4], a, 3)
 print(a.tolist(), worker() != first)
-"""
-FORKS = """
-import signal
 read, write = os.pipe()
 mine = worker()
 if not os.fork():
@@ -49,6 +46,12 @@ os.wait()
 print(os.read(read, 1000).decode())
 tilescope.trace(fill[1, 4], a, 6)
 print(a.tolist(), worker() == mine)
+arrays = [np.zeros(4) for _ in range(8)]
+with tilescope.record() as launches:
+    threads = [threading.Thread(target=lambda n=n: fill[1, 4](arrays[n], n)) for n in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+print(len(launches), [one.tolist() == [n] * 4 for n, one in enumerate(arrays)] == [True] * 8)
 """
 ENDLESS = """
 @cuda.jit
@@ -65,20 +68,31 @@ except KeyboardInterrupt:
 tilescope.trace(fill[1, 4], a, 7)
 print(a.tolist())
 """
-THREADS = """
-arrays = [np.zeros(4) for _ in range(8)]
-with tilescope.record() as launches:
-    threads = [threading.Thread(target=lambda n=n: fill[1, 4](arrays[n], n)) for n in range(8)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
-print(len(launches), [one.tolist() == [n] * 4 for n, one in enumerate(arrays)] == [True] * 8)
+INSIDE = """
+import sys
+import tilescope
+assert "numba" not in sys.modules
+
+def program():
+    import numpy as np
+    from numba import cuda
+
+    @cuda.jit
+    def fill(a):
+        a[cuda.grid(1)] = 9
+
+    a = np.zeros(4)
+    fill[1, 4](a)
+    return a
+
+print(tilescope.check(program).tolist())
 """
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes as on POSIX systems")
 
 
-def start(folder: Path, text: str) -> subprocess.Popen:
+def start(folder: Path, text: str, head: str = HEAD) -> subprocess.Popen:
     program = folder / "program.py"
-    program.write_text(HEAD + text)
+    program.write_text(head + text)
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     return subprocess.Popen(
         [sys.executable, "-u", "-W", "ignore", str(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -86,25 +100,35 @@ def start(folder: Path, text: str) -> subprocess.Popen:
     )  # fmt: skip
 
 
-def said_by(folder: Path, text: str) -> list[str]:
-    with start(folder, text) as process:
+def said_by(folder: Path, text: str, head: str = HEAD) -> list[str]:
+    with start(folder, text, head) as process:
         output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     return output.splitlines()
 
 
-def test_after_its_death_the_next_launch_has_a_new_process(tmp_path):
-    *told, last = said_by(tmp_path, DIES)
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """Return what a program says whose process that traces is killed, then forked, then asked by many threads."""
+    return said_by(tmp_path_factory.mktemp("served"), SERVES)
+
+
+def test_after_its_death_the_next_launch_has_a_new_process(served):
+    *told, last = served[:-3]
     assert not told or "ended unexpectedly (signal 9" in told[0]
     assert last == "[3.0, 3.0, 3.0, 3.0] True"
 
 
-def test_a_forked_child_has_a_process_of_its_own_and_leaves_its_parent_s(tmp_path):
-    assert said_by(tmp_path, FORKS) == ["[5.0, 5.0, 5.0, 5.0] True", "[6.0, 6.0, 6.0, 6.0] True"]
+def test_a_forked_child_has_a_process_of_its_own_and_leaves_its_parent_s(served):
+    assert served[-3:-1] == ["[5.0, 5.0, 5.0, 5.0] True", "[6.0, 6.0, 6.0, 6.0] True"]
 
 
-def test_launches_of_several_threads_are_recorded_one_at_a_time(tmp_path):
-    assert said_by(tmp_path, THREADS) == ["8 True"]
+def test_launches_of_several_threads_are_recorded_one_at_a_time(served):
+    assert served[-1] == "8 True"
+
+
+def test_numba_may_be_imported_while_launches_are_recorded(tmp_path):
+    assert said_by(tmp_path, INSIDE, "") == ["[9.0, 9.0, 9.0, 9.0]"]
 
 
 def test_ctrl_c_comes_through_and_ends_the_process_that_traces(tmp_path):

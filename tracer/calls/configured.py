@@ -136,13 +136,13 @@ Launch = Callable[..., Any]
 def intercept(kind: type, launch: Launch) -> Launch:
     """Have `launch(configured, *arguments)` stand for a class's calls that launch kernels; return what undoes that.
 
-    What the simulator calls inside a kernel, or as a device function, stays as it is.
+    Kernels of numba's own, with which it fills and turns arrays on a GPU, stay there, as do calls of device functions.
     """
     original: Launch = kind.__call__
 
     @functools.wraps(original)
     def call(configured: Any, *arguments: Any, **names: Any) -> Any:
-        if names or getattr(configured, "_device", False) or _is_idle(configured):
+        if names or getattr(configured, "_device", False) or _is_idle(configured) or _is_numbas(configured):
             return original(configured, *arguments, **names)
         return launch(configured, *arguments)
 
@@ -159,3 +159,8 @@ def _is_idle(configured: Any) -> bool:
     if _is_simulated(configured):
         return configured.grid_dim is None
     return getattr(configured, "ntasks", 1) == 0
+
+
+def _is_numbas(configured: Any) -> bool:
+    dispatcher = getattr(configured, "dispatcher", configured)
+    return str(getattr(dispatcher, "__module__", "")).startswith("numba.cuda.")
