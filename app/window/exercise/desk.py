@@ -260,8 +260,13 @@ class Exercises(QObject):
         self.places.share_side(SOURCE)
         if dock.isHidden():
             dock.show()
+            self._share_width()
+
+    def _share_width(self) -> None:
+        """Give the panel its usual width."""
+        if self.dock is not None:
             width = min(self.look.theme.px(WIDTH), round(WIDEST * self.window.width()))
-            self.window.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
+            self.window.resizeDocks([self.dock], [width], Qt.Orientation.Horizontal)
 
     def _made_panel(self) -> tuple[ExercisePanel, QDockWidget]:
         if self.panel is None or self.dock is None:
@@ -282,9 +287,12 @@ class Exercises(QObject):
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
+        other_size = self.panel is not None and self.panel.theme.scale != theme.scale
         for part in (self.panel, self.heading):
             if part is not None:
                 part.set_theme(theme)
+        if other_size:
+            self._share_width()
 
     def _note_panes(self) -> None:
         """Offer the way back where the window shows something else than the exercise."""

@@ -35,13 +35,16 @@ class Judged:
 
 
 class JudgeJob(QObject):
-    """Judges one text at a time, and the newest next. judged: a Judged. failed: (Exercise, one sentence).
+    """Judges one text at a time, and the newest next.
 
+    judged: a Judged. failed: (Exercise, one sentence). begun, rested: a text is being judged, or none any more.
     make: makes the judge when it is first needed.
     """
 
     judged = Signal(object)
     failed = Signal(object, str)
+    begun = Signal()
+    rested = Signal()
     _ended = Signal(object)
 
     def __init__(self, parent: QObject | None = None, make: Callable[[], Judge] = Judge) -> None:
@@ -97,6 +100,7 @@ class JudgeJob(QObject):
         self._now, self._number = asked, self._number + 1
         number = self._number
         self._pool.start(FunctionRunnable(lambda: self._run(number, *asked)))
+        self.begun.emit()
 
     def _run(self, number: int, exercise: Exercise, text: str) -> None:
         """In the thread: judge a text; its end is told whatever it is."""
@@ -130,7 +134,9 @@ class JudgeJob(QObject):
         following, self._next = self._next, None
         if following is not None:
             self._start(following)
-        elif end == "" and self._judge is not None:
+        else:
+            self.rested.emit()
+        if end == "" and following is None and self._judge is not None:
             self._judge.start()  # warm again before it is needed
         if isinstance(end, Judged):
             self.judged.emit(end)

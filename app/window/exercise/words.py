@@ -17,6 +17,7 @@ from ...lecture.quantities import Quantity, quantity_text
 
 Sign = Literal["right", "error", "warning"]  # "right" is a tick, the others are those of findings
 PASSED, NOT_YET, JUDGING = "Passed", "Not passed yet", "Judging …"
+NOTHING = "Your text can't be run as it is."
 MOST_FINDINGS = 12  # that are told: more of them have one cause
 SIGNS: dict[str, str] = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠", "*": "×"}
 
@@ -44,7 +45,7 @@ def summary(verdict: Verdict) -> str:
     parts = [f"{sum(case.correct for case in cases)} of {counted(len(cases), 'case')} right" if cases else ""]
     parts.append(counted(errors, "error") if errors else "")
     parts.append(f"{sum(g.met for g in goals)} of {counted(len(goals), 'goal')} met" if goals else "")
-    return ", ".join(filter(None, parts))
+    return ", ".join(filter(None, parts)) or NOTHING
 
 
 def rows_of(verdict: Verdict, exercise: Exercise, file: str) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from ....tracer.model.syntax_tree import syntax_problem
 from ...control.stage import Stage
-from ...control.start_moment import StartMoment, as_before
+from ...control.start_moment import as_before
 from ...exercise.document import Exercise
 from ...exercise.judge import file_of
 from ...exercise.verdict import Verdict
@@ -19,7 +19,8 @@ from ...views.source.view import SourceView
 from .judging import Judged, JudgeJob
 
 PAUSE = 300  # milliseconds after the last key, when what was typed is kept and judged
-STATE = "judged as you type"
+STATE, SLOW_STATE = "judged as you type", "judging … for 10 s at most"
+SLOW = 1200  # milliseconds of a judging, after which it is said that it goes on
 NO_STRIKING = "in an exercise, Ctrl+/ comments a line out"
 ShowBookmark = Callable[[Bookmark], bool]
 
@@ -55,11 +56,15 @@ class ExerciseWork(QObject):
         self._may_strike = source.editor.may_strike
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
         self._pause.timeout.connect(self.look)
+        self._slow = QTimer(self, singleShot=True, interval=SLOW)
+        self._slow.timeout.connect(self._show_state)
         source.editor.edited.connect(self._note_edit)
         source.editor.run_asked.connect(self.look)
         stage.loaded.connect(lambda _: self._fill())
         job.judged.connect(self._take)
         job.failed.connect(self._miss)
+        job.begun.connect(self._slow.start)
+        job.rested.connect(self._show_state)
 
     # Begin and end.
 
@@ -86,9 +91,9 @@ class ExerciseWork(QObject):
             self.source.revert()  # else it would count as the draft of a kernel that nobody saved
 
     def is_here(self) -> bool:
-        """Return whether an exercise is open and the pane shows it: then the source panel has the student's text."""
-        setups = self.stage.setups
-        return self.exercise is not None and len(setups) == 1 and self.job.owns(setups[0].file)
+        """Return whether the pane in focus shows the exercise: then the source panel has the student's text."""
+        setups, focus = self.stage.setups, self.stage.focus
+        return self.exercise is not None and focus < len(setups) and self.job.owns(setups[focus].file)
 
     def come_back(self) -> None:
         """Show the exercise again after something else."""
@@ -187,25 +192,30 @@ class ExerciseWork(QObject):
     def _show(self, judged: Judged, *, anew: bool = False) -> None:
         """Show the first case of a text in the pane; anew: and the source beside it, in place of what was there."""
         self._pictured = judged
-        setups = (Setup(file=judged.trace),)
+        setup, exercise = Setup(file=judged.trace), judged.exercise
+        self.stage.trust_text(f"{file_of(exercise).absolute()}:{exercise.kernel}", judged.text)
         if anew:
             self.show(
                 msgspec.structs.replace(
-                    self.bookmark(), panes=setups, selections=(), moment=None, focus=0, tab="source", side="shown",
+                    self.bookmark(), panes=(setup,), selections=(), moment=None, focus=0, tab="source", side="shown",
                     chart="", zoom=(), spotlight=(), picture="auto",
                 )
             )  # fmt: skip
         else:
-            start: StartMoment = as_before(self.stage)
-            self.stage.show(setups, tuple(self.stage.selections), start)
+            setups, focus = self.stage.setups, self.stage.focus
+            setups = (*setups[:focus], setup, *setups[focus + 1 :])
+            self.stage.show(setups, tuple(self.stage.selections), as_before(self.stage))
 
     def _fill(self) -> None:
         """Let the text be written once its session is there."""
         session = self.stage.focused()
         if self.exercise is None or session is None:
             return
-        self.source.set_state_text(STATE if self.is_here() else "")
+        self._show_state()
         if not self.is_here():
+            return
+        if self._pictured is not None and self._pictured.trace != self.stage.setups[self.stage.focus].file:
+            QTimer.singleShot(0, self, self.come_back)  # an older text, to which Back led
             return
         if self.source.session is not session:
             self.source.load(session)
@@ -216,6 +226,12 @@ class ExerciseWork(QObject):
                 self.source.editor.replace(self.text)
             if self._last is not None and self._last.text == self.text:
                 self._mark(self._last.verdict)
+
+    def _show_state(self) -> None:
+        """Say below the text that it is judged, of the exercise's alone."""
+        slow = self.job.is_busy() and not self._slow.isActive()
+        if self.exercise is not None:
+            self.source.set_state_text((SLOW_STATE if slow else STATE) if self.is_here() else "")
 
     def _mark(self, verdict: Verdict) -> None:
         """Mark the lines of the text that errors and warnings are told of; what they are is said in the panel."""

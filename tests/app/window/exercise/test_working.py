@@ -222,6 +222,14 @@ def test_live_editing_stands_aside_and_is_there_for_all_else(window, folder):
     panel.back.click()
     settle(window)
     assert RIGHT in editor(window).text() and not panel.back.isVisible()
+    window.change_setups(
+        (*window.stage.setups, *first_bookmark(PAIR[:1], None).panes)
+    )  # beside another kernel
+    settle(window)
+    window.stage.set_focus(0)
+    write(window, RIGHT, ZERO)
+    assert len(window.stage.setups) == 2 and not window.stage.setups[1].file
+    assert window.stage.sessions[0].launch.source == editor(window).text()
 
 
 def test_the_text_is_saved_where_one_likes(window, folder, tmp_path, monkeypatch):
