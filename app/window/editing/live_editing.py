@@ -301,7 +301,7 @@ class LiveEditing(QObject):
     def show_barriers(self) -> None:
         """Tell the panel which lines of its text wait for other threads, and have what may come next compiled."""
         session = self.stage.focused()
-        if session is not None:
+        if session is not None and not self.is_aside():
             barriers = barrier_lines(self.source.text(), session.trace.kernel)
             self.source.set_barriers(frozenset(barriers))
             if self._shows_focused() and session.launch.engine == "compiled":
