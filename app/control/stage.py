@@ -92,7 +92,8 @@ class Stage(QObject):
             self.problem.emit(str(error))
             return False
         self._resize(len(setups))
-        self._unasked = {i: setup for i, setup in enumerate(wanted) if setup.source and setup != setups[i]}
+        strange = {i: setup for i, setup in enumerate(wanted) if setup.source and setup != setups[i]}
+        self._unasked = dict(strange)  # a file whose session is at hand adds itself, and asks
         self.setups, self._first_selections, self._start = setups, selections, start
         self._awaited = set(range(len(setups)))
         self._early.clear()
@@ -104,7 +105,7 @@ class Stage(QObject):
                 self.jobs.open(pane, setup.file)
             else:
                 self.jobs.trace(pane, launch, find(setup.scenario), early=setup.is_edited)
-        for pane, setup in self._unasked.items():
+        for pane, setup in strange.items():
             self.consent.emit(pane, launch_of_setup(setup))
         return True
 
