@@ -21,14 +21,20 @@ CELLS = (
 def window():
     with opened(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as made:
         yield made
+        made.editing.editing.undo_all()  # else closing asks what shall become of it
 
 
 def shown(window) -> list[tuple[str, str]]:
     return [(s.title, s.trace.schedule) for s in window.stage.sessions if s is not None]
 
 
+def kernel_line(session) -> str:
+    return session.launch.source.splitlines()[3].strip()
+
+
 def test_a_notebook_is_shown_and_its_kernel_run_with_another_schedule(window, tmp_path):
     path = write_notebook(tmp_path / "lesson.ipynb", *CELLS)
+    before = path.read_text()
     window.files.run_program(str(path))
     title = "shift · lesson.ipynb [4] · launch 1"
     until(lambda: shown(window) == [(title, "lockstep")] and window.stage.is_settled())
@@ -46,6 +52,19 @@ def test_a_notebook_is_shown_and_its_kernel_run_with_another_schedule(window, tm
     assert {site.file for site in session.trace.sites} == {f"{path} [4]"}
     assert session.trace.schedule == "random" and len(session.trace) == 16
     assert session.trace.error is None
+    # Another text of the cell runs beside it, with what the kernel uses of other cells.
+    editing = window.editing.editing
+    source.setPlainText(source.toPlainText().replace("= plus(a, i)", "= plus(a, i) + FAR"))
+    editing.run()
+    until(lambda: not editing.is_busy())
+    settle(window)
+    assert [kernel_line(s) for s in window.stage.sessions] == [
+        "out[i] = plus(a, i)",
+        "out[i] = plus(a, i) + FAR",
+    ]
+    editing.undo_all()
+    settle(window)
+    assert path.read_text() == before
 
 
 def test_what_goes_wrong_in_a_cell_is_told_with_the_cell(window, tmp_path):
