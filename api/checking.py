@@ -48,7 +48,7 @@ def check(
 def _counting(launches: Sequence[TracedLaunch], fail_on: str) -> tuple[Finding, ...]:
     """Return all findings of launches where one is as bad as `fail_on` says, else none."""
     counting = ("error",) if fail_on == "error" else ("error", "warning")
-    found = findings_of(launch.recorded for launch in launches)
+    found = findings_of(launch._recorded for launch in launches)
     return found if any(finding.severity in counting for finding in found) else ()
 
 

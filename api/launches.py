@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from os import PathLike, fspath
 from types import MappingProxyType
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tracer.analysis.counters import counters_of
-from ..tracer.analysis.requests import Requests, requests_of
+from ..tracer.analysis.requests import requests_of
 from ..tracer.model.finding import counted
 from ..tracer.model.trace import Op, Trace
 from .errors import TilescopeError
@@ -42,20 +42,20 @@ class Accesses(Mapping[str, NDArray[Any]]):
 
     OPERATIONS = tuple(op.name.lower() for op in Op)
 
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+    def __init__(self, load: Callable[[], Trace]) -> None:
+        self._load = load
 
     @property
     def buffers(self) -> tuple[str, ...]:
         """The names of the arrays that `buffer` counts, as the kernel has them."""
-        return tuple(buffer.name for buffer in self._trace.buffers)
+        return tuple(buffer.name for buffer in self._load().buffers)
 
     @property
     def files(self) -> NDArray[np.object_]:
         """The names of the files that the lines are of, a column like the others: a kernel may call other modules'."""
-        files: NDArray[np.object_] = np.array([site.file for site in self._trace.sites], np.object_)
-        of_each: NDArray[np.object_] = files[self._trace.site]
-        return of_each
+        trace = self._load()
+        files: NDArray[np.object_] = np.array([site.file for site in trace.sites], np.object_)[trace.site]
+        return files
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in COLUMNS:
@@ -65,13 +65,13 @@ class Accesses(Mapping[str, NDArray[Any]]):
         return column
 
     def _column(self, name: str) -> NDArray[Any]:
+        trace = self._load()
         if name == "line":
-            lines = np.array([site.line for site in self._trace.sites], np.int64)
-            of_each: NDArray[np.int64] = lines[self._trace.site]
-            return of_each
-        if name == "value" and self._trace.value is None:
-            return np.full(len(self._trace), np.nan)
-        column: NDArray[Any] = getattr(self._trace, name).view()
+            lines: NDArray[np.int64] = np.array([site.line for site in trace.sites], np.int64)[trace.site]
+            return lines
+        if name == "value" and trace.value is None:
+            return np.full(len(trace), np.nan)
+        column: NDArray[Any] = getattr(trace, name).view()
         return column
 
     def __iter__(self) -> Iterator[str]:
@@ -81,29 +81,34 @@ class Accesses(Mapping[str, NDArray[Any]]):
         return len(COLUMNS)
 
     def __repr__(self) -> str:
-        return f"<{len(self._trace):,} accesses: {', '.join(COLUMNS)}>"
+        return f"<{len(self._load()):,} accesses: {', '.join(COLUMNS)}>"
 
 
 class TracedLaunch:
     """A launch that was traced: what it did to memory, and ways to look at it.
 
-    kernel: the function's name. grid, block: blocks and threads along x, y, z.
+    kernel: the function's name. grid, block: blocks and threads along x, y, z. notice: a sentence about what is missing
+    of it, "" where nothing is.
     """
 
     __module__ = "tilescope"  # where users find it
 
-    def __init__(self, trace: Trace, question: Question | None = None) -> None:
-        self._trace, self._question = trace, question
+    def __init__(self, load: Callable[[], Trace], question: Question | None = None) -> None:
+        self._load, self._question = load, question
         self._pictures: dict[tuple[Any, ...], bytes] = {}
         self._lock = threading.Lock()
+        trace = load()
         self.kernel: str = trace.kernel
         self.grid: Dim3 = trace.grid
         self.block: Dim3 = trace.block_dim
+        self.notice: str = _notice(trace)
+        self._text = _text(trace, self.notice)
 
     @cached_property
     def counters(self) -> Mapping[str, int]:
         """What the launch asked of memory, whole: the numbers that `tilescope counters` prints, by name."""
-        return MappingProxyType(counters_of(self._trace, self._requests).total)
+        trace = self._load()
+        return MappingProxyType(counters_of(trace, requests_of(trace)).total)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -112,33 +117,25 @@ class TracedLaunch:
         Takes a while when it is first asked for: Numba's compiler, too, is asked what it makes of the kernel, and it is
         waited for 20 seconds at most.
         """
-        return findings_of([self.recorded])
+        return findings_of([self._recorded])
 
     @property
-    def recorded(self) -> tuple[Trace, Question | None]:
-        """What the other properties are made of; not public."""
-        return self._trace, self._question
+    def _recorded(self) -> tuple[Trace, Question | None]:
+        """What its findings are made of."""
+        return self._load(), self._question
 
     @cached_property
     def trace(self) -> Accesses:
         """The accesses as columns."""
-        return Accesses(self._trace)
-
-    @property
-    def notice(self) -> str:
-        """One sentence about what is missing of the launch, "" where nothing is."""
-        ran, of = len(self._trace.blocks), math.prod(self.grid)
-        if ran < of and not self._trace.notice:
-            return f"{ran:,} of {of:,} blocks ran, the first, the last and others evenly between."
-        return self._trace.notice
+        return Accesses(self._load)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a trace file, which `tilescope open` shows, whole or not at all; raises TilescopeError."""
-        save_trace(self._trace, fspath(path))
+        save_trace(self._load(), fspath(path))
 
     def show(self) -> None:
         """Open the window on this launch, in a process of its own, and return at once; raises TilescopeError."""
-        open_window(self._trace)
+        open_window(self._load())
 
     def picture(
         self, moment: int | None = None, *, theme: Theme = "light", size: tuple[int, int] = (1280, 800)
@@ -151,7 +148,7 @@ class TracedLaunch:
         key = moment, theme, size
         with self._lock:
             if key not in self._pictures:
-                self._pictures[key] = drawn(self._trace, *key)
+                self._pictures[key] = drawn(self._load(), *key)
             return self._pictures[key]
 
     def _repr_png_(self) -> bytes | None:
@@ -162,14 +159,21 @@ class TracedLaunch:
             return None
 
     def __repr__(self) -> str:
-        size = f"{counted(math.prod(self.grid), 'block')} of {counted(math.prod(self.block), 'thread')}"
-        error = f"; raised {self._trace.error.type}" if self._trace.error else ""
-        part = f"; {self.notice}" if self.notice else ""
-        return f"<TracedLaunch {self.kernel}: {size}, {counted(self._trace.accesses, 'access')}{error}{part}>"
+        return self._text
 
-    @cached_property
-    def _requests(self) -> Requests:
-        return requests_of(self._trace)
+
+def _notice(trace: Trace) -> str:
+    ran, of = len(trace.blocks), math.prod(trace.grid)
+    if ran < of and not trace.notice:
+        return f"{ran:,} of {of:,} blocks ran, the first, the last and others evenly between."
+    return trace.notice
+
+
+def _text(trace: Trace, notice: str) -> str:
+    size = f"{counted(math.prod(trace.grid), 'block')} of {counted(trace.threads, 'thread')}"
+    error = f"; raised {trace.error.type}" if trace.error else ""
+    part = f"; {notice}" if notice else ""
+    return f"<TracedLaunch {trace.kernel}: {size}, {counted(trace.accesses, 'access')}{error}{part}>"
 
 
 class KernelRaised(TilescopeError):

@@ -8,9 +8,9 @@ import threading
 
 from ..tracer.calls.call import CallError
 from ..tracer.calls.carried import CarriedCall
-from ..tracer.model.trace import Trace
 from ..tracer.run.worker_client import Cancelled, Worker, WorkerError
 from .errors import TilescopeError
+from .kept_traces import KeptTrace
 
 _lock = threading.Lock()
 _workers: list[Worker] = []  # at most one
@@ -24,10 +24,10 @@ def shared_worker() -> Worker:
         return _workers[0]
 
 
-def traced(call: CarriedCall) -> Trace:
-    """Return the trace of a call, whose results are then in its arguments; raises TilescopeError."""
+def traced(call: CarriedCall) -> KeptTrace:
+    """Trace a call, whose results are then in its arguments; raises TilescopeError."""
     try:
-        return shared_worker().run_call(call, _print)
+        return KeptTrace(shared_worker().run_call(call, _print))
     except (CallError, WorkerError) as error:
         raise TilescopeError(str(error)) from error
     except Cancelled as error:

@@ -41,7 +41,7 @@ def trace(kernel: Any, *arguments: Any, schedule: Order = "lockstep", seed: int 
     Raises TilescopeError for what can't be traced, in one sentence, and KernelRaised for a kernel that raises. Warns of
     a launch too large to be run whole (PartialLaunchWarning).
     """
-    return _traced(kernel, arguments, Schedule(schedule, seed))
+    return _traced(kernel, arguments, Schedule(schedule, seed), _recordings())
 
 
 @contextmanager
@@ -49,10 +49,11 @@ def record(*, schedule: Order = "lockstep", seed: int = 0) -> Iterator[list[Trac
     """Trace every launch of this process while the context lasts, in place of the GPU; the list gets each as it ends.
 
     `kernel[blocks, threads](...)` returns when the results are in its arguments. All threads' launches are meant, one
-    at a time; of contexts in each other, all get the launches made while they last, and the one begun last says the
-    schedule. Processes that are forked meanwhile trace their own and add nothing here. numba.cuda may be imported
-    inside. What raises goes on as it is, and afterwards launches are the GPU's again. A launch raises what `trace`
-    does. Where there is no GPU, numba.cuda's own functions (to_device, stream) still need one: pass NumPy arrays.
+    at a time, and what `trace` traces; of contexts in each other, all get the launches made while they last, and the
+    one begun last says the schedule. Processes that are forked meanwhile trace their own and add nothing here.
+    numba.cuda may be imported inside. What raises goes on as it is, and afterwards launches are the GPU's again. A
+    launch raises what `trace` does. Where there is no GPU, numba.cuda's own functions (to_device, stream) still need
+    one: pass NumPy arrays.
     """
     mine = _Recording([], Schedule(schedule, seed))
     _begin(mine)
@@ -106,20 +107,24 @@ def _intercept() -> None:
 
 def _launched(configured: Any, *arguments: Any) -> None:
     """Trace a launch in place of numba's making it."""
-    with _lock:
-        recordings = list(_under_way)
+    recordings = _recordings()
     schedule = recordings[-1].schedule if recordings else Schedule()
-    _traced(configured, arguments, schedule, [one.launches for one in recordings], 4)
+    _traced(configured, arguments, schedule, recordings, 4)
+
+
+def _recordings() -> list[_Recording]:
+    with _lock:
+        return list(_under_way)
 
 
 def _traced(
     given: Any,
     arguments: tuple[Any, ...],
     schedule: Schedule,
-    lists: Sequence[list[TracedLaunch]] = (),
+    recordings: Sequence[_Recording],
     level: int = 3,
 ) -> TracedLaunch:
-    """Trace a launch, add it to these lists, and return it; raises TilescopeError.
+    """Trace a launch, add it to these recordings, and return it; raises TilescopeError.
 
     level: how many calls lead here from the user's, who is warned.
     """
@@ -129,10 +134,10 @@ def _traced(
         call = carried_call(configured, arguments, schedule)
     except CallError as error:
         raise TilescopeError(str(error)) from error
-    made = traced(call)
-    launch = TracedLaunch(made, call.question)
-    for launches in lists:
-        launches.append(launch)
+    kept = traced(call)
+    launch, made = TracedLaunch(kept.load, call.question), kept.load()
+    for recording in recordings:
+        recording.launches.append(launch)
     if made.error is not None:
         raise KernelRaised(_raised_text(made.error), launch)
     if made.is_part and len(made.blocks) < _blocks(launch):

@@ -35,7 +35,8 @@ def doubled(tmp_path_factory):
         grid=(2, 1, 1),
         block=(32, 1, 1),
     )
-    return tilescope.TracedLaunch(run_simulator(described, lambda done, of: None))
+    trace = run_simulator(described, lambda done, of: None)
+    return tilescope.TracedLaunch(lambda: trace)
 
 
 def test_a_picture_has_its_size_and_shows_the_launch(doubled):
@@ -49,12 +50,13 @@ def test_a_picture_has_its_size_and_shows_the_launch(doubled):
 def test_a_notebook_gets_a_picture_and_else_the_text(doubled, monkeypatch):
     monkeypatch.setattr("tilescope.api.launches.drawn", lambda trace, *look: b"drawn as %r" % (look,))
     assert (
-        tilescope.TracedLaunch(doubled.recorded[0])._repr_png_() == b"drawn as (None, 'light', (1280, 800))"
+        tilescope.TracedLaunch(lambda: doubled._recorded[0])._repr_png_()
+        == b"drawn as (None, 'light', (1280, 800))"
     )
     monkeypatch.setattr(
         "tilescope.api.launches.drawn", lambda *words: (_ for _ in ()).throw(tilescope.TilescopeError)
     )
-    assert tilescope.TracedLaunch(doubled.recorded[0])._repr_png_() is None
+    assert tilescope.TracedLaunch(lambda: doubled._recorded[0])._repr_png_() is None
     assert repr(doubled) == "<TracedLaunch kernel: 2 blocks of 32 threads, 128 accesses>"
 
 
@@ -68,8 +70,8 @@ def test_the_accesses_are_columns_that_nobody_changes(doubled):
     assert list(trace) == ["block", "thread", "phase", "op", "buffer", "index", "value", "step", "line"]
     stores = trace["op"] == trace.OPERATIONS.index("store")
     assert trace["value"][stores].tolist() == [2 * n for n in trace["index"][stores].tolist()]
-    assert set(trace.files) == set(doubled.recorded[0].sources)
-    assert set(trace["line"].tolist()) == {doubled.recorded[0].sources and 4 + _first_line(doubled)}
+    assert set(trace.files) == set(doubled._recorded[0].sources)
+    assert set(trace["line"].tolist()) == {doubled._recorded[0].sources and 4 + _first_line(doubled)}
     with pytest.raises(ValueError, match="read-only"):
         trace["index"][0] = 1
     with pytest.raises(KeyError):
@@ -78,7 +80,7 @@ def test_the_accesses_are_columns_that_nobody_changes(doubled):
 
 def _first_line(traced):
     """Return how many lines stand before the kernel's in its file."""
-    [text] = traced.recorded[0].sources.values()
+    [text] = traced._recorded[0].sources.values()
     return text.splitlines().index("@cuda.jit")
 
 

@@ -139,10 +139,11 @@ class Worker:
                 raise NotEnding(launch, end.message, end.file, end.line)
             return _result(end)
 
-    def run_call(self, call: CarriedCall, output: Callable[[str], None] | None = None) -> Trace:
-        """Return the trace of a call of this process's, whose arguments then hold what the kernel left in them.
+    def run_call(self, call: CarriedCall, output: Callable[[str], None] | None = None) -> Path:
+        """Trace a call of this process's, whose arguments then hold what the kernel left in them.
 
-        Of a kernel that raised, or of which some blocks ran, they hold what it did until then. Raises what `run` does.
+        Of a kernel that raised, or of which some blocks ran, they hold what it did until then. Returns the trace file,
+        which is the caller's, in a folder that goes when this is closed. Raises what `run` does.
         """
 
         def listen(event: WorkerMessage) -> None:
@@ -151,10 +152,10 @@ class Worker:
 
         with self._turn, self._folder_of_call(call) as folder:
             end = self._end_of(lambda job, out: Job(job, NO_LAUNCH, out, call=str(folder)), listen)
-            trace = _result(end)
+            path = Path(_done(end).path)
             with _said_of_files():
                 call.memories.read_back(folder)
-            return trace
+            return path
 
     @contextlib.contextmanager
     def _folder_of_call(self, call: CarriedCall) -> Iterator[Path]:
@@ -337,12 +338,16 @@ def _judgement(end: Ended, task: JudgingTask) -> tuple[Judgement, Trace | None]:
     return end.judgement, _loaded(task.out) if end.judgement.traced else None
 
 
-def _result(end: Ended) -> Trace:
+def _done(end: Ended) -> Done:
     if isinstance(end, Failed):
         raise WorkerError(end.message, end.file, end.line)
     if not isinstance(end, Done):
         raise WorkerError("The launch takes long; choose some blocks.")
-    return _loaded(end.path)
+    return end
+
+
+def _result(end: Ended) -> Trace:
+    return _loaded(_done(end).path)
 
 
 def _loaded(path: str) -> Trace:
