@@ -117,6 +117,13 @@ def windows(home: str) -> None:
         print("  " + aligned([row], "<><", (45, 6), "")[0])
 
 
+def typing(home: str) -> None:
+    """Print what a key costs in a kernel's file of 2,000 lines."""
+    found = output("window", "typing", "2000", home=home)
+    slower = f"{found['p95']:.1f} ms for 95 of 100, {found['worst']:.1f} ms worst"
+    show("key to pixels, file of 2,000 lines", f"{found['median']:.1f}", f"ms median, {slower}")
+
+
 def cells(home: str) -> None:
     """Print how large the cells of the pictures are, in the layout of a lecture and in the ordinary one."""
     found = output("window", "cells", "0", home=home)
@@ -168,6 +175,7 @@ if __name__ == "__main__":
         compiled(folder, quick="--quick" in sys.argv[1:])
         engines(folder)
         windows(folder)
+        typing(folder)
         cells(folder)
         lectures(folder)
         changes(folder)

@@ -8,6 +8,7 @@ python window.py change 0        another size or tile, nothing cached but compil
 python window.py drag CACHED     pictures a second while M, padding and tile of the 64-cube comparison are dragged;
                                  with 1 for CACHED their traces are in the cache, or made for it now
 python window.py lectures 0     milliseconds from a key to the painted picture, of each step of the shipped lectures
+python window.py typing LINES     milliseconds from a key in a kernel's file of so many lines until all is painted
 python window.py cells 0         pixels of a cell in both layouts, and how many cells show their value
 """
 
@@ -236,6 +237,37 @@ def cells(_: float) -> dict[str, dict[str, float]]:
     return found
 
 
+def typing(lines: float) -> dict[str, float]:
+    """Return percentiles of the milliseconds from a key in the middle of the source until the window has painted it."""
+    from PySide6.QtCore import Qt
+    from PySide6.QtTest import QTest
+    from PySide6.QtWidgets import QApplication
+
+    window = main_window()
+    wait_until(lambda: all(window.stage.sessions) and window.stage.is_settled())
+    source = window.side.source
+    text = source.text()
+    source.show_file(text * round(lines / text.count("\n")))
+    cursor = source.editor.textCursor()
+    cursor.setPosition(source.editor.document().findBlockByNumber(round(lines / 2)).position())
+    source.editor.setTextCursor(cursor)
+    source.editor.setFocus()
+    for _ in range(100):  # what is left to be painted first
+        QApplication.processEvents()
+        time.sleep(0.002)
+    times = []
+    for key in 20 * [*map(ord, "WORDS"), Qt.Key.Key_Return, Qt.Key.Key_Space, Qt.Key.Key_Backspace]:
+        begin = time.perf_counter()
+        QTest.keyClick(source.editor, Qt.Key(key))
+        QApplication.processEvents()
+        times.append(1000 * (time.perf_counter() - begin))
+    source.revert()
+    window.close()
+    times.sort()
+    count = len(times)
+    return {"median": times[count // 2], "p95": times[int(count * 0.95)], "worst": times[-1]}
+
+
 def lectures(_: float) -> dict[str, float]:
     """Return percentiles of the milliseconds from a key to the picture of the next step, painted at 1920 x 1080.
 
@@ -268,7 +300,15 @@ def lectures(_: float) -> dict[str, float]:
     return {"steps": count, "median": times[count // 2], "p95": times[int(count * 0.95)], "worst": times[-1]}
 
 
-KINDS = {"lectures": lectures, "cells": cells, "start": start, "scrub": scrub, "change": change, "drag": drag}
+KINDS = {
+    "typing": typing,
+    "lectures": lectures,
+    "cells": cells,
+    "start": start,
+    "scrub": scrub,
+    "change": change,
+    "drag": drag,
+}
 
 if __name__ == "__main__":
     print(json.dumps(KINDS[sys.argv[1]](float(sys.argv[2]))))
