@@ -93,6 +93,12 @@ class Editor(Page):
         self.history.clear()
         self.set_editable(False)
 
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours or another text size."""
+        super().set_theme(theme)
+        self.setCursorWidth(theme.px(1.2))
+        self._show_brackets()
+
     def set_base(self, text: str) -> None:
         """Say what counts as the unchanged text."""
         self._base = text

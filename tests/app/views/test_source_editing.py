@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, Qt
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QToolTip, QVBoxLayout, QWidget
@@ -189,6 +189,9 @@ def test_the_other_half_of_a_bracket_is_shown_but_not_of_one_in_a_string():
     assert marked() == [1, len(editor.text()) - 1]
     put(editor, 3, 6)
     assert marked() == [len(editor.text()) - 1, 1]
+    ground = editor.extraSelections()[0].format.background().color()
+    editor.set_theme(Theme.named("dark"))
+    assert editor.extraSelections()[0].format.background().color() != ground
     put(editor, 2, 3)
     assert marked() == []
 
@@ -198,10 +201,13 @@ def test_what_is_pasted_is_plain_text_of_a_program():
     mime.setHtml("<b>x</b>")
     mime.setText("x\u00a0=\u200b 1\r\n\ty\rz\u2029")
     put(editor, 1, 1)
+    assert editor.canInsertFromMimeData(mime)
     editor.insertFromMimeData(mime)
     assert editor.text() == "ax = 1\n    y\nz\nb"
     editor.undo()
     assert editor.text() == "ab"
+    mime.setUrls([QUrl.fromLocalFile("trace.npz")])
+    assert not editor.canInsertFromMimeData(mime)  # the window opens it
 
 
 def test_no_shortcut_of_the_window_takes_what_is_typed():
