@@ -59,8 +59,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/judging": (*PLAIN, "tracer/findings", "tracer/recording"),
     "tracer/run": (
         *PLAIN, "tracer/judging", "tracer/processes", "tracer/races", "tracer/type_inference", "tracer/recording",
-        "tracer/calls",
-        "tracer/simulator", "tracer/simulator/host", *COMPILED, "tracer/compiled/driver",
+        "tracer/calls", "tracer/simulator", "tracer/simulator/host", *COMPILED, "tracer/compiled/driver",
+        "kernels/scenarios",
     ),
     "tracer/measure": (*PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "kernels", "kernels/scenarios"),
     "app/model": TRACER,
