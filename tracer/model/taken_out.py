@@ -49,6 +49,15 @@ def first_line(source: str, line: int) -> int:
     return _replacement(source, line)[0]
 
 
+def lines_that_go(source: str, line: int) -> range:
+    """Return all lines of the statement that goes with a line, that line alone where none can."""
+    try:
+        first, last, _ = _replacement(source, line)
+    except TakenOutError:
+        return range(line, line + 1)
+    return range(first, last + 1)
+
+
 @lru_cache(maxsize=64)
 def barrier_lines(source: str, function: str) -> tuple[int, ...]:
     """Return the first lines of the statements of a function that wait for other threads, ascending; () without it."""

@@ -14,7 +14,7 @@ from .... import ROOT
 from ....kernels.scenarios.catalogue import find
 from ....tracer.model.finding import source_location
 from ....tracer.model.plan import left_of
-from ....tracer.model.taken_out import why_it_stays
+from ....tracer.model.taken_out import lines_that_go, why_it_stays
 from ....tracer.storage.atomic_write import write_atomically
 from ....tracer.storage.folders import home_folder
 from ...control.stage import Stage
@@ -72,6 +72,7 @@ class EditingDesk(QObject):
         self.bar.findings_asked.connect(lambda: places.show_tab("findings"))
         source.file_of = self.editing.file_of
         source.editor.may_strike = lambda line: why_it_stays(source.text(), line)
+        source.editor.rows_of = lambda line: lines_that_go(source.text(), line)
         source.set_editable(True)
         source.file_shown.connect(self.editing.show_barriers)
         source.editor.run_asked.connect(self.editing.run)
@@ -122,7 +123,7 @@ class EditingDesk(QObject):
         if not self.editing.is_edited(setup) or not session.is_examined:
             return
         file = kernel_file(session)
-        self.source.set_problems(problems_of(session, file))
+        self.source.set_problems(problems_of(session, file), traced=True)
 
     # Saving and leaving.
 
