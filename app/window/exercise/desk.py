@@ -35,7 +35,7 @@ WIDTH = 380  # pixels of the panel at the normal text size
 WIDEST = 0.36  # of the window, which it takes at most
 SOURCE = 4  # parts of the width that the source has in an exercise, where a pane has three
 PROGRAMS = "Python files (*.py)"
-MAX_ANSWERS = 4  # exercises of a folder that a question offers
+MAX_ANSWERS = 3  # exercises of a folder that a question offers
 
 
 class ExercisePlaces(NamedTuple):
@@ -156,8 +156,8 @@ class Exercises(QObject):
             if not e.mistakes  # which are told
         ]
         self.notice.ask(
-            f"{visible(folder.name)} has {counted(len(found), 'exercise')}, whose judges are programs: they run with "
-            f"your rights, so open what you trust.{wrong}",
+            f"The folder {visible(folder.name)} has {counted(len(found), 'exercise')}, whose judges are programs: they "
+            f"run with your rights, so open what you trust.{wrong}",
             answers[:MAX_ANSWERS],
         )
         return True

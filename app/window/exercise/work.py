@@ -103,8 +103,9 @@ class ExerciseWork(QObject):
 
     def flush(self) -> None:
         """Have what was typed just now kept."""
-        if self._pause.isActive():
-            self._pause.stop()
+        self._pause.stop()
+        if self._shows_text() and not self._waits:
+            self.text = _plain(self.source.text())
             self.typed.emit()
 
     # What is typed.
