@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDockWidget, QFileDialog, QMainWindow
@@ -28,8 +28,10 @@ from ...widgets.notice import Notice
 from ...widgets.theme import Theme
 from ..lecture.lectures import Lectures
 from .judging import JudgeJob
-from .panel import ExercisePanel, PanelHeading
 from .work import ExerciseWork, ShowBookmark
+
+if TYPE_CHECKING:
+    from .panel import ExercisePanel, PanelHeading
 
 WIDTH = 380  # pixels of the panel at the normal text size
 WIDEST = 0.36  # of the window, which it takes at most
@@ -270,6 +272,8 @@ class Exercises(QObject):
 
     def _made_panel(self) -> tuple[ExercisePanel, QDockWidget]:
         if self.panel is None or self.dock is None:
+            from .panel import ExercisePanel, PanelHeading  # what it needs is not loaded before
+
             self.panel, self.dock = ExercisePanel(self.look.theme), QDockWidget("Exercise", self.window)
             self.dock.setObjectName("exercise")
             self.dock.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
