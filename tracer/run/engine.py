@@ -35,7 +35,9 @@ def run(
     `lockstep` it is what a GPU would do as long as the order of threads does not matter. So a launch that
     raised, has a race (`races`) or atomics is run again by the simulator; one of more than RERUN_AT_MOST accesses is
     left as it is, and says so. `report(done, of)` is called as blocks end. `early` gets the compiled trace of one that
-    is run again and takes a while; its notice says what it is. Raises LoadError and UnsupportedSimulator.
+    is likely to be run again, where that takes a while; its notice says what it is.
+
+    Raises LoadError and UnsupportedSimulator.
     """
     if launch.engine == "simulator" or is_python_program(launch):
         return run_simulated(launch, report, "")
@@ -46,12 +48,19 @@ def run(
         trace = run_compiled(launch, report)
     except NotCompilable as error:
         return run_simulated(launch, report, f"not compiled: {error}")
+    if early is not None and EARLY_FROM <= trace.accesses <= RERUN_AT_MOST and _may_depend_on_order(trace):
+        early(replace(trace, notice=f"{trace.notice} {EARLY}".strip()))
     reason = reason_to_rerun(trace, races)
     if is_too_large_to_rerun(trace, reason):
         return with_sequential_notice(trace)
-    if reason and early is not None and trace.accesses >= EARLY_FROM:
-        early(replace(trace, notice=f"{trace.notice} {EARLY}".strip()))
     return run_simulated(launch, report, reason) if reason else trace
+
+
+def _may_depend_on_order(trace: Trace) -> bool:
+    """Return whether a compiled launch may have to run again: at once, where finding the races takes a while."""
+    from ..compiled.rows.race_free_check import keep_apart
+
+    return trace.schedule == "lockstep" and (trace.error is not None or not keep_apart(trace))
 
 
 def is_too_large_to_rerun(trace: Trace, reason: str) -> bool:

@@ -38,7 +38,7 @@ def struck(m: int = 32) -> Launch:
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
     made = Worker()
-    made.start()
+    made.run(struck(16))  # what takes long once is not waited for in the tests
     yield made
     made.close()
 
