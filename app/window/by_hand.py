@@ -10,6 +10,7 @@ from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before
 from ..model.bookmark import Bookmark, History, Setup
 from ..model.session import Selection
+from ..model.setup_launch import launch_of_setup
 
 GRACE = 3000  # milliseconds that a trace may take once the hand is off: to leave it costs a new worker, a second or two
 
@@ -77,9 +78,19 @@ class ByHand(QObject):
         return True
 
     def _take_note(self) -> None:
-        if self._before is not None:
-            self._left_at = self.stage.playhead.moment
-            self._next.start()
+        """Go on: at once where the next picture takes longer than Qt takes to paint this one, else after that."""
+        if self._before is None:
+            return
+        self._left_at = self.stage.playhead.moment
+        self._next.start()
+        if self._wish is not None and not self._is_in_memory(self._wish):
+            self._go_on()
+
+    def _is_in_memory(self, setups: Setups) -> bool:
+        """Return whether some pane's next session is there already."""
+        launches = [None if setup.file else launch_of_setup(setup) for setup in setups]
+        held = [launch and self.stage.jobs.held(launch) for launch in launches]
+        return any(one and one is not now for one, now in zip(held, self.stage.sessions, strict=False))
 
     def _go_on(self) -> None:
         """Ask for the newest wish where nothing is being made; end where there is none and will be none."""

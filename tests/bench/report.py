@@ -168,6 +168,27 @@ def edits(home: str) -> None:
         times = sorted(found[kind])
         rest = f"ms median, {times[int(len(times) * 0.95) - 1]:.0f} ms for 95 of 100{asked}, {times[-1]:.0f} ms worst"
         show(text, f"{median(times):.0f}", rest)
+DRAGS = {
+    "cached": "ten sizes, traces cached",
+    "traced": "ten sizes, kernel compiled",
+    "compiled": "eight paddings, kernels compiled",
+    "new": "eight paddings, compiled anew",
+    "both": "ten sizes, the naive one beside it",
+}
+
+
+def drags(home: str) -> None:
+    """Print how many pictures a second come while a parameter of the tiled 64-cube is dragged."""
+    found = output("window", "drag", "0", home=home)
+    print("a drag, tiled 64 x 64 x 64, the next value as soon as one is painted")
+    for kind, text in DRAGS.items():
+        drag = found[kind]
+        still = f"{1000 * drag['still']:.0f} ms at most"
+        show(
+            text,
+            f"{drag['a second']:.1f}",
+            f"pictures a second (at least 5); the window stood still for {still}",
+        )
 
 
 if __name__ == "__main__":
@@ -180,3 +201,4 @@ if __name__ == "__main__":
         lectures(folder)
         changes(folder)
         edits(folder)
+        drags(folder)

@@ -5,8 +5,7 @@ python window.py start SECONDS   from SECONDS (of time.time(), when the process 
 python window.py scrub STEP      moments set STEP apart (0: at random), until the window has painted them
 python window.py change 0        another size or tile, nothing cached but compiled kernels, until all is painted; and
                                  the processor seconds of the window's process and of its GUI thread for one
-python window.py drag CACHED     pictures a second while M, padding and tile of the 64-cube comparison are dragged;
-                                 with 1 for CACHED their traces are in the cache, or made for it now
+python window.py drag 0          pictures a second while sizes and paddings of the tiled 64-cube are dragged
 python window.py lectures 0     milliseconds from a key to the painted picture, of each step of the shipped lectures
 python window.py typing LINES     milliseconds from a key in a kernel's file of so many lines until all is painted
 python window.py cells 0         pixels of a cell in both layouts, and how many cells show their value
@@ -23,6 +22,7 @@ from typing import Any
 
 SIZE = (1600, 900)
 SCRUBS = 200
+PACE = 0.1  # seconds from one value of a drag to the next
 
 
 def main_window(specs: tuple[str, ...] = ()) -> Any:
@@ -145,43 +145,71 @@ def _changed(window: Any, values: dict[str, int]) -> tuple[float, float]:
     return time.perf_counter() - begin, still
 
 
-def drag(cached: float) -> dict[str, Any]:
-    """Return pictures a second of drags over values of M, of the padding and of the tile, each pulled as one comes.
+def drag(_: float) -> dict[str, Any]:
+    """Return pictures a second while a hand drags ten sizes or eight paddings of the tiled 64-cube to and fro.
 
-    Kernels that no process has compiled before are compiled; with `cached`, traces of another run are taken too.
+    It pulls ten values a second, of which those are left out that come while a picture is made; where kernels are
+    compiled anew (in a home of nobody's), each value as soon as the one before is painted. No session is kept in
+    memory. Traces are made, or cached; then of ten sizes with the naive product beside it.
     """
-    window = main_window()
-    jobs = window.stage.jobs
-    jobs.cache = jobs.cache if cached else None
-    found: dict[str, Any] = {}
-    for name, direction, count in (("m", -1, 10), ("padding", 1, 8), ("tile", -1, 3)):
-        wait_until(lambda: window.stage.is_settled() and jobs.is_idle())
-        found[name] = _dragged(window, name, direction, count)
-        wait_until(lambda: window.stage.is_settled() and jobs.is_idle())
-        window.travel(-1)
-    wait_until(lambda: window.stage.is_settled() and jobs.is_idle())
+    from tilescope.app.control import session_jobs
+
+    session_jobs.KEPT_SESSIONS = 1
+    window = main_window(("matmul-tiled:m=64,k=64,n=64",))
+    jobs, found = window.stage.jobs, {}
+    cache, jobs.cache = jobs.cache, None
+    for name, parameter, values in (
+        ("new", "padding", range(1, 9)), ("compiled", "padding", _to_and_fro(8)), ("traced", "m", _to_and_fro(10)),
+        ("", "m", range(-1, -11, -1)), ("cached", "m", _to_and_fro(10)),
+    ):  # fmt: skip
+        jobs.cache = cache if name in ("", "cached") else None  # the drag without a name fills it
+        _forget(window)
+        found[name] = _dragged(window, parameter, values, each=name in ("new", ""))
+    jobs.cache = None
+    window.toolbar.pick(1, "matmul-naive-col-on-x")
+    session_jobs.KEPT_SESSIONS = 2
+    _forget(window)
+    found["both"] = _dragged(window, "m", _to_and_fro(10))
+    _forget(window)
     window.close()
     return found
 
 
-def _dragged(window: Any, name: str, direction: int, count: int) -> dict[str, float]:
-    """Pull a parameter's name through so many values, of M in fine steps: to the next as soon as one is painted."""
+def _to_and_fro(count: int) -> list[int]:
+    """Return steps down to `count` below the start, up to it again, and so on."""
+    down = list(range(-1, -count - 1, -1))
+    return [*down, *down[-2::-1], 0, *down, *down[-2::-1], 0]
+
+
+def _forget(window: Any) -> None:
+    """Wait until nothing is made any more, and leave no session in memory."""
+    jobs = window.stage.jobs
+    wait_until(lambda: window.stage.is_settled() and jobs.is_idle() and not jobs.calm.isActive())
+    time.sleep(1)  # while the cache is written
+    jobs._sessions.clear()
+
+
+def _dragged(window: Any, name: str, values: Any, *, each: bool = False) -> dict[str, float]:
+    """Pull a parameter's name through values, so many steps away each, of M in fine steps."""
     from PySide6.QtCore import QPoint, Qt
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QApplication
 
     from tilescope.app.window.toolbar.hand import COARSE, FINE
 
-    handle, field = window.toolbar.handles[name], window.toolbar.fields[name]
+    handle, field, shown = window.toolbar.handles[name], window.toolbar.fields[name], []
+    window.stage.settled.connect(lambda: shown.append(0))
     held = Qt.KeyboardModifier.ShiftModifier if name == "m" else Qt.KeyboardModifier.NoModifier
     length, at = FINE if name == "m" else COARSE, handle.rect().center()
     QTest.mousePress(handle, Qt.MouseButton.LeftButton, held, at)
     begin, still = time.perf_counter(), 0.0
-    for number in range(1, count + 1):
-        shown, pulled = field.text(), at + QPoint(direction * (number * length + 1), 0)
+    for number, steps in enumerate(values, 1):
+        pulled = at + QPoint(steps * length + (1 if steps > 0 else -1), 0)
         _pull(handle, pulled, held)
-        assert field.text() != shown
-        while not (window.stage.is_settled() and _shows(window, name, field.text())):
+        last = each or number == len(values)
+        while not (last or time.perf_counter() - begin > PACE * number) or (
+            last and not (window.stage.is_settled() and _shows(window, name, field.text()))
+        ):
             before = time.perf_counter()
             QApplication.processEvents()
             still = max(still, time.perf_counter() - before)
@@ -190,7 +218,7 @@ def _dragged(window: Any, name: str, direction: int, count: int) -> dict[str, fl
     seconds = time.perf_counter() - begin
     QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, held, pulled)
     QApplication.processEvents()
-    return {"pictures": count, "a second": count / seconds, "still": still}
+    return {"pictures": len(shown), "a second": len(shown) / seconds, "still": still}
 
 
 def _pull(handle: Any, point: Any, held: Any) -> None:
