@@ -21,11 +21,19 @@ formula, named.</p>
 which every running warp makes one request.</p>
 <p>MIT licence. Colours after Okabe and Ito, Color Universal Design, 2008.</p>"""
 
+BY_HAND = "A parameter of the bar"
+FIELD_KEYS = (
+    (BY_HAND, "Through its values", "drag its name"),
+    (BY_HAND, "Next value, previous value", "Up, Down, or the wheel"),
+    (BY_HAND, "Four values on, four back, outside of lectures", "PgUp, PgDown"),
+    (BY_HAND, "A number in steps of 1", "Shift with any of these"),
+)
+
 
 def show_keys(parent: QWidget, theme: Theme, keys: Iterable[tuple[str, str, str]]) -> None:
-    """Show the shortcuts, (menu, command, keys) each, over a window, without stopping what runs."""
+    """Show the shortcuts, (menu, command, keys) each, and the keys of fields, without stopping what runs."""
     rows, last = [], ""
-    for title, text, shortcut in keys:
+    for title, text, shortcut in (*keys, *FIELD_KEYS):
         heading = f"<tr><td colspan=2><b>{markup(title)}</b></td></tr>" if title != last else ""
         rows.append(
             f"{heading}<tr><td>{markup(theme.say(text))}&nbsp;&nbsp;&nbsp;</td><td>{markup(shortcut)}</td></tr>"

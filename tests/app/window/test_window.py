@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit
 
 from folders import TESTS
 from tilescope.app.model.session import Selection
@@ -210,6 +210,7 @@ def test_the_keys_are_listed_and_no_key_means_two_things(window):
     window.commands["Keys"].trigger()
     shown = next(w for w in QApplication.topLevelWidgets() if w.windowTitle() == "Keys")
     assert not shown.isModal()
+    assert "Shift with any of these" in " ".join(label.text() for label in shown.findChildren(QLabel))
     shown.close()
 
 
