@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -70,9 +70,10 @@ def has_conflicts(session: Session) -> bool:
 def _requests(session: Session, wavefronts: bool) -> list[CounterNumber]:
     """Return the counters of requests by now or, where only those of the whole launch are known, of all."""
     totals = totals_of(session.trace)
+    at = lru_cache(8)(session.counters.at)  # one of two moments in turn takes it milliseconds
 
     def number(space: str, measure: str) -> Callable[[int], int]:
-        return lambda moment: _sum(totals or session.counters.at(moment), space, measure)
+        return lambda moment: _sum(totals or at(moment), space, measure)
 
     sectors, requests, asked = (number("global", measure) for measure in ("sectors", "requests", "bytes"))
     shared, passes = number("shared", "instructions"), number("shared", "wavefronts")

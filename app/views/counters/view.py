@@ -46,6 +46,7 @@ LIT_STYLES: dict[TileForm, tuple[Style, ...]] = {
 }
 
 
+WAVEFRONTS = "shared wavefronts"
 MARKED = 10  # ticks for which a number that has changed is marked; it fades during the last of them
 FADING = 4
 TICK = 100  # milliseconds
@@ -66,6 +67,7 @@ class CountersView(View):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.tiles: list[Tile] = []
+        self._all: list[Tile] = []  # those too that stand aside now
         self.form: TileForm = "tall"
         self.wavefronts = False
         self.last: frozenset[str] = frozenset()
@@ -84,6 +86,7 @@ class CountersView(View):
     def load(self, session: Session | None) -> None:
         """Take a session."""
         super().load(session)
+        self._all = tiles_of(session, wavefronts=True) if session else []
         self._number()
         self.notice = notice_of(session.trace) if session else ""
         self.mark = PART if session and self.notice and not totals_of(session.trace) else EXACT
@@ -99,8 +102,7 @@ class CountersView(View):
 
     def _shown_now(self) -> tuple[Session, dict[str, float]] | None:
         moment = int(self.moment)
-        tiles = tiles_of(self.session, wavefronts=True) if self.session else []
-        return (self.session, {t.label: t.amount(moment) for t in tiles}) if self.session else None
+        return (self.session, {t.label: t.amount(moment) for t in self._all}) if self.session else None
 
     def compare(self, *, settled: bool) -> None:
         """Mark what another setup of the same scenario has changed; settled: whether no other session is to come."""
@@ -174,8 +176,8 @@ class CountersView(View):
 
     def _number(self) -> None:
         session = self.session
-        wavefronts = self.wavefronts or "shared wavefronts" in self.bright
-        self.tiles = tiles_of(session, wavefronts) if session else []
+        wavefronts = self.wavefronts or WAVEFRONTS in self.bright
+        self.tiles = [t for t in self._all if wavefronts or t.label != WAVEFRONTS]
         self.ends = {t.label: t.text(session.end) for t in self.tiles} if session else {}
 
     def render_moment(self, moment: float, selection: Selection) -> None:
