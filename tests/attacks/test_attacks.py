@@ -13,6 +13,7 @@ HERE = Path(__file__).parent
 QUICK = {  # script: how many tries, or which
     "trace_files.py": ("150",),
     "measurement_files.py": ("60", "0"),
+    "notebook_files.py": ("60", "2"),
     "worker_kills.py": ("8",),
     "monkey.py": ("60",),
 }
