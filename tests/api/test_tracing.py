@@ -16,6 +16,7 @@ from numba import cuda
 with open(os.environ["TIMES_IMPORTED"], "a") as file:
     file.write("helpers ")
 SCALE = 3
+size = model = object()  # of which kernels that use the module need not know
 
 @cuda.jit(device=True)
 def scaled(x):
@@ -132,6 +133,11 @@ def with_settings(a):
     a[0] = settings.number
 
 
+@cuda.jit
+def with_model(a):
+    a[0] = helpers.model
+
+
 @cuda.jit(debug=True, opt=False)
 def raising(a):
     a[0] = 7
@@ -151,7 +157,7 @@ said["why"] = {
     "no kernel": why(3), "text": why(fill[1, 1], "x"), "list": why(fill[1, 1], [1]), "none": why(fill[1, 1], None),
     "objects": why(fill[1, 1], np.array([None])), "order": why(fill[1, 1], np.zeros(1, ">f4")),
     "in a tuple": why(fill[1, 1], (b, "x")), "too many": why(fill[1, 1], b, b), "settings": why(with_settings[1, 1], b),
-    "threads": why(fill[1, 2000], b), "raising": why(raising[1, 1], small),
+    "model": why(with_model[1, 1], b), "threads": why(fill[1, 2000], b), "raising": why(raising[1, 1], small),
 }
 said["left by raising"] = small.tolist()
 
@@ -285,6 +291,7 @@ def test_what_can_t_be_taken_is_refused_in_a_sentence_that_names_it(said):
     assert ">f4" in why["order"] and "an item of argument a of fill is a str" in why["in a tuple"]
     assert "fill takes 1 argument, and 2 are given" in why["too many"]
     assert "with_settings uses settings, an object of Settings" in why["settings"]
+    assert "with_model uses helpers.model, an object of object" in why["model"]
     assert "2,000 threads in a block" in why["threads"]
 
 

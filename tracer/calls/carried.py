@@ -8,19 +8,23 @@ C that is linked in, functions that Numba was taught by other means than Python.
 
 from __future__ import annotations
 
+import dis
 import inspect
 import linecache
+import marshal
 import sys
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from types import FunctionType, ModuleType, SimpleNamespace
+from itertools import pairwise
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from ..model.launch import Schedule
-from ..type_inference.live_kernel import MOST, Describer, dtype_of, question_of_call
+from ..type_inference.live_kernel import ATTRIBUTE_OPS, MOST, Describer, dtype_of, question_of_call
 from ..type_inference.question import (
     ArrayContent,
     Function,
@@ -56,10 +60,12 @@ def carried_call(configured: ConfiguredKernel, arguments: Sequence[Any], schedul
         )
     describer = _Describer()
     try:
-        describer.function(configured.function, "kernel")
+        kernel = describer.function(configured.function, "kernel")
         signatures = tuple(tuple(map(describer.value, types)) for types in configured.signatures)
     except Exception as error:  # objects of the program's may answer as they like
         raise CallError(f"{configured.name} can't be described ({type(error).__name__}: {error}).") from error
+    if why := missing_in(kernel):
+        raise CallError(f"{configured.name} has {why}, which can't be carried.")
     functions = tuple(_checked(describer.functions, signatures, configured.name))
     memories = Memories(arguments)
     given = tuple(_arguments(configured, arguments, memories))
@@ -127,10 +133,7 @@ def _checked(
     if any(map(missing_in, [one for types in signatures for one in types])):
         raise CallError(f"{kernel} is declared for types that can't be carried; leave out its signature.")
     for function in functions:
-        lacking = {name: why for name, one in function.names.items() if (why := _why_not(one))}
-        lacking |= {
-            f"default {n}": why for n, one in enumerate(function.defaults) if (why := missing_in(one))
-        }
+        lacking = _lacking(function)
         if lacking and function.role != "plain":
             name, why = next(iter(lacking.items()))
             where = "" if function.name == kernel else f" in {function.name}"
@@ -138,17 +141,44 @@ def _checked(
                 f"{kernel} uses {name}{where}, {why}, which can't be carried to the process that traces; "
                 "pass its numbers as arguments, or give each a name of its own."
             )
-        names = {name: one for name, one in function.names.items() if name not in lacking}
-        yield Function(
-            function.role, function.name, function.code, names, function.defaults, function.options
-        )
+        names = {name: _carried(one) for name, one in function.names.items() if not _why_not(one)}
+        yield msgspec.structs.replace(function, names=names)
+
+
+def _lacking(function: Function) -> dict[str, str]:
+    """Return what a function uses that can't be carried, and why."""
+    defaults = {f"default {number}": one for number, one in enumerate(function.defaults)}
+    used = function.names | defaults
+    for name, attribute in _attributes_used(marshal.loads(function.code)):
+        module = function.names.get(name)
+        if isinstance(module, UserModule) and attribute in module.names:
+            used[f"{name}.{attribute}"] = module.names[attribute]
+    return {name: why for name, one in used.items() if (why := _why_not(one))}
+
+
+def _attributes_used(code: CodeType) -> Iterator[tuple[str, str]]:
+    """Yield the (name, attribute) of each `name.attribute` in a code, and in those in it."""
+    for first, second in pairwise(dis.get_instructions(code)):
+        if first.opname.startswith("LOAD_") and second.opname in ATTRIBUTE_OPS:
+            yield str(first.argval), str(second.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _attributes_used(constant)
 
 
 def _why_not(value: Value) -> str:
-    """Return what can't be carried of what a name stands for, "" where all can."""
+    """Return what can't be carried of what a name stands for, "" where it can be; of modules all may lack some."""
     if isinstance(value, UserModule):
-        return next(filter(None, map(_why_not, value.names.values())), "")
+        return ""
     return f"an object of {value.name}" if isinstance(value, Opaque) else missing_in(value)
+
+
+def _carried(value: Value) -> Value:
+    """Return what a name stands for, of modules what of it can be carried."""
+    if not isinstance(value, UserModule):
+        return value
+    names = {name: _carried(one) for name, one in value.names.items() if not _why_not(one)}
+    return UserModule(value.name, names)
 
 
 def _arguments(
