@@ -134,6 +134,11 @@ class SessionJobs(QObject):
             self._show(pane, without_lockstep(self._early[key], "it was cancelled"))
         return key is not None
 
+    def drop(self, pane: int) -> None:
+        """Drop a pane's wish, of which nothing more is heard."""
+        self._wishes.pop(pane, None)
+        self._update()
+
     def close(self) -> bool:
         """End the worker and wait a little for the threads; return whether none is left."""
         self._wishes.clear()

@@ -28,7 +28,7 @@ class Stage(QObject):
 
     changed: draw again. loaded: this pane has another session. waiting: (pane, blocks done, blocks in all).
     positioned: after `loaded`, time and selections are where the sessions shall be looked at first.
-    settled: nothing is being made any more. problem: one sentence. consent: (pane, launch) whose source
+    asked: other setups are about to be shown. settled: nothing is being made any more. problem: one sentence. consent: (pane, launch) whose source
     came with a file and is run after `trust`. takes_long: (pane, launch, seconds, blocks) of which the first block
     is shown, and all of which is run after `run_however_long`. focus_changed: another pane is in focus.
 
@@ -39,6 +39,7 @@ class Stage(QObject):
     loaded = Signal(int)
     waiting = Signal(int, int, int)
     positioned = Signal()
+    asked = Signal()
     settled = Signal()
     problem = Signal(str)
     takes_long = Signal(int, object, float, int)
@@ -91,6 +92,7 @@ class Stage(QObject):
         except CatalogueError as error:
             self.problem.emit(str(error))
             return False
+        self.asked.emit()
         self._resize(len(setups))
         strange = {i: setup for i, setup in enumerate(wanted) if setup.source and setup != setups[i]}
         self._unasked = dict(strange)  # a file whose session is at hand adds itself, and asks

@@ -381,10 +381,10 @@ class MainWindow(QMainWindow):
         """Cancel the tracing, else close the message, else end the spotlight, else leave the full screen."""
         if self.by_hand.go_back() or self.lectures.escape_first():
             return
-        if self.files.end_program():
-            self.notice.inform("The program was ended.")
-        elif self.editing.editing.cancel():
+        if self.editing.editing.cancel():
             self.notice.inform("The edited kernel was stopped; the picture is that of the version before.")
+        elif self.files.end_program():
+            self.notice.inform("The program was ended.")
         elif self.stage.cancel():
             self.questions.forget()
             self.notice.inform("The tracing was cancelled; the picture is that of the launch before.")

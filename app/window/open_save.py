@@ -99,6 +99,11 @@ class FileOperations:
         self.trial.failed.connect(failed)
         self.trial.open(self.program.path, text)
 
+    def end_trial(self) -> None:
+        """End the run with another text, of which nothing more is heard."""
+        if self.trial is not None:
+            self.trial.stop()
+
     def launch_of(self, path: str) -> ProgramLaunch | None:
         """Return the launch of the user's program that a trace is of, its file absolute; None for another trace."""
         number = Path(path).name.partition("-")[0]

@@ -79,6 +79,7 @@ class EditingDesk(QObject):
         source.editor.line_toggled.connect(self.editing.toggle)
         source.editor.edited.connect(lambda _: self.editing.note_typed())
         stage.positioned.connect(self.show_differences)
+        self.editing.put_back.connect(self.show_differences)
         self.stage.jobs.examined.connect(self._note_examined)
 
     def commands(self) -> list[Command]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 import msgspec
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
 from ....tracer.model.launch import Launch
@@ -55,6 +55,9 @@ class Programs(Protocol):
     ) -> None:
         """Run the program with a text; `recorded` gets its traces, or `failed` the sentence why there are none."""
 
+    def end_trial(self) -> None:
+        """End such a run, of which nothing more is heard."""
+
 
 class LiveEditing(QObject):
     """Runs the kernel of the pane in focus as it is written in the source panel.
@@ -62,8 +65,11 @@ class LiveEditing(QObject):
     change_setups: shows other setups, as Back can undo. source: the panel. programs: for kernels of the user's own
     program, of which all is run again. An attempt that fails changes nothing in
     the panes: the version is made first, then shown. seconds: from the last edit to its picture, None before one.
-    is_aside: says whether the panel has a text that is not its business, that of an exercise.
+    is_aside: says whether the panel has a text that is not its business, that of an exercise. put_back: the panel has
+    again what is shown.
     """
+
+    put_back = Signal()
 
     def __init__(
         self,
@@ -77,6 +83,7 @@ class LiveEditing(QObject):
         self.stage, self.source, self.notice, self.change_setups = stage, source, notice, change_setups
         self.programs = programs
         self._tried: dict[str, FileText] = {}  # by the path of its trace, what ran of the user's program
+        self._tried_of: dict[str, Setup] = {}  # by that path, the setup of the program's own launch
         self.seconds: float | None = None
         self.is_aside: Callable[[], bool] = lambda: False
         self._attempt: _Attempt | None = None
@@ -90,6 +97,7 @@ class LiveEditing(QObject):
         jobs.failed_at.connect(self._note_line)
         jobs.failed.connect(self._miss)
         jobs.takes_long.connect(lambda pane, *_: self._show_at_once(pane))
+        stage.asked.connect(self._give_way)
 
     # What is edited: the kernel of the pane in focus.
 
@@ -138,11 +146,14 @@ class LiveEditing(QObject):
         if new is None:
             return
         self.source.set_struck(struck ^ {first})
-        left = self.stage.setups[0]
-        if not self._is_pair():
-            self._make(new, (setup,))
-        elif self._ran(left) == (self.source.text(), self.source.struck()):  # all is put back
-            self._show(self._before or (left,))
+        left = self.stage.setups[0] if self._is_pair() else setup
+        written = self.source.text(), self.source.struck()
+        if self._ran(setup) == written:  # it is shown already
+            self.cancel()
+            self.put_back.emit()
+        elif self._ran(left) == written:  # all is put back
+            self.cancel()
+            self._show(self._before if left in self._before else (left,))
         else:
             self._make(new, (left,))
 
@@ -178,11 +189,16 @@ class LiveEditing(QObject):
         """Show the kernels as they were before the first edit."""
         if self.is_aside():
             return
+        self.cancel()
         self.source.revert()
         if any(self.is_edited(setup) for setup in self.stage.setups):
-            plain = (msgspec.structs.replace(s, source="", without=()) for s in self.stage.setups)
-            self.change_setups(self._before or tuple(plain)[:1])
+            plain = self._plain(self.stage.setups[0])
+            self.change_setups(self._before if plain in self._before else (plain,))
         self._before = ()
+
+    def _plain(self, setup: Setup) -> Setup:
+        """Return the setup that a version is of, without any edit."""
+        return msgspec.structs.replace(self._tried_of.get(setup.file, setup), source="", without=())
 
     def is_edited(self, setup: Setup) -> bool:
         """Return whether a setup runs what was written here, or less than its file holds."""
@@ -206,11 +222,11 @@ class LiveEditing(QObject):
             return
         if not any(self.is_edited(setup) for setup in self.stage.setups):
             self._before = self.stage.setups
-        self._attempt = _Attempt(new, beside, time.perf_counter())
+        attempt = self._attempt = _Attempt(new, beside, time.perf_counter())
         self.source.set_state_text("running …")
         if launch is None:
             ran = FileText(self.source.text(), self.source.struck())
-            self.programs.try_text(left, partial(self._take_program, new, ran), self._miss_program)
+            self.programs.try_text(left, partial(self._take_program, attempt, ran), self._miss_program)
             return
         if new.source:
             self.stage.trust_text(launch.kernel, new.source)
@@ -242,20 +258,22 @@ class LiveEditing(QObject):
         if pane == OFFSTAGE and self._attempt is not None:
             self._show((*self._attempt.beside, self._attempt.new))
 
-    def _take_program(self, before: Setup, ran: FileText, traces: Sequence[Path]) -> None:
+    def _take_program(self, attempt: _Attempt, ran: FileText, traces: Sequence[Path]) -> None:
         """Show of a program's launches the one that stands where the one before stood, else the last."""
-        if self._attempt is None:
+        if attempt is not self._attempt:
             return
-        number = Path(before.file).name.partition("-")[0]
+        number = Path(attempt.new.file).name.partition("-")[0]
         trace = next((path for path in traces if path.name.partition("-")[0] == number), traces[-1])
         self._tried[str(trace)] = ran
-        self._show((*self._attempt.beside, Setup(file=str(trace))))
+        self._tried_of[str(trace)] = self._plain(attempt.new)
+        self._show((*attempt.beside, Setup(file=str(trace))))
 
     def _show(self, setups: tuple[Setup, ...]) -> None:
         attempt, self._attempt = self._attempt, None
         self.source.set_state_text("")
         self.notice.clear("error")
         self.change_setups(setups)
+        self.stage.jobs.drop(OFFSTAGE)  # the panes wait for it now, as long as they show it
         self.stage.set_focus(len(setups) - 1)
         self.seconds = time.perf_counter() - attempt.asked if attempt else None
 
@@ -291,10 +309,15 @@ class LiveEditing(QObject):
     def cancel(self) -> bool:
         """Stop making a version; return whether one was being made."""
         was, self._attempt = self._attempt is not None, None
-        self.stage.jobs.cancel(OFFSTAGE)
         if was:
+            self.stage.jobs.drop(OFFSTAGE)
+            self.programs.end_trial()
             self.source.set_state_text("")
         return was
+
+    def _give_way(self) -> None:
+        """Stop making a version where somebody goes elsewhere: it is not to follow there."""
+        self.cancel()
 
     # What the panel shows.
 
