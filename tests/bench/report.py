@@ -168,6 +168,8 @@ def edits(home: str) -> None:
         times = sorted(found[kind])
         rest = f"ms median, {times[int(len(times) * 0.95) - 1]:.0f} ms for 95 of 100{asked}, {times[-1]:.0f} ms worst"
         show(text, f"{median(times):.0f}", rest)
+
+
 DRAGS = {
     "cached": "ten sizes, traces cached",
     "traced": "ten sizes, kernel compiled",
