@@ -208,7 +208,9 @@ def _device_array(value: Any) -> _DeviceArray:
         return _on_host(inner)
     if isinstance(value, np.ndarray):  # mapped or managed memory, which the host sees too
         sys.modules["numba.cuda"].synchronize()
-        return _on_host(value.view(np.ndarray))
+        return _on_host(
+            np.ndarray.view(value, np.ndarray)
+        )  # numba's own asks for what a managed array has not
     value = value if hasattr(type(value), "copy_to_host") else _numbas(value)
     low = int(value.__cuda_array_interface__["data"][0]) - _before_first(value)
     whole = value if order_of(value) else _bytes_of(value)
