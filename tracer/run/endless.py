@@ -14,15 +14,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 from ..recording.run_record import RunRecord
 
-LIMIT = 5.0  # seconds without an access or the end of a block
+LIMIT = 5.0  # seconds of the processor without an access or the end of a block
 SLOW_BLOCK = {
     True: 20.0,
     False: 60.0,
-}  # seconds without the end of a block: of compiled code, and in the simulator
+}  # such seconds without the end of a block: of compiled code, and in the simulator
 PERIOD = 0.5  # seconds from one look to the next
+_BUSY = ("importlib.", "numba.core.")  # modules of which a line runs while the kernel's waits
 Report = Callable[[int, int], None]
 
 
@@ -38,35 +40,41 @@ class NotEnded(KeyboardInterrupt):
 
 
 class _Watch:
-    """What is known of a launch under way: when it last did anything, and when a block last ended."""
+    """What is known of a launch under way: when it last did anything, and when a block last ended.
+
+    Both in seconds that this thread had a processor: one that had none is not to be blamed.
+    """
 
     def __init__(self, file: str, source: str, limit: float) -> None:
         self._file, self._source, self._limit = file, source, limit
         self._accesses, self._of = -1, 0
-        self._active = self._ended = time.monotonic()
+        self._active = self._ended = time.thread_time()
+        self._since = time.monotonic()  # when a block last ended
         self.is_over = False
 
     def report(self, done: int, of: int) -> None:
         """Take in that a block has ended."""
-        self._active = self._ended = time.monotonic()
+        self._active = self._ended = time.thread_time()
+        self._since = time.monotonic()
 
     def look(self, number: int, frame: FrameType | None) -> None:
         """Look at where this thread is; raises NotEnded where it has been long enough without a change."""
         if self.is_over:
             return
         place, compiled, accesses = self._place(frame)
-        now = time.monotonic()
+        now = time.thread_time()
         if place is None or accesses != self._accesses:
             self._accesses, self._active = accesses, now
         if place is None:
-            self._ended = now  # it is compiled, or its trace is made
+            self._ended, self._since = now, time.monotonic()  # it is compiled, or its trace is made
         elif now - self._active >= self._limit:
-            raise NotEnded(
-                f"It has not ended after {self._limit:.0f} s; {self._where(place, compiled)}.", *place
-            )
+            self._end("It has not ended after", place, compiled)
         elif now - self._ended >= SLOW_BLOCK[compiled]:
-            text = f"It has not ended one block in {SLOW_BLOCK[compiled]:.0f} s, after {accesses:,} accesses"
-            raise NotEnded(f"{text}; {self._where(place, compiled)}.", *place)
+            self._end(f"It made {accesses:,} accesses and has not ended one block in", place, compiled)
+
+    def _end(self, text: str, place: tuple[str, int], compiled: bool) -> NoReturn:
+        seconds = time.monotonic() - self._since
+        raise NotEnded(f"{text} {seconds:.0f} s; {self._where(place, compiled)}.", *place)
 
     def _place(self, frame: FrameType | None) -> tuple[tuple[str, int] | None, bool, int]:
         """Return the (file, line) that runs, None where no line of the kernel's does, by which engine, and accesses."""
@@ -78,8 +86,8 @@ class _Watch:
             return loop, True, accesses
         line = 0
         while frame is not None:
-            if frame.f_code.co_filename.startswith("<frozen importlib"):
-                return None, False, accesses  # other modules may take long
+            if frame.f_globals.get("__name__", "").startswith(_BUSY) and not line:
+                return None, False, accesses  # to import a module and to compile a function may take long
             if frame.f_code.co_filename == self._file and not line:
                 line = frame.f_lineno
             frame = frame.f_back
