@@ -33,9 +33,7 @@ class ByHand(QObject):
     ) -> None:
         super().__init__(parent)
         self.stage, self.run, self.bookmark, self.history = stage, run, bookmark, history
-        self._before: Bookmark | None = (
-            None  # what the window showed before the movement, None while there is none
-        )
+        self._before: Bookmark | None = None  # what was shown before the movement, None while there is none
         self._moving = False  # whether the hand may wish for more
         self._wish: Setups | None = None  # what is to be asked for next
         self._start: StartMoment = as_before(stage)

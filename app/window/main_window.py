@@ -76,9 +76,10 @@ class MainWindow(QMainWindow):
         self.questions = LaunchQuestions(
             self.stage, self.notice, self.change_setups, lambda: self.central.show_tab("source")
         )
-        self.by_hand = ByHand(self.stage, self._run, self.bookmark, self.history, self)
         self._timings: QWidget | None = None  # their window, once it was asked for
         self.colouring = Colouring(self.stage, self.central, self.draw)
+        # It goes on as soon as the stage is settled, which others are to hear first.
+        self.by_hand = ByHand(self.stage, self._run, self.bookmark, self.history, self)
         central = self.central
         self.lectures = Lectures(
             LecturePlaces(self, central, central.foot, central.caption, self.notice, central.show_layout),
