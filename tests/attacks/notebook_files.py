@@ -177,7 +177,7 @@ def main() -> int:
         what, made = mutant(number, content)
         target.write_bytes(made)
         kind, text, seconds, peak = common.limited(lambda: examine(target))
-        if kind in ("opened", "refused") and seconds < 10 and peak < 1500:
+        if kind in ("opened", "refused") and seconds < 20 and peak < 1500:
             tally.fine(kind)
         else:
             tally.fail(kind, f"{what}: {text} {seconds:.0f} s {peak:.0f} MB")
