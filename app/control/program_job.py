@@ -16,9 +16,9 @@ from ...tracer.storage.temp_folders import new_process_folder
 
 TRACEBACK_LINE = re.compile(r'\s*File "(.*)", line (\d+)')  # in a traceback
 SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's simulator names a thread
-OF_LAUNCHES = re.compile(
-    r"tilescope: [\d,]+ launch(es)? "
-)  # what `run` says of them, whatever the program did
+OF_LAUNCHES = re.compile(  # what `run` says of them, or of what it skips, whatever the program did
+    r"tilescope: ([\d,]+ launch(es)? |.* is skipped)"
+)
 ENDING_TIMEOUT = 1000  # milliseconds
 SAVING_DELAY = 200  # milliseconds after which an editor has surely written the whole file
 OWN_CHANGE = (

@@ -58,7 +58,8 @@ class _Notebook:
         self._told: set[str] = set()  # kinds of what is skipped
         self._flags = 0  # of the compiler, from __future__
         shell = Shell(self._tell)
-        names.update(display=display, get_ipython=lambda: shell)
+        self._jupyters: Names = {"display": display, "get_ipython": lambda: shell}
+        names.update(self._jupyters)
 
     def run(self) -> None:
         """Run all cells; what one raises ends them."""
@@ -85,6 +86,13 @@ class _Notebook:
                 if not only_draws(error, statement):
                     raise
                 self._leave_out(error, statement, file)
+            self._put_jupyters(statement)
+
+    def _put_jupyters(self, statement: ast.stmt) -> None:
+        """Let names that are imported from IPython mean what they do in a notebook: outside there is no shell."""
+        if isinstance(statement, ast.ImportFrom) and (statement.module or "").partition(".")[0] == "IPython":
+            found = (alias for alias in statement.names if alias.name in self._jupyters)
+            self._names.update({alias.asname or alias.name: self._jupyters[alias.name] for alias in found})
 
     def _tree(self, text: str, file: str) -> ast.Module:
         """Return the tree of a cell that can be compiled; raises SyntaxError."""

@@ -113,20 +113,23 @@ def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
     fake = tmp_path / "has" / "matplotlib"
     fake.mkdir(parents=True)
     (fake / "__init__.py").write_text("import os\nprint('backend', os.environ['MPLBACKEND'])\n")
+    (tmp_path / "has" / "IPython.py").write_text("get_ipython = lambda: None\n")
     (fake / "pyplot.py").write_text("def show(): print('shown')\n")
     cells = (
-        "import numpy as np, matplotlib.pyplot as plt\nfrom IPython.display import HTML, display",
+        "import numpy as np, matplotlib.pyplot as plt\nfrom IPython.display import HTML, display as show",
         "for k in range(2):\n    seen = k\nplt.show()\nprint('after', seen)",
-        "fig, ax = plt.subplots()\nax.plot([1])\nfig.x = 3\nax[0] = 1\ndisplay(HTML('x'))\nprint('end', np.add(1, 1))",
+        "fig, ax = plt.subplots()\nax.plot([1])\nfig.x = 3\nax[0] = 1\n"
+        "show(HTML('x'))\nshow('end')\nprint(np.add(1, 1))",
     )
-    path = write_notebook(tmp_path / "plots.ipynb", *cells[:2])
+    shell = "from IPython import get_ipython\nget_ipython().run_line_magic('matplotlib', 'inline')"
+    path = write_notebook(tmp_path / "plots.ipynb", shell, "import matplotlib.pyplot as plt", cells[1])
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path / "has"), *sys.path])}
     command = [sys.executable, "-m", "tilescope", "run", "--quiet", str(path)]
     drawn = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert drawn.stdout == "backend Agg\nshown\nafter 1\n", drawn.stderr
     write_notebook(path, "import sys\nsys.modules['matplotlib'] = sys.modules['IPython'] = None", *cells)
     left_out = tilescope("run", "--quiet", str(path), folder=tmp_path)
-    assert (left_out.returncode, left_out.stdout) == (0, "after 1\nend 2\n"), left_out.stderr
+    assert (left_out.returncode, left_out.stdout) == (0, "after 1\n'end'\n2\n"), left_out.stderr
     assert left_out.stderr.splitlines() == [
         "tilescope: plots.ipynb [2], line 1: matplotlib is not installed, so what draws with it is skipped.",
         "tilescope: plots.ipynb [2], line 2: IPython is not installed, so what draws with it is skipped.",
