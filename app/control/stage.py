@@ -29,8 +29,9 @@ class Stage(QObject):
     changed: draw again. loaded: this pane has another session. waiting: (pane, blocks done, blocks in all).
     positioned: after `loaded`, time and selections are where the sessions shall be looked at first.
     asked: other setups are about to be shown. settled: nothing is being made any more. problem: one sentence.
-    consent: (pane, launch) whose source came with a file and is run after `trust`. takes_long: (pane, launch, seconds, blocks) of which the first block
-    is shown, and all of which is run after `run_however_long`. focus_changed: another pane is in focus.
+    consent: (pane, launch) whose source came with a file and is run after `trust`. takes_long: (pane, launch,
+    seconds, blocks) of which the first block is shown, and all of which is run after `run_however_long`.
+    focus_changed: another pane is in focus.
 
     `setups` are those of the pictures, but while others are being made.
     """
