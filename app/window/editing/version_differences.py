@@ -10,6 +10,7 @@ import numpy as np
 
 from ....tracer.model.finding import Finding
 from ....tracer.model.trace import Op
+from ....tracer.run.worker_events import EARLY
 from ...model.session import Session, buffer_text
 
 # Counters that are compared: what it is called, and the space and measure that are summed up, as under a pane.
@@ -92,6 +93,8 @@ def _findings(before: tuple[Finding, ...], after: tuple[Finding, ...]) -> Iterat
 
 def _result(before: Session, after: Session) -> str:
     """Say what the versions left in memory: against NumPy where it was checked, else against each other."""
+    if EARLY in after.trace.notice:
+        return ""  # it may be another in the order of lockstep, which is being made
     error = after.trace.error
     if error is not None:
         return f"raises {error.type} on line {error.line}"
