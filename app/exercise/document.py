@@ -14,7 +14,7 @@ from markdown_it.token import Token
 
 from ..lecture.blocks import cut_long_paragraphs, heading_of, line_of, top_blocks
 from ..lecture.captions import LONGEST, OF_LENGTH, OF_PICTURES, Caption, caption_of
-from ..model.named_file import bytes_of
+from ..model.named_file import UnreadableFileError, small_text
 from ..model.visible_text import visible
 from .goals import Goal, GoalError, goal_of
 from .mistakes import ExerciseError, Mistake
@@ -89,15 +89,9 @@ def read_exercise(path: Path) -> Exercise:
 
 def _text_of(path: Path) -> str:
     try:
-        raw = bytes_of(path, LARGEST)
-    except OSError as error:
-        raise ExerciseError(f"{visible(path)} can't be read: {error.strerror}.") from None
-    if len(raw) > LARGEST:
-        raise ExerciseError(f"{visible(path)} has more than {LARGEST:,} bytes, which no exercise needs.")
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ExerciseError(f"{visible(path)} is no text in UTF-8 (byte {error.start:,}).") from None
+        text = small_text(path, LARGEST, "exercise")
+    except UnreadableFileError as error:
+        raise ExerciseError(f"{visible(path)} {error}.") from None
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 

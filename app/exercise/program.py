@@ -7,7 +7,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..model.named_file import bytes_of
+from ..model.named_file import UnreadableFileError, small_text
 from .mistakes import Mistake
 
 LARGEST = 200_000  # bytes of a file
@@ -30,28 +30,15 @@ def read_program(path: Path, kernel: str) -> tuple[Program, list[Mistake]]:
     kernel: the function that it must define, "" where that is not known.
     """
     try:
-        text = _text_of(path)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        return Program(path, "", ""), [Mistake(path, 1, f"The Python file can't be read: {reason}.")]
+        text = small_text(path, LARGEST, "exercise").replace("\r\n", "\n").replace("\r", "\n")
+    except UnreadableFileError as error:
+        return Program(path, "", ""), [Mistake(path, 1, f"The Python file {error}.")]
     stub, line = _parts(text)
     program = Program(path, text, stub)
     if not line:
         sentence = f"There is no line {MARK}, which parts the stub from what judges it."
         return program, [Mistake(path, len(text.splitlines()) or 1, sentence)]
     return program, [Mistake(path, number, sentence) for number, sentence in _wrong(text, line, kernel)]
-
-
-def _text_of(path: Path) -> str:
-    """Return the text of a file; raises OSError and ValueError, whose text says what is wrong."""
-    raw = bytes_of(path, LARGEST)
-    if len(raw) > LARGEST:
-        raise ValueError(f"it has more than {LARGEST:,} bytes, which no exercise needs")
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"it is no text in UTF-8 (byte {error.start:,})") from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _parts(text: str) -> tuple[str, int]:

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from ..model.named_file import bytes_of
+from ..model.named_file import UnreadableFileError, small_text
 from ..model.visible_text import visible, visible_lines
 from .blocks import cut_long_paragraphs, heading_of, line_of, top_blocks
 from .captions import Caption, caption_of
@@ -63,15 +63,9 @@ class Lecture:
 def read_lecture(path: Path) -> Lecture:
     """Return the lecture of a file; raises LectureError where it is no text that can be read."""
     try:
-        raw = bytes_of(path, LARGEST)
-    except OSError as error:
-        raise LectureError(f"{visible(path)} can't be read: {error.strerror}.") from None
-    if len(raw) > LARGEST:
-        raise LectureError(f"{visible(path)} has more than {LARGEST:,} bytes, which no lecture needs.")
-    try:
-        return parse_lecture(raw.decode("utf-8-sig"), path)
-    except UnicodeDecodeError as error:
-        raise LectureError(f"{visible(path)} is no text in UTF-8 (byte {error.start:,}).") from None
+        return parse_lecture(small_text(path, LARGEST, "lecture"), path)
+    except UnreadableFileError as error:
+        raise LectureError(f"{visible(path)} {error}.") from None
 
 
 def parse_lecture(text: str, path: Path) -> Lecture:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage, QImageReader, QPainter, QPaintEvent
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from ...model.named_file import bytes_of
+from ...model.named_file import UnreadableFileError, small_content
 from ...model.visible_text import visible
 from ...widgets.theme import Theme
 
@@ -110,12 +110,9 @@ class PictureView(QWidget):
 
 def _content(path: Path) -> bytes:
     try:
-        content = bytes_of(path, LARGEST)
-    except OSError as error:
-        raise PictureProblem(f"The picture {visible(path)} can't be read: {error.strerror}.") from None
-    if len(content) > LARGEST:
-        raise PictureProblem(f"The picture {visible(path)} has more than {LARGEST:,} bytes; make it smaller.")
-    return content
+        return small_content(path, LARGEST, "picture")
+    except UnreadableFileError as error:
+        raise PictureProblem(f"The picture {visible(path)} {error}.") from None
 
 
 def _svg(path: Path, content: bytes) -> QSvgRenderer:

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from ...control.program_job import UserProgram
 from ...lecture.changes import EditedKernel, ProgramLaunch
 from ...model.bookmark import Setup
-from ...model.named_file import bytes_of
+from ...model.named_file import UnreadableFileError, small_content
 from ...model.visible_text import visible
 
 LARGEST = 10_000_000  # bytes of a program
@@ -124,9 +124,6 @@ class LecturePrograms(QObject):
 def _digest(path: Path) -> str:
     """Return a name for what a file holds; raises NoLaunch where it can't be read."""
     try:
-        content = bytes_of(path, LARGEST)
-    except OSError as error:
-        raise NoLaunch(f"{visible(path.name)} can't be read: {error.strerror}.") from None
-    if len(content) > LARGEST:
-        raise NoLaunch(f"{visible(path.name)} has more than {LARGEST:,} bytes, which no program needs.")
-    return hashlib.sha256(content).hexdigest()
+        return hashlib.sha256(small_content(path, LARGEST, "program")).hexdigest()
+    except UnreadableFileError as error:
+        raise NoLaunch(f"{visible(path.name)} {error}.") from None
