@@ -94,12 +94,15 @@ class SourceView(View):
 
     def load(self, session: Session | None) -> None:
         """Take a session and show its kernel from the first decorator on."""
+        before = self.session
         super().load(session)
         self._activity = self._pointed = None
         self._home = kernel_file(session) if session else ""
         self._base = self.file_of(session) if session else FileText("")
         self.switch.setVisible(session is not None and cuda_c_of(session) is not None)
         self._choose(NUMBA if self._twin else CUDA_C)
+        if before and session and before.trace.kernel != session.trace.kernel and self._shows_home():
+            self.file_shown.emit()  # also where both are in one file
 
     def _choose(self, name: str) -> None:
         """Show the CUDA C, where the kernel is in it, or what was traced."""
