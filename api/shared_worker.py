@@ -6,13 +6,15 @@ import os
 import sys
 import threading
 
+from ..app.cli.common.text_output import complain
 from ..tracer.calls.call import CallError
 from ..tracer.calls.carried import CarriedCall
+from ..tracer.run.long_launch import LongLaunches
 from ..tracer.run.worker_client import Cancelled, Worker, WorkerError
 from .errors import TilescopeError
 from .kept_traces import KeptTrace
 
-_lock = threading.Lock()
+_lock, _one_at_a_time = threading.Lock(), threading.Lock()
 _workers: list[Worker] = []  # at most one
 
 
@@ -27,13 +29,17 @@ def shared_worker() -> Worker:
 def traced(call: CarriedCall) -> KeptTrace:
     """Trace a call, whose results are then in its arguments; raises TilescopeError."""
     try:
-        return KeptTrace(shared_worker().run_call(call, _print))
+        with _one_at_a_time, _long_launches.watched(call.call.functions[0].name) as launch:
+            return KeptTrace(shared_worker().run_call(call, launch.report, _print))
     except (CallError, WorkerError) as error:
         raise TilescopeError(str(error)) from error
     except Cancelled as error:
         raise TilescopeError(
             "The tracing process is ended already, since this one is about to end."
         ) from error
+
+
+_long_launches = LongLaunches(complain)  # of one that takes long, it is said now and then how far it is
 
 
 def _print(text: str) -> None:
@@ -43,8 +49,8 @@ def _print(text: str) -> None:
 
 
 def _forget_in_child() -> None:
-    global _lock
-    _lock = threading.Lock()
+    global _lock, _one_at_a_time
+    _lock, _one_at_a_time = threading.Lock(), threading.Lock()
     for worker in _workers:
         worker.leave_to_parent()
     _workers.clear()

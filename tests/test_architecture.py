@@ -110,7 +110,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         *TRACER, "app/cli/common", "app/cli/programs", "app/model", "app/lecture", "app/exercise",
         "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings", "app/window", "app/window/lecture",
     ),
-    "api": (*TRACER, "tracer/calls", "tracer/simulator/host", "app/cli/programs", "app/cli"),
+    "api": (*TRACER, "tracer/calls", "tracer/simulator/host", "app/cli/common", "app/cli/programs", "app/cli"),
 }  # fmt: skip
 
 ROOT = Path(__file__).resolve().parent.parent

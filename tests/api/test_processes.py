@@ -6,6 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -59,6 +62,9 @@ with tilescope.record() as launches:
 print(len(launches), [one.tolist() == [n] * 4 for n, one in enumerate(arrays)] == [True] * 8)
 """
 ENDLESS = """
+from tilescope.api import shared_worker as process
+process._long_launches._first = 0.01
+
 @cuda.jit
 def endless(a):
     print("running")
@@ -105,6 +111,18 @@ def start(folder: Path, text: str, head: str = HEAD) -> subprocess.Popen:
     )  # fmt: skip
 
 
+@contextmanager
+def killed_in_the_end(process: subprocess.Popen) -> Iterator[None]:
+    """Kill a process that says nothing for minutes, or that is not done with: nobody waits for it."""
+    timer = threading.Timer(120, process.kill)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        process.kill()
+
+
 def said_by(folder: Path, text: str, head: str = HEAD) -> list[str]:
     with start(folder, text, head) as process:
         output, errors = process.communicate(timeout=120)
@@ -141,9 +159,10 @@ def test_numba_may_be_imported_while_launches_are_recorded(tmp_path):
 
 
 def test_ctrl_c_comes_through_and_ends_the_process_that_traces(tmp_path):
-    with start(tmp_path, ENDLESS) as process:
+    with start(tmp_path, ENDLESS) as process, killed_in_the_end(process):
         worker = int(process.stdout.readline())
         assert process.stdout.readline() == "running\n"
+        assert process.stderr.readline().startswith("tilescope: endless has run for")
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=120)
     assert (process.returncode, output) == (0, "interrupted\n[7.0, 7.0, 7.0, 7.0]\n"), errors

@@ -139,7 +139,9 @@ class Worker:
                 raise NotEnding(launch, end.message, end.file, end.line)
             return _result(end)
 
-    def run_call(self, call: CarriedCall, output: Callable[[str], None] | None = None) -> Path:
+    def run_call(
+        self, call: CarriedCall, progress: Callable[[int, int], None], output: Callable[[str], None]
+    ) -> Path:
         """Trace a call of this process's, whose arguments then hold what the kernel left in them.
 
         Of a kernel that raised, or of which some blocks ran, they hold what it did until then. Returns the trace file,
@@ -147,8 +149,10 @@ class Worker:
         """
 
         def listen(event: WorkerMessage) -> None:
-            if isinstance(event, Output) and output is not None:
+            if isinstance(event, Output):
                 output(event.text)
+            elif isinstance(event, Progress):
+                progress(event.done, event.of)
 
         with self._turn, self._folder_of_call(call) as folder:
             end = self._end_of(lambda job, out: Job(job, NO_LAUNCH, out, call=str(folder)), listen)
