@@ -360,3 +360,11 @@ def test_sequential_sums_avoid_the_conflicts_of_interleaved_ones():
         trace = traced(name)
         wavefronts.append(totals_of(trace, requests_of(trace))["shared_load_wavefronts"])
     assert wavefronts[0] > wavefronts[1]
+
+
+@pytest.mark.parametrize("read", H200["padded"], ids=lambda read: f"{read['scenario']} {read['values']}")
+def test_padded_tiles_cost_what_a_gpu_counts(read):
+    trace = traced(read["scenario"], read["values"])
+    found = totals_of(trace, requests_of(trace))
+    expected = {name: n for name, n in read.items() if name not in ("scenario", "values")}
+    assert {name: found[name] for name in expected} == expected
