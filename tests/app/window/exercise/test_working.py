@@ -118,7 +118,8 @@ def test_an_exercise_shows_task_picture_stub_and_what_is_wrong_at_first(window, 
     )
     window.exercises.leave()
     settle(window)
-    assert window.stage.setups == before and not panel.isVisible()
+    assert window.stage.setups == before, window.notice.sentence.text()
+    assert not panel.isVisible()
 
 
 def test_a_solution_typed_passes_is_shown_and_remembered(window, folder):
