@@ -36,8 +36,11 @@ class _Entry(_Library):
 
     def _optimize_final_module(self) -> None:
         # Vectorised loops are of no use here: each access writes a row.
-        passes, builder = self._codegen._module_pass_manager(opt=2, loop_vectorize=False, slp_vectorize=False)
-        passes.run(self._final_module, builder)
+        made = self._codegen._module_pass_manager(opt=2, loop_vectorize=False, slp_vectorize=False)
+        passes, *builder = (
+            made if isinstance(made, tuple) else (made,)
+        )  # older versions of Numba give no builder
+        passes.run(self._final_module, *builder)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
