@@ -75,6 +75,10 @@ class ByHand(QObject):
         self._leave()
         return True
 
+    def is_at_rest(self) -> bool:
+        """Return whether no movement is under way."""
+        return self._before is None
+
     def _take_note(self) -> None:
         """Go on: at once where the next picture takes longer than Qt takes to paint this one, else after that."""
         if self._before is None:

@@ -18,11 +18,12 @@ import random
 import resource
 import sys
 import time
+from itertools import pairwise
 from typing import Any
 
 SIZE = (1600, 900)
 SCRUBS = 200
-PACE = 0.1  # seconds from one value of a drag to the next
+PACE, BEAT = 100, 10  # milliseconds from one value of a drag to the next, and from one sign of life
 
 
 def main_window(specs: tuple[str, ...] = ()) -> Any:
@@ -149,20 +150,21 @@ def drag(_: float) -> dict[str, Any]:
     """Return pictures a second while a hand drags ten sizes or eight paddings of the tiled 64-cube to and fro.
 
     It pulls ten values a second, of which those are left out that come while a picture is made; where kernels are
-    compiled anew (in a home of nobody's), each value as soon as the one before is painted. No session is kept in
-    memory. Traces are made, or cached; then of ten sizes with the naive product beside it.
+    compiled anew (in a home of nobody's), each value as soon as the one before is painted. Traces are made, or
+    cached, and then sessions are kept as always; last ten sizes with the naive product beside it.
     """
     from tilescope.app.control import session_jobs
 
-    session_jobs.KEPT_SESSIONS = 1
+    kept, session_jobs.KEPT_SESSIONS = session_jobs.KEPT_SESSIONS, 1
     window = main_window(("matmul-tiled:m=64,k=64,n=64",))
     jobs, found = window.stage.jobs, {}
     cache, jobs.cache = jobs.cache, None
     for name, parameter, values in (
         ("new", "padding", range(1, 9)), ("compiled", "padding", _to_and_fro(8)), ("traced", "m", _to_and_fro(10)),
-        ("", "m", range(-1, -11, -1)), ("cached", "m", _to_and_fro(10)),
+        ("", "m", [*range(-1, -11, -1), 0]), ("cached", "m", _to_and_fro(10)),
     ):  # fmt: skip
         jobs.cache = cache if name in ("", "cached") else None  # the drag without a name fills it
+        session_jobs.KEPT_SESSIONS = kept if name == "cached" else 1
         _forget(window)
         found[name] = _dragged(window, parameter, values, each=name in ("new", ""))
     jobs.cache = None
@@ -191,33 +193,47 @@ def _forget(window: Any) -> None:
 
 def _dragged(window: Any, name: str, values: Any, *, each: bool = False) -> dict[str, float]:
     """Pull a parameter's name through values, so many steps away each, of M in fine steps."""
-    from PySide6.QtCore import QPoint, Qt
+    from PySide6.QtCore import QEventLoop, QPoint, Qt, QTimer
     from PySide6.QtTest import QTest
-    from PySide6.QtWidgets import QApplication
 
     from tilescope.app.window.toolbar.hand import COARSE, FINE
 
     handle, field, shown = window.toolbar.handles[name], window.toolbar.fields[name], []
-    window.stage.settled.connect(lambda: shown.append(0))
     held = Qt.KeyboardModifier.ShiftModifier if name == "m" else Qt.KeyboardModifier.NoModifier
-    length, at = FINE if name == "m" else COARSE, handle.rect().center()
+    length, at, steps = FINE if name == "m" else COARSE, handle.rect().center(), list(values)
+    loop = QEventLoop()
+
+    def pull() -> None:
+        if steps:
+            pixels = steps[0] * length + (1 if steps.pop(0) > 0 else -1)
+            _pull(handle, at + QPoint(pixels, 0), held)
+
+    def take_note() -> None:
+        shown.append(time.perf_counter())
+        if each and steps:
+            QTimer.singleShot(0, pull)  # once the picture is painted
+        elif not steps and _shows(window, name, field.text()):
+            QTimer.singleShot(0, loop.quit)
+
+    beat, beats = QTimer(interval=BEAT, timerType=Qt.TimerType.PreciseTimer), [time.perf_counter()]
+    beat.timeout.connect(lambda: beats.append(time.perf_counter()))
+    hand = QTimer(interval=PACE, timerType=Qt.TimerType.PreciseTimer)
+    hand.timeout.connect(pull)
+    heard = window.stage.settled.connect(take_note)
     QTest.mousePress(handle, Qt.MouseButton.LeftButton, held, at)
-    begin, still = time.perf_counter(), 0.0
-    for number, steps in enumerate(values, 1):
-        pulled = at + QPoint(steps * length + (1 if steps > 0 else -1), 0)
-        _pull(handle, pulled, held)
-        last = each or number == len(values)
-        while not (last or time.perf_counter() - begin > PACE * number) or (
-            last and not (window.stage.is_settled() and _shows(window, name, field.text()))
-        ):
-            before = time.perf_counter()
-            QApplication.processEvents()
-            still = max(still, time.perf_counter() - before)
-            time.sleep(0.001)
-        QApplication.sendPostedEvents()  # among them Qt's to lay out and to paint
+    begin = time.perf_counter()
+    pull()
+    beat.start()
+    if not each:
+        hand.start()
+    loop.exec()
     seconds = time.perf_counter() - begin
-    QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, held, pulled)
-    QApplication.processEvents()
+    for timer in (beat, hand):
+        timer.stop()
+    window.stage.settled.disconnect(heard)
+    QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, held, at)
+    wait_until(lambda: window.by_hand.is_at_rest())
+    still = max(b - a for a, b in pairwise(beats)) - BEAT / 1000
     return {"pictures": len(shown), "a second": len(shown) / seconds, "still": still}
 
 
