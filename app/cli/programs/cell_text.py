@@ -26,11 +26,13 @@ LINES = (  # the kinds of lines that are no Python, with their name; the first t
     (re.compile(rf"{INDENT}\?{{1,2}}\s*[%\w.*]+(?P<kind>)\s*$"), "line that asks for help"),
     (re.compile(rf"{INDENT}[%\w.*]+(?P<kind>)\?{{1,2}}\s*$"), "line that asks for help"),
 )
-PIECES = re.compile(  # of a line, outside strings that go on over several; at a quote that none closes the line is left
+PIECES = re.compile(  # of a line, outside strings that go on over several
     r"""(?P<rest>\#.*)|(?P<triple>\"{3}|'{3})|"(?:\\.|[^"\\])*+"|'(?:\\.|[^'\\])*+'|"""
     r"""(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<lone>["'])"""
 )
-TRIPLE = {quotes: re.compile(rf"(?:\\.|(?!{quotes})[^\\])*+{quotes}") for quotes in ('"""', "'''")}
+ENDS = {
+    q: re.compile(rf"(?:\\.|(?!{q})[^\\])*+{q}") for q in ('"""', "'''", '"', "'")
+}  # of strings, by their quotes
 CONTINUED = re.compile(r"(?:^|[^\\])(?:\\\\)*\\$")
 
 
@@ -145,7 +147,7 @@ class _State(NamedTuple):
     """What is open at the end of a line."""
 
     depth: int = 0  # brackets
-    quotes: str = ""  # those that end a string of several lines
+    quotes: str = ""  # those that end a string
     continued: bool = False  # whether a backslash joins the next line
 
 
@@ -153,15 +155,17 @@ def _after(line: str, before: _State) -> _State:
     at, depth, quotes = 0, before.depth, before.quotes
     while at < len(line):
         if quotes:
-            end = TRIPLE[quotes].match(line, at)
+            end = ENDS[quotes].match(line, at)
             if end is None:
-                return _State(depth, quotes)
+                goes_on = len(quotes) == 3 or CONTINUED.search(line)
+                return _State(depth, quotes if goes_on else "")
             at, quotes = end.end(), ""
         found = PIECES.search(line, at)
-        if found is None or found["lone"]:
+        if found is None:
             break
         if found["rest"]:
             return _State(depth)
-        at, quotes = found.end(), found["triple"] or ""
+        at, quotes = found.end(), found["triple"] or found["lone"] or ""
         depth = max(0, depth + bool(found["open"]) - bool(found["close"]))
+    quotes = quotes if len(quotes) == 3 else ""  # one at the very end of the line begins nothing
     return _State(depth, quotes, not quotes and bool(CONTINUED.search(line)))

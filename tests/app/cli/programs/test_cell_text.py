@@ -40,6 +40,7 @@ HELP = "line that asks for help"
         ("%%html\n<b>", "# %%html\n# <b>", ["%%html"]),
         ("s = '''\n%no\n''' + \\\n'x'\n!yes", "s = '''\n%no\n''' + \\\n'x'\npass  # !yes", ["shell line"]),
         ("d = {  # (\n  'a': '}'\n}\n!yes", "d = {  # (\n  'a': '}'\n}\npass  # !yes", ["shell line"]),
+        ("f('a \\\n  b')\n!yes", "f('a \\\n  b')\npass  # !yes", ["shell line"]),
         ("x = '#' + \\\n%y\n", "x = '#' + \\\n%y\n", []),
     ],
 )  # fmt: skip
