@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from tilescope import ROOT
 from tilescope.app.cli.programs.cell_text import python_of
 
 
@@ -57,3 +58,30 @@ def test_what_is_no_python_becomes_a_comment(text, python, kinds):
 )
 def test_a_line_of_a_hundred_thousand_characters_is_soon_read(text):
     assert python_of(text).text.count("\n") == 0
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "tracer" / "simulator").glob("*.py")), ids=lambda path: path.name
+)
+def test_a_magic_before_each_statement_of_a_file_is_skipped_and_all_else_stays(path):
+    lines = path.read_text(encoding="utf-8").split("\n")
+    begins = beginnings(ast.parse("\n".join(lines)))
+    made: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if not line.lstrip().startswith("elif "):
+            made += [f"{indent}!echo 'it" for indent in begins.get(number, ())]
+        made.append(line)
+    text, skipped = python_of("\n".join(made))
+    ast.parse(text)
+    assert [line for line in text.split("\n") if "!echo" not in line] == lines
+    assert len(skipped) == len(made) - len(lines)
+
+
+def beginnings(tree: ast.Module) -> dict[int, list[str]]:
+    """Return the indentation of the statement that begins on each line, by the line's number."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+            found.setdefault(first, [" " * node.col_offset])
+    return found
