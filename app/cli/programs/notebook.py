@@ -29,7 +29,7 @@ def code_cells(path: str) -> tuple[str, ...]:
     Those are the cells that Jupyter numbers where all are run: 1, 2, 3, ...
     """
     name = Path(path).name
-    notebook = _read(program_text(path, LARGEST_NOTEBOOK), name)
+    notebook = _read(program_text(path, LARGEST_NOTEBOOK, "so clear its outputs"), name)
     language = _language(notebook)
     if not language.startswith(PYTHON):
         raise NotebookError(f"{name} is a notebook in {language[:40]!r}; only those in Python are run.")

@@ -88,14 +88,14 @@ def full_path(path: str) -> str:
     return path if Path(path).is_absolute() else f"{Path.cwd()}{os.sep}{path}"
 
 
-def program_text(path: str, largest: int = LARGEST_PROGRAM) -> bytes:
-    """Return what a program's file holds; raises ProgramError where it can't be read or is larger."""
+def program_text(path: str, largest: int = LARGEST_PROGRAM, why: str = "as no program does") -> bytes:
+    """Return what a program's file holds; raises ProgramError where it can't be read, or is larger, and says why not."""
     try:
         with io.open_code(full_path(path)) as file:
             text = bytes(file.read(largest + 1))
         if len(text) <= largest:
             return text
-        raise ProgramError(f"can't run {path}: it goes on beyond {largest // 10**6} MB, as no program does.")
+        raise ProgramError(f"can't run {path}: it goes on beyond {largest // 10**6} MB, {why}.")
     except OSError as error:
         raise ProgramError(f"can't open {path}: {error.strerror or error}.") from error
 
