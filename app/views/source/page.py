@@ -146,6 +146,11 @@ class Page(QTextEdit):
             self._paint_line()
             self._keep_in_sight()
 
+    def begin_at(self, line: int) -> None:
+        """Let the page begin at another line than that of the kernel, where the marked one stays in sight."""
+        self._first = line
+        self._keep_in_sight()
+
     def point_at(self, line: int) -> None:
         """Point at a line, 0 for none, beside the marked one, and bring it in sight until the marked one is."""
         self.pointed, self._by_hand = line, bool(line)

@@ -221,6 +221,7 @@ class ExerciseWork(QObject):
         if self.source.session is not session:
             self.source.load(session)
         self.source.set_editable(True)
+        self.source.editor.begin_at(1)  # a text has few lines, and its imports are to be written too
         if self._waits and self._shows_text():
             self._waits = False
             if _plain(self.source.text()) != self.text:
