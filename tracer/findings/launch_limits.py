@@ -58,6 +58,7 @@ def _endless(trace: Trace) -> Iterator[Finding]:
     if error is None or error.type != NEVER_ENDS:
         return
     message = f"1 launch does not end: {error.message}"
-    yield _error(
-        1, message, "let another thread, which runs at the same time, write it", (error.file, error.line)
+    remedy = (
+        "change in the loop what it waits for, or let another thread, which runs at the same time, write it"
     )
+    yield _error(1, message, remedy, (error.file, error.line))

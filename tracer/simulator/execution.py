@@ -199,8 +199,9 @@ class Execution:
         own = [s for s in steps if self.scheduler.user_code.owns(s.filename)]
         own = own or [s for s in steps if not is_our_own(s.filename)] or list(steps)
         block, where = tuple(thread.block.index), unravel(thread.number, self.record.dim)
+        message = str(error).replace(RecordingArray.__name__, "array")  # which stands in for the program's
         return KernelError(
-            type(error).__name__, str(error), (block[0], block[1], block[2]), where, own[-1].filename,
+            type(error).__name__, message, (block[0], block[1], block[2]), where, own[-1].filename,
             own[-1].lineno or 0,
         )  # fmt: skip
 

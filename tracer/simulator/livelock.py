@@ -85,11 +85,11 @@ def livelock_message(threads: Sequence[Thread], blocks: int, owns: Callable[[str
     frames = list(_frames(threads[0]))
     frame = next((f for f in frames if owns(f.f_code.co_filename)), frames[0])
     others = f" and {len(threads) - 1:,} others that still run" if len(threads) > 1 else ""
-    waits = "wait" if others else "waits"
+    go = "go" if others else "goes"
     more = f"; {blocks:,} blocks can't begin before others end" if blocks else ""
     return (
-        f"the launch never ends: on line {frame.f_lineno} this thread{others} {waits} for memory that nothing "
-        f"changes any more{more}"
+        f"the launch never ends: on line {frame.f_lineno} this thread{others} {go} round with the same "
+        f"values for ever, since nothing changes any more{more}"
     )
 
 
