@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ...tracer.judging.result import CaseResult
 from ...tracer.model.counter_names import NAMES
 from ..lecture.expressions import Environment, Expression, ExpressionError, parse
 from ..lecture.quantities import Quantity, quantity_text
@@ -76,17 +78,13 @@ def names_in(tree: ast.expr) -> Iterator[str]:
     yield from dict.fromkeys(map(ast.unparse, found))
 
 
-def names_of_case(
-    counters: Mapping[str, int], stub: Mapping[str, int], numbers: Mapping[str, float]
-) -> Environment:
-    """Return what names in a goal mean.
-
-    counters, stub: of the student's kernel and of the stub, by the names of `tilescope counters`. numbers: SHAPE and
-    the sizes that the judge gives its case.
-    """
-    mine = Counted(counters, "exact")
+def names_of_case(case: CaseResult, stub: Mapping[str, int]) -> Environment:
+    """Return what names in a goal mean: counters and sizes of a case, and the stub's counters on the same case."""
+    mine = Counted(case.counters, "exact")
+    threads, blocks = math.prod(case.block), math.prod(case.grid)
+    shape = dict(zip(SHAPE, (threads, blocks, threads * blocks), strict=True))
     return {
         **{name: mine.get(name) for name in COUNTERS},
-        **{name: Quantity(number) for name, number in numbers.items()},
+        **{name: Quantity(number) for name, number in {**shape, **case.sizes}.items()},
         STUB: Counted(stub, "exact"),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -138,9 +137,7 @@ def _verdict(
 
 
 def _goals(exercise: Exercise, last: CaseResult, stub: Mapping[str, int]) -> tuple[GoalVerdict, ...]:
-    blocks, threads = math.prod(last.grid), math.prod(last.block)
-    shape = {"threads": threads, "blocks": blocks, "threads_in_all": blocks * threads}
-    names = names_of_case(last.counters, stub, shape | last.sizes)
+    names = names_of_case(last, stub)
 
     def of(goal: Goal) -> GoalVerdict:
         try:

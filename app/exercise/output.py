@@ -31,8 +31,12 @@ def verdict_text(verdict: Verdict, exercise: Exercise, file: str) -> list[str]:
 def case_text(case: CaseResult, number: int) -> str:
     """Return one line for a case: "case 1, 3 blocks of 4 threads, n = 10: right"."""
     sizes = "".join(f", {name} = {value:,}" for name, value in case.sizes.items())
-    what = f"case {number}, {_shape(case.grid, 'block')} of {_shape(case.block, 'thread')}{sizes}"
-    return f"{what}: {result_text(case)}"
+    return f"case {number}, {launch_text(case)}{sizes}: {result_text(case)}"
+
+
+def launch_text(case: CaseResult) -> str:
+    """Return what was launched: "3 blocks of 4 threads"."""
+    return f"{_shape(case.grid, 'block')} of {_shape(case.block, 'thread')}"
 
 
 def _shape(lengths: Dim3, noun: str) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from ...views.common.severity import draw_sign
 from ...widgets.flow_layout import FlowLayout
-from ...widgets.plain_text import PlainLabel
+from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme, ink_palette
 from .words import PASSED, Row
 
@@ -148,6 +148,8 @@ class ResultRow(QFrame):
         line.addWidget(self.sign, 0, Qt.AlignmentFlag.AlignTop)
         line.addLayout(column, 1)
         self.setAccessibleName(f"{row.sign}: {row.text}")
+        if row.tip:
+            self.setToolTip(plain_tip(row.tip))
         if row.line:
             self._make_link(theme)
 
@@ -185,7 +187,8 @@ class ResultRow(QFrame):
 def _numbers(row: Row, theme: Theme) -> PlainLabel:
     """Return the numbers of a goal: each counter as it is and as the stub has it, and what must hold if it does not."""
     lines = [f"{name}: {mine}, the stub {stub} · exact" for name, mine, stub in row.table]
-    lines += [f"needs {row.needs}"] if row.sign != "right" else []
+    instead = f": {row.instead}" if row.instead else ""
+    lines += [f"needs {row.needs}{instead}"] if row.sign != "right" else []
     made = PlainLabel("\n".join(lines))
     made.setObjectName("muted")
     made.setWordWrap(True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ....tracer.judging.result import CaseResult
+from ....tracer.judging.result import CaseResult, WrongArgument
 from ....tracer.model.finding import counted
 from ...exercise.document import Exercise
 from ...exercise.goals import STUB, Goal, names_in, names_of_case
-from ...exercise.output import result_text
+from ...exercise.output import case_text, launch_text, result_text
 from ...exercise.verdict import GoalVerdict, Verdict
 from ...lecture.expressions import Environment, ExpressionError, parse
 from ...lecture.quantities import Quantity, quantity_text
@@ -19,6 +20,12 @@ Sign = Literal["right", "error", "warning"]  # "right" is a tick, the others are
 PASSED, NOT_YET, JUDGING = "Passed", "Not passed yet", "Judging …"
 NOTHING = "Your text can't be run as it is."
 MOST_FINDINGS = 12  # that are told: more of them have one cause
+INSIDE = ",\u00a0"  # an index stays on one line
+ENDLESS = "did not come to its end, see below"
+INSTEAD: dict[type[ast.cmpop], str] = {  # what holds where a comparison does not
+    ast.LtE: "is more than", ast.GtE: "is less than", ast.Eq: "is not",
+    ast.Lt: "is not less than", ast.Gt: "is not more than", ast.NotEq: "is",
+}  # fmt: skip
 SIGNS: dict[str, str] = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠", "*": "×"}
 
 
@@ -31,6 +38,8 @@ class Row:
     line: int = 0  # of the student's file, 0 where it is about none
     table: tuple[tuple[str, str, str], ...] = ()  # of a goal: number, the student's, the stub's
     needs: str = ""  # of a goal: what must hold
+    instead: str = ""  # of a goal that is missed, and compares two numbers: what holds of these
+    tip: str = ""  # all of it, where the text is short
 
 
 def headline(verdict: Verdict | None) -> str:
@@ -49,27 +58,69 @@ def summary(verdict: Verdict) -> str:
 
 
 def rows_of(verdict: Verdict, exercise: Exercise, file: str) -> Iterator[Row]:
-    """Yield the rows of a verdict: why it did not run, cases, errors, goals, warnings.
+    """Yield the rows of a verdict: why it did not run, wrong cases, errors, goals missed, warnings; then what is right.
 
     file: what the student's text is called in findings.
     """
+    goals = [_goal_row(g, met, verdict) for g, met in zip(exercise.goals, verdict.goals, strict=False)]
     if verdict.error:
         yield Row("error", _at(verdict.line, verdict.error), verdict.line)
-    for number, case in enumerate(verdict.cases, 1):
-        yield Row(
-            "right" if case.correct else "error", f"{case_name(case, number)}: {result_text(case)}", case.line
-        )
+    yield from _wrong_cases(verdict)
     yield from _findings(verdict, "error", file)
-    for goal, met in zip(exercise.goals, verdict.goals, strict=False):
-        yield _goal_row(goal, met, verdict)
+    yield from (row for row in goals if row.sign == "error")
     yield from _findings(verdict, "warning", file)
+    yield from (row for row in goals if row.sign == "right")
+    yield from _right_cases(verdict)
+
+
+def _wrong_cases(verdict: Verdict) -> Iterator[Row]:
+    """Yield a row for each case that is not right: of the first what is wrong, of others how much."""
+    wrong = [(number, case) for number, case in enumerate(verdict.cases, 1) if not case.correct]
+    for number, case in wrong:
+        long = (number, case) == wrong[0]
+        launch = f" in {launch_text(case).replace(' x ', ' × ')}" if long else ""
+        told = _is_told(case, verdict)
+        what = result_text(case) if case.error else "; ".join(_wrong(a, long) for a in case.wrong)
+        yield Row(
+            "error",
+            f"{case_name(case, number)}{launch}: {ENDLESS if told else what}",
+            case.line,
+            tip=case_text(case, number),
+        )
+
+
+def _is_told(case: CaseResult, verdict: Verdict) -> bool:
+    """Return whether a finding says why a case did not end, and what to do."""
+    why = case.error.removesuffix(".").casefold()
+    return bool(why) and any(why in finding.message.casefold() for finding in verdict.findings)
+
+
+def _wrong(argument: WrongArgument, long: bool) -> str:
+    """Return how many elements of an argument are wrong; long: and the first of them."""
+    some = f"{argument.differing:,} of {counted(argument.elements, 'element')} of {argument.argument} wrong"
+    if not long:
+        return some
+    where = f"{argument.argument}[{INSIDE.join(map(str, argument.index))}]"
+    nothing = f"; {argument.argument} is as it was before" if argument.untouched else ""
+    return f"{some}; {where} is {argument.got}, expected {argument.expected}{nothing}"
+
+
+def _right_cases(verdict: Verdict) -> Iterator[Row]:
+    """Yield one row for all cases that are right."""
+    right = [case_name(case, number) for number, case in enumerate(verdict.cases, 1) if case.correct]
+    if right:
+        yield Row("right", f"Right: {'; '.join(right)}")
 
 
 def _findings(verdict: Verdict, severity: Literal["error", "warning"], file: str) -> Iterator[Row]:
-    told = [finding for finding in verdict.findings if finding.severity == severity]
-    for finding in told[:MOST_FINDINGS]:
+    told = [(finding, case) for finding, case in verdict.findings_by_case() if finding.severity == severity]
+    for finding, case in told[:MOST_FINDINGS]:
         line = finding.line if finding.file == file else 0
-        yield Row(severity, _at(line, f"{finding.kind}: {finding.message}"), line)
+        counts = severity == "warning" and len(verdict.cases) > 1  # numbers, which are not those of the goals
+        of_case = case_name(verdict.cases[case - 1], case) if case > 1 or (case and counts) else ""
+        where = ", ".join(filter(None, (f"line {line}" if line else "", of_case)))
+        said = f"{finding.kind}: {finding.message}"
+        yield Row(severity, f"{where[:1].upper()}{where[1:]}: {said}" if where else said, line)
     if len(told) > MOST_FINDINGS:
         yield Row(severity, f"and {len(told) - MOST_FINDINGS:,} more, of the kinds above or others")
 
@@ -85,16 +136,31 @@ def _at(line: int, sentence: str) -> str:
 
 
 def _goal_row(goal: Goal, met: GoalVerdict, verdict: Verdict) -> Row:
-    names = names_of_case(verdict.counters, verdict.stub_counters, dict(verdict.cases[-1].sizes))
+    names = names_of_case(verdict.cases[-1], verdict.stub_counters)
     counters = dict.fromkeys(name.removeprefix(f"{STUB}.") for name in names_in(goal.expression.tree))
-    table = (_numbers(name, names) for name in counters)
+    table = [row for row in (_numbers(name, names) for name in counters) if row is not None]
+    telling = [row for row in table if row[1:] != ("0", "0")] or table  # a sum has parts that nobody uses
     return Row(
         "right" if met.met else "error",
         f"Goal {'met' if met.met else 'missed'}: {goal.words}",
         0,
-        tuple(row for row in table if row is not None),
+        tuple(telling),
         spoken(goal.expression.text),
+        "" if met.met else _instead(goal, names),
     )
+
+
+def _instead(goal: Goal, names: Environment) -> str:
+    """Return what holds of the two numbers that a goal compares: "40,000 is more than 10,000", "" where it can't."""
+    tree = goal.expression.tree
+    if not (isinstance(tree, ast.Compare) and len(tree.ops) == 1 and type(tree.ops[0]) in INSTEAD):
+        return ""
+    try:
+        sides = [parse(ast.unparse(side)).evaluate(names) for side in (tree.left, tree.comparators[0])]
+    except ExpressionError:
+        return ""
+    left, right = (quantity_text(Quantity(side.value)) for side in sides)
+    return f"{left} {INSTEAD[type(tree.ops[0])]} {right}"
 
 
 def _numbers(name: str, names: Environment) -> tuple[str, str, str] | None:

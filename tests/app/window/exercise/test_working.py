@@ -112,10 +112,14 @@ def test_an_exercise_shows_task_picture_stub_and_what_is_wrong_at_first(window, 
     assert editor(window).text() == (folder / "01-add-ten.py").read_text().split("\n\n\n# judge")[0] + "\n"
     assert editor(window).is_editable() and window.side.tab == "source" and window.side.isVisible()
     assert window.stage.focused().trace.kernel == "add_ten"
+    assert editor(window).lines_in_sight()[0][0] == 1  # the imports too
     assert panel.head.words.text() == NOT_YET
-    assert texts(panel)[1].startswith(
-        "n = 1,000: wrong, 1,000 of 1,000 elements of out; out[0] is 0.0, expected 10.0"
-    )
+    assert texts(panel)[:2] == [
+        "n = 10 in 3 blocks of 4 threads: 10 of 10 elements of out wrong; out[0] is 0.0, expected 10.0; "
+        "out is as it was before",
+        "n = 1,000: 1,000 of 1,000 elements of out wrong",
+    ]
+    assert "out[0] is 0.0, expected 10.0" in panel.rows.rows[1].tip
     window.exercises.leave()
     settle(window)
     assert window.stage.setups == before, window.notice.sentence.text()
@@ -141,9 +145,11 @@ def test_a_solution_typed_passes_is_shown_and_remembered(window, folder):
 def test_each_goal_shows_its_number_beside_the_stubs_and_what_it_needs(window, folder):
     panel = at_work(window, folder / "01-add-ten.md")
     write(window, ZERO, "out[i] = a[i] + a[i] - a[i] + 10")
-    goal = panel.rows.rows[-2]
+    goal = panel.rows.rows[0]
+    assert panel.rows.rows[-1].text == "Right: n = 10; n = 1,000"
     assert goal.sign == "error" and goal.text == "Goal missed: each element is read once"
     assert goal.table == (("global load bytes", "12,000", "0"),) and goal.needs == "global load bytes = 4 × n"
+    assert goal.instead == "12,000 is not 4,000"
 
 
 def test_hints_come_one_by_one_and_stay(window, folder):
