@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -21,6 +22,7 @@ from .words import headline, rows_of, summary
 LEAST = 0.3  # of the height, which the result has where the task is long
 SMALLEST = 0.7  # of its size, to which the picture shrinks where all is seen then
 BEFORE = "Of the text before. "
+SHORT_CODE = re.compile(r"<code>[^<]{,24}</code>")  # which stays on one line
 
 
 class PanelHeading(QWidget):
@@ -284,7 +286,7 @@ class ExercisePanel(QFrame):
 def html_of(caption: Caption) -> str:
     """Return a task or hint as HTML of our own; what it says is escaped."""
     mono = ", ".join(f"'{family}'" for family in MONO)
-    html = fill(caption, {}).html
+    html = SHORT_CODE.sub(lambda code: code[0].replace(" ", "\u00a0"), fill(caption, {}).html)
     return html.replace("<code>", f'<code style="font-family: {mono}">').replace(
         "<pre>", f'<pre style="font-family: {mono}">'
     )
