@@ -89,7 +89,7 @@ def full_path(path: str) -> str:
 
 
 def program_text(path: str, largest: int = LARGEST_PROGRAM, why: str = "as no program does") -> bytes:
-    """Return what a program's file holds; raises ProgramError where it can't be read, or is larger, and says why not."""
+    """Return what a program's file holds; raises ProgramError where it can't be read, or is larger."""
     try:
         with io.open_code(full_path(path)) as file:
             text = bytes(file.read(largest + 1))
