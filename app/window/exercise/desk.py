@@ -339,8 +339,9 @@ class Exercises(QObject):
 
     def _keep_text(self) -> None:
         if self.exercise is not None:
-            text = self.work.text
-            self._note(text="" if text == self.exercise.stub else text)
+            text = "" if self.work.text == self.exercise.stub else self.work.text
+            if text != self.progress().of(self.exercise).text:
+                self._note(text=text)
 
     def _note(self, **changes: object) -> None:
         assert self.exercise
