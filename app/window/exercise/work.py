@@ -53,6 +53,7 @@ class ExerciseWork(QObject):
         self._pictured: Judged | None = None  # whose first case the pane shows
         self._for_picture = False  # whether the stub is judged for its picture alone
         self._waits = False  # whether the text is still to be put into the editor
+        self._showing = False  # whether what is asked of the stage is ours
         self._may_strike = source.editor.may_strike
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
         self._pause.timeout.connect(self.look)
@@ -60,6 +61,7 @@ class ExerciseWork(QObject):
         self._slow.timeout.connect(self._show_state)
         source.editor.edited.connect(self._note_edit)
         source.editor.run_asked.connect(self.look)
+        stage.asked.connect(self._put_aside)
         stage.loaded.connect(lambda _: self._fill())
         job.judged.connect(self._take)
         job.failed.connect(self._miss)
@@ -192,7 +194,7 @@ class ExerciseWork(QObject):
 
     def _show(self, judged: Judged, *, anew: bool = False) -> None:
         """Show the first case of a text in the pane; anew: and the source beside it, in place of what was there."""
-        self._pictured = judged
+        self._pictured, self._showing = judged, True
         setup, exercise = Setup(file=judged.trace), judged.exercise
         self.stage.trust_text(f"{file_of(exercise).absolute()}:{exercise.kernel}", judged.text)
         if anew:
@@ -206,6 +208,14 @@ class ExerciseWork(QObject):
             setups, focus = self.stage.setups, self.stage.focus
             setups = (*setups[:focus], setup, *setups[focus + 1 :])
             self.stage.show(setups, tuple(self.stage.selections), as_before(self.stage))
+        self._showing = False
+
+    def _put_aside(self) -> None:
+        """Keep the text where something else comes into the pane, and leave no draft that somebody would ask about."""
+        if not self._showing and self._shows_text() and self.source.is_edited():
+            self.flush()
+            self._waits = True
+            self.source.revert()
 
     def _fill(self) -> None:
         """Let the text be written once its session is there."""

@@ -239,6 +239,18 @@ def test_live_editing_stands_aside_and_is_there_for_all_else(window, folder):
     assert window.stage.sessions[0].launch.source == editor(window).text()
 
 
+def test_what_was_typed_and_is_no_python_yet_waits_while_something_else_is_shown(window, folder):
+    at_work(window, folder / "01-add-ten.md")
+    type_in(window, LINE, 0, " +")
+    typed = editor(window).text()
+    window.change_setups(first_bookmark(PAIR[:1], None).panes)
+    settle(window)
+    assert not window.side.source.drafts() and window.editing.unsaved() == ""  # nothing is asked on closing
+    window.exercises.panel.back.click()
+    settle(window)
+    assert editor(window).text() == typed and "out[i] = 0 +" in remembered(folder)["text"]
+
+
 def test_the_text_is_saved_where_one_likes(window, folder, tmp_path, monkeypatch):
     at_work(window, folder / "01-add-ten.md")
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "mine"), ""))
