@@ -151,4 +151,4 @@ class UserProgram(QObject):
         own = [self._place(found[1], found[2]) for found in named if found]
         where = next((f" ({place})" for place in reversed(own) if place), "")
         last = SIMULATED.sub(r"thread (\1) of block (\2)", lines[-1])
-        return last.strip().rstrip(".") + where
+        return last.strip().removeprefix("tilescope: ").rstrip(".") + where
