@@ -74,19 +74,23 @@ def rows_of(verdict: Verdict, exercise: Exercise, file: str) -> Iterator[Row]:
 
 
 def _wrong_cases(verdict: Verdict) -> Iterator[Row]:
-    """Yield a row for each case that is not right: of the first what is wrong, of others how much."""
+    """Yield what is wrong with the first case that is not right, how much of the others, and which did not end."""
     wrong = [(number, case) for number, case in enumerate(verdict.cases, 1) if not case.correct]
-    for number, case in wrong:
-        long = (number, case) == wrong[0]
-        launch = f" in {launch_text(case).replace(' x ', ' × ')}" if long else ""
-        told = _is_told(case, verdict)
-        what = result_text(case) if case.error else "; ".join(_wrong(a, long) for a in case.wrong)
-        yield Row(
-            "error",
-            f"{case_name(case, number)}{launch}: {ENDLESS if told else what}",
-            case.line,
-            tip=case_text(case, number),
-        )
+    for number, case in wrong[:1]:
+        launch = f" in {launch_text(case).replace(' x ', ' × ')}"
+        yield _case_row(number, case, launch, "; ".join(map(_wrong, case.wrong)), verdict)
+    others = [(number, case) for number, case in wrong[1:] if not case.error]
+    if others:
+        text = "; ".join(f"{case_name(case, number)} ({_how_much(case)})" for number, case in others)
+        tip = "\n".join(case_text(case, number) for number, case in others)
+        yield Row("error", f"Wrong too: {text}", tip=tip)
+    yield from (_case_row(number, case, "", "", verdict) for number, case in wrong[1:] if case.error)
+
+
+def _case_row(number: int, case: CaseResult, launch: str, wrong: str, verdict: Verdict) -> Row:
+    ended = ENDLESS if _is_told(case, verdict) else result_text(case)
+    text = f"{case_name(case, number)}{launch}: {ended if case.error else wrong}"
+    return Row("error", text, case.line, tip=case_text(case, number))
 
 
 def _is_told(case: CaseResult, verdict: Verdict) -> bool:
@@ -95,14 +99,18 @@ def _is_told(case: CaseResult, verdict: Verdict) -> bool:
     return bool(why) and any(why in finding.message.casefold() for finding in verdict.findings)
 
 
-def _wrong(argument: WrongArgument, long: bool) -> str:
-    """Return how many elements of an argument are wrong; long: and the first of them."""
+def _wrong(argument: WrongArgument) -> str:
+    """Return how many elements of an argument are wrong, and the first of them."""
     some = f"{argument.differing:,} of {counted(argument.elements, 'element')} of {argument.argument} wrong"
-    if not long:
-        return some
     where = f"{argument.argument}[{INSIDE.join(map(str, argument.index))}]"
     nothing = f"; {argument.argument} is as it was before" if argument.untouched else ""
     return f"{some}; {where} is {argument.got}, expected {argument.expected}{nothing}"
+
+
+def _how_much(case: CaseResult) -> str:
+    """Return how many elements of a case are wrong, of all its arguments that have some."""
+    differing, elements = sum(a.differing for a in case.wrong), sum(a.elements for a in case.wrong)
+    return f"{differing:,} of {elements:,}"
 
 
 def _right_cases(verdict: Verdict) -> Iterator[Row]:

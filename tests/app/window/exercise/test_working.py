@@ -117,7 +117,7 @@ def test_an_exercise_shows_task_picture_stub_and_what_is_wrong_at_first(window, 
     assert texts(panel)[:2] == [
         "n = 10 in 3 blocks of 4 threads: 10 of 10 elements of out wrong; out[0] is 0.0, expected 10.0; "
         "out is as it was before",
-        "n = 1,000: 1,000 of 1,000 elements of out wrong",
+        "Wrong too: n = 1,000 (1,000 of 1,000)",
     ]
     assert "out[0] is 0.0, expected 10.0" in panel.rows.rows[1].tip
     window.exercises.leave()
