@@ -38,13 +38,15 @@ def _parsed(source: str) -> ast.Module | Exception:
         ) as error:  # of the last two: it is too deep
             found.append(error)
 
-    before = threading.stack_size(STACK)
-    try:
-        thread = threading.Thread(target=parse)
-        thread.start()
-    finally:
-        threading.stack_size(before)
-    thread.join()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is Python, but not what was meant: it may be typed just now
+        before = threading.stack_size(STACK)
+        try:
+            thread = threading.Thread(target=parse)
+            thread.start()
+        finally:
+            threading.stack_size(before)
+        thread.join()
     return found[0]
 
 
@@ -60,9 +62,7 @@ def _is_too_deep(tree: ast.AST) -> bool:
 
 def syntax_problem(text: str) -> tuple[int, str] | None:
     """Return the line (from 1) and the sentence of what is no Python in a text, None where all of it is."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what is Python, but not what was meant: it is typed just now
-        found = _parsed(text)
+    found = _parsed(text)
     if isinstance(found, SyntaxError):
         message = (found.msg or "this is no Python").removesuffix(".")
         return found.lineno or 1, f"{message[:1].upper()}{message[1:]}."

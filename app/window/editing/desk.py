@@ -75,6 +75,7 @@ class EditingDesk(QObject):
         source.editor.rows_of = lambda line: lines_that_go(source.text(), line)
         source.set_editable(True)
         source.file_shown.connect(self.editing.show_barriers)
+        source.file_shown.connect(self._mark_problems)
         source.editor.run_asked.connect(self.editing.run)
         source.editor.line_toggled.connect(self.editing.toggle)
         source.editor.edited.connect(lambda _: self.editing.note_typed())
@@ -119,8 +120,10 @@ class EditingDesk(QObject):
     def _mark_problems(self) -> None:
         """Mark the lines of an edited kernel that errors are told of."""
         setup, session = self.editing.setup(), self.stage.focused()
-        if self.editing.is_aside() or setup is None or session is None:
+        if self.editing.is_aside() or setup is None or session is None or session is not self.source.session:
             return
+        if not self.editing.is_edited(setup) and not self.source.is_edited():
+            self.source.set_problems([])  # those of a version that is shown no more
         if not self.editing.is_edited(setup) or not session.is_examined:
             return
         file = kernel_file(session)

@@ -14,6 +14,7 @@ from ...widgets.theme import Theme
 from .version_differences import FindingChange, NumberChange, VersionDifferences
 
 MOST_NUMBERS = 4  # that are said; the others stand under the panes
+COUNTED = ("race", "bank conflict", "hot atomic")  # kinds of findings that are nouns by themselves
 SAME = "Counters, findings and result are the same."
 
 
@@ -100,7 +101,8 @@ class DifferenceBar(QFrame):
 
     def _finding(self, change: FindingChange) -> QPushButton:
         """Return a button that goes to the findings: "1 race more"."""
-        text = f"{plural(abs(change.more), change.kind)} {'more' if change.more > 0 else 'fewer'}"
+        noun = change.kind if change.kind in COUNTED else f"{change.kind} finding"
+        text = f"{plural(abs(change.more), noun)} {'more' if change.more > 0 else 'fewer'}"
         made: QPushButton = button(
             text, change.first.message if change.first else text, run=self.findings_asked.emit
         )

@@ -23,15 +23,18 @@ from ...control.stage import Stage
 from ...model.bookmark import Setup
 from ...model.session import Session, scenario_of
 from ...model.setup_launch import launch_of_setup
+from ...views.common.wording import listed
 from ...views.source.traced_text import FileText
 from ...views.source.view import SourceView
 from ...widgets.notice import Notice
-from .kernel_text import differ_in_functions_alone, line_of
+from .kernel_text import changed_constants, differ_in_functions_alone, line_of, without_place
 from .version_differences import are_versions
 
 OFFSTAGE = 1000  # in place of a pane's number: what is made here is shown once it is there
 MOST_BARRIERS = 6  # that are compiled ahead without them
 TYPING_PAUSE = 300  # milliseconds after the last key, when what was typed is looked at
+IN_BAR = "The launch takes {} from the bar; what the text says of it does not count."
+NOT_LAUNCHED = "Its program launches it no more."
 UNCHANGED = "This is the kernel that is shown; change a line first."
 
 
@@ -42,6 +45,7 @@ class _Attempt:
     new: Setup  # the version; of a program of the user's the one before, as long as nobody knows the trace
     beside: tuple[Setup, ...]  # what the panes show at its left then
     asked: float  # when, as `time.perf_counter` says
+    note: str = ""  # what is to be told of it, a sentence
 
 
 class Programs(Protocol):
@@ -150,6 +154,7 @@ class LiveEditing(QObject):
         written = self.source.text(), self.source.struck()
         if self._ran(setup) == written:  # it is shown already
             self.cancel()
+            self.notice.clear("error")  # of what was tried with that line
             self.put_back.emit()
         elif self._ran(left) == written:  # all is put back
             self.cancel()
@@ -222,7 +227,8 @@ class LiveEditing(QObject):
             return
         if not any(self.is_edited(setup) for setup in self.stage.setups):
             self._before = self.stage.setups
-        attempt = self._attempt = _Attempt(new, beside, time.perf_counter())
+        note = self._told_of_constants(new, beside[-1], launch)
+        attempt = self._attempt = _Attempt(new, beside, time.perf_counter(), note)
         self.source.set_state_text("running …")
         if launch is None:
             ran = FileText(self.source.text(), self.source.struck())
@@ -234,6 +240,14 @@ class LiveEditing(QObject):
             self._show((*beside, new))  # the stage asks first
         else:
             self.stage.jobs.trace(OFFSTAGE, launch, scenario_of(launch), early=True)
+
+    def _told_of_constants(self, new: Setup, before: Setup, launch: Launch | None) -> str:
+        """Return which of the constants that a version has changed come from the bar all the same, "" for none."""
+        if launch is None or new.file:
+            return ""
+        changed = changed_constants(self._ran(before).text, self._ran(new).text)
+        names = [name for name in launch.constants if name in changed]
+        return IN_BAR.format(listed(names)) if names else ""
 
     def _program(self, setup: Setup) -> Path | None:
         """Return the user's program that made a setup's launch, where its kernel stands in that very file."""
@@ -259,11 +273,15 @@ class LiveEditing(QObject):
             self._show((*self._attempt.beside, self._attempt.new))
 
     def _take_program(self, attempt: _Attempt, ran: FileText, traces: Sequence[Path]) -> None:
-        """Show of a program's launches the one that stands where the one before stood, else the last."""
+        """Show of a program's launches of the kernel the one that stands where the one before stood, else the last."""
         if attempt is not self._attempt:
             return
-        number = Path(attempt.new.file).name.partition("-")[0]
-        trace = next((path for path in traces if path.name.partition("-")[0] == number), traces[-1])
+        name = Path(attempt.new.file).name
+        same = [path for path in traces if path.name.partition("-")[2] == name.partition("-")[2]]
+        if not same:
+            self._miss_program(NOT_LAUNCHED)
+            return
+        trace = next((path for path in same if path.name == name), same[-1])
         self._tried[str(trace)] = ran
         self._tried_of[str(trace)] = self._plain(attempt.new)
         self._show((*attempt.beside, Setup(file=str(trace))))
@@ -275,6 +293,8 @@ class LiveEditing(QObject):
         self.change_setups(setups)
         self.stage.jobs.drop(OFFSTAGE)  # the panes wait for it now, as long as they show it
         self.stage.set_focus(len(setups) - 1)
+        if attempt and attempt.note:
+            self.notice.inform(attempt.note)
         self.seconds = time.perf_counter() - attempt.asked if attempt else None
 
     def _note_line(self, pane: int, error: WorkerError) -> None:
@@ -297,6 +317,8 @@ class LiveEditing(QObject):
 
     def _tell(self, line: int, sentence: str) -> None:
         """Say what is wrong, at its line (from 1) where it is known (not 0)."""
+        self._typed.stop()  # it would look at the text, and take the mark away
+        sentence = without_place(sentence, self.source.editor.file)
         where = f"line {line}: " if line and not line_of(sentence, self.source.editor.file) else ""
         self.notice.error(f"The edited kernel can't be run: {where}{sentence}")
         if line:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....tracer.model.finding import Finding
+from ....tracer.model.finding import Finding, counted
 from ....tracer.model.trace import Op
 from ....tracer.run.worker_events import EARLY
 from ...model.session import Session, buffer_text
@@ -106,7 +106,7 @@ def _result(before: Session, after: Session) -> str:
             return "the result is right now"
         return f"the result is wrong in {other.differing:,} of {other.elements:,} elements"
     differing = sum(_differing(before, after, number) for number in _written(after))
-    return f"the result differs in {differing:,} elements" if differing else ""
+    return f"the result differs in {counted(differing, 'element')}" if differing else ""
 
 
 def _written(session: Session) -> list[int]:
