@@ -461,7 +461,7 @@ class Driver:
 
         source, stage = self.window.side.source, self.window.stage
         setup, session = stage.setups[stage.focus], stage.focused()
-        if session is None or self.window.side.tab != "source" or self.window.side.isHidden():
+        if session is None or not source.isVisible():
             return
         if source.session is not session:
             self.note("the source panel has another session than the pane in focus", setup.scenario)
