@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 
-from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextCursor, QTextDocument
 
 from ...widgets.theme import Theme
 
@@ -107,7 +107,13 @@ class Highlighter(QSyntaxHighlighter):
         self._theme = theme
         self._pieces = (cuda_c_tokens(text) if c else None) if few else {}
         if few:
-            self.rehighlight()
+            self._colour_all()
+
+    def _colour_all(self) -> None:
+        """Colour all lines as one change: `rehighlight` would lay the document out anew after each."""
+        cursor = QTextCursor(self.document())
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.mergeCharFormat(QTextCharFormat())
 
     def mark(self, struck: frozenset[int], problems: dict[int, str]) -> None:
         """Strike lines out, and underline those with a problem in the colour of this name."""
