@@ -86,6 +86,9 @@ class LiveEditing(QObject):
         super().__init__(source)
         self.stage, self.source, self.notice, self.change_setups = stage, source, notice, change_setups
         self.programs = programs
+        self._written: set[str] = (
+            set()
+        )  # texts that were run from the panel: of lectures and files are others
         self._tried: dict[str, FileText] = {}  # by the path of its trace, what ran of the user's program
         self._tried_of: dict[str, Setup] = {}  # by that path, the setup of the program's own launch
         self.seconds: float | None = None
@@ -121,7 +124,8 @@ class LiveEditing(QObject):
 
     def file_of(self, session: Session) -> FileText:
         """Return the text of a shown session's kernel, with the lines that are taken out of it."""
-        shown = zip(self.stage.sessions, self.stage.setups, strict=False)
+        shown = list(zip(self.stage.sessions, self.stage.setups, strict=False))
+        shown = [*shown[self.stage.focus :], *shown]  # two texts may come to the same, and so to one session
         setup = next((setup for held, setup in shown if held is session), None)
         if setup is None or not self.is_edited(setup):
             return FileText(session.launch.source)
@@ -212,7 +216,9 @@ class LiveEditing(QObject):
     def unsaved_texts(self) -> list[tuple[Setup, str]]:
         """Return each shown version that was written here, with its text."""
         shown = [(setup, self._ran(setup).text) for setup in self.stage.setups if self.is_edited(setup)]
-        return [(setup, text) for setup, text in shown if text != self.original(setup)]
+        return [
+            (setup, text) for setup, text in shown if text in self._written and text != self.original(setup)
+        ]
 
     # From an edit to its picture.
 
@@ -227,6 +233,7 @@ class LiveEditing(QObject):
             return
         if not any(self.is_edited(setup) for setup in self.stage.setups):
             self._before = self.stage.setups
+        self._written.add(self.source.text())
         note = self._told_of_constants(new, beside[-1], launch)
         attempt = self._attempt = _Attempt(new, beside, time.perf_counter(), note)
         self.source.set_state_text("running …")

@@ -100,11 +100,12 @@ def _result(before: Session, after: Session) -> str:
         return f"raises {error.type} on line {error.line}"
     one, other = before.trace.check, after.trace.check
     if one is not None and other is not None:
-        if one.equal == other.equal and one.differing == other.differing:
+        if one.equal and other.equal:
             return ""
         if other.equal:
             return "the result is right now"
-        return f"the result is wrong in {other.differing:,} of {other.elements:,} elements"
+        if (one.equal, one.differing) != (other.equal, other.differing):
+            return f"the result is wrong in {other.differing:,} of {other.elements:,} elements"
     differing = sum(_differing(before, after, number) for number in _written(after))
     return f"the result differs in {counted(differing, 'element')}" if differing else ""
 
