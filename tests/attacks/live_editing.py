@@ -64,22 +64,38 @@ EVENTS = {
 LECTURE = """# Struck
 
 ## As it is
-matmul-tiled:m=8,k=8,n=8,tile=4
+
+```tilescope
+panel: source
+show: matmul-tiled:m=8,k=8,n=8,tile=4
+```
 
 The kernel as it is.
 
 ## Without
-matmul-tiled:m=8,k=8,n=8,tile=4,without=barrier1
+
+```tilescope
+panel: source
+show: matmul-tiled:m=8,k=8,n=8,tile=4,without=barrier1
+```
 
 Without its first barrier.
 
-## Without the other
-matmul-tiled:m=8,k=8,n=8,tile=4,without=barrier2
+## Beside each other
 
-Without its second.
+```tilescope
+panel: source
+show: matmul-tiled:m=8,k=8,n=8,tile=4 matmul-tiled:m=8,k=8,n=8,tile=4,without=barrier2
+```
+
+With all, and without the second.
 
 ## As it was
-matmul-tiled:m=8,k=8,n=8,tile=4
+
+```tilescope
+panel: source
+show: matmul-tiled:m=8,k=8,n=8,tile=4
+```
 
 Again as it is.
 """
@@ -407,6 +423,7 @@ class Driver:
         return (
             window.stage.is_settled() and window.stage.jobs.is_idle() and not self.live.is_busy() and not running
             and window.by_hand._before is None and window.lectures.player.awaited is None
+            and not self.live._typed.isActive()
         )  # fmt: skip
 
     def settle(self) -> bool:
@@ -433,7 +450,7 @@ class Driver:
         sentence = self.window.notice.sentence.text()
         if "\n" in sentence or "Traceback" in sentence or len(sentence) > LONGEST:
             self.note("no sentence", repr(sentence)[:300])
-        if self.wanted:
+        if self.wanted and not self.window.exercises.is_open():
             shown = tuple(setup.scenario for setup in self.window.stage.setups)
             if shown != self.wanted:
                 self.note("something else is shown than was asked for last", f"{shown}, not {self.wanted}")
