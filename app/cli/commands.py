@@ -121,7 +121,7 @@ SUBCOMMANDS = (
     Subcommand("snapshot", "the window as a picture, without a screen", _snapshot),
     Subcommand("open", "the launches of a program of yours, in the window", _open),
     Subcommand("lecture", "a lecture, step by step, in the window", _lecture),
-    Subcommand("exercise", "a kernel to write, and whether it is right", _exercise),
+    Subcommand("exercise", "a kernel to write, judged while one types, in the window", _exercise),
     Subcommand("run", "a program of yours, every launch recorded", _run),
     Subcommand("check", "what its kernels do wrong; for a course's CI", _check),
     Subcommand("frames", "telling moments as pictures, and the counters", _frames),
