@@ -11,7 +11,7 @@ from typing import Any
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
-from numba.core.typed_passes import NativeLowering
+from numba.core.typed_passes import NativeLowering, NopythonRewrites
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]  # Numba is untyped to mypy
@@ -35,8 +35,8 @@ class _Entry(_Library):
     """The library of an entry, with all that it calls."""
 
     def _optimize_final_module(self) -> None:
-        # Vectorised loops are of no use here: each access writes a row.
-        made = self._codegen._module_pass_manager(opt=2, loop_vectorize=False, slp_vectorize=False)
+        # Each access writes a row: vectorised loops are of no use here, and more passes than these make it no faster.
+        made = self._codegen._module_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
         passes, *builder = (
             made if isinstance(made, tuple) else (made,)
         )  # older versions of Numba give no builder
@@ -87,7 +87,8 @@ class PartCompiler(EntryCompiler):
         (passes,) = super().define_pipelines()
         made = PassManager("tilescope")
         for kind, text in passes.passes:
-            made.add_pass(PartLowering if kind is NativeLowering else kind, text)
+            if kind is not NopythonRewrites:  # of expressions of whole arrays, which no kernel has
+                made.add_pass(PartLowering if kind is NativeLowering else kind, text)
         made.finalize()
         return [made]
 
