@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -393,7 +392,6 @@ class SessionJobs(QObject):
         """Do now what could wait, unless another session is being made: the end of that one comes back here."""
         if self._dropped and not self._under_way:
             self._dropped = False
-            gc.collect()  # a session is part of a circle, and its arrays weigh more than Python's collector knows
             self._later.append(return_free_memory)
         while self._later and not self._under_way:
             self._background_pool.start(FunctionRunnable(self._later.pop(0)))

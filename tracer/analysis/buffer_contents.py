@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 from typing import Any
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,7 +178,7 @@ class BufferContents:
         """Return the history of the copy of a buffer that this thread sees."""
         copy = self._copy(buffer, block, thread)
         if (buffer, copy) not in self._histories:
-            reads = partial(self._timed_accesses, buffer, block, thread, writing=False)
+            reads = partial(_reads_of, ref(self), buffer, block, thread)
             writes = self._timed_accesses(buffer, block, thread, writing=True)
             self._histories[buffer, copy] = AccessHistory(len(self.cells(buffer)), reads, writes)
         return self._histories[buffer, copy]
@@ -210,6 +211,13 @@ class BufferContents:
         if self._trace.buffers[buffer].space in ("shared", "local"):
             mine &= self._requests.block == block
         return np.flatnonzero(mine)
+
+
+def _reads_of(contents: ref[BufferContents], buffer: int, block: int, thread: int) -> TimedAccesses:
+    """Return the reads of a copy of a buffer, for a history that its contents hold: no circle keeps a trace alive."""
+    held = contents()
+    assert held is not None
+    return held._timed_accesses(buffer, block, thread, writing=False)
 
 
 def contents_of(trace: Trace, requests: Requests) -> BufferContents:
