@@ -215,6 +215,7 @@ class MainWindow(QMainWindow):
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._turn)
         toolbar.setups_asked.connect(self.change_setups)
+        toolbar.may_come.connect(stage.jobs.compile_ahead)
         toolbar.moved.connect(self.by_hand.move)
         toolbar.rested.connect(self.by_hand.rest)
         self.by_hand.began.connect(self._take_in_hand)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter
@@ -35,9 +35,11 @@ def hint_of(parameter: Parameter) -> str:
 class Handle(PlainLabel):
     """The name of a field, which is dragged to the right and to the left; a click goes to the field.
 
-    grabbed: a drag begins. pulled: (pixels from where it began, whether in fine steps). let_go: it is over.
+    neared: the pointer comes. grabbed: a drag begins. pulled: (pixels from where it began, whether in fine steps).
+    let_go: it is over.
     """
 
+    neared = Signal()
     grabbed = Signal()
     pulled = Signal(int, bool)
     let_go = Signal()
@@ -50,6 +52,11 @@ class Handle(PlainLabel):
         self.setToolTip(plain_tip(tip))
         self._pressed_at: float | None = None
         self._dragged = False
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Tell that a drag may begin."""
+        super().enterEvent(event)
+        self.neared.emit()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Take hold."""
@@ -151,9 +158,10 @@ class ParameterChip(Chip):
 class Hand(QObject):
     """What moves parameters: one at a time, from the value that it has to those that its scenarios take.
 
-    moved: (name, text) while it moves. rested: it was let go, or has come to rest.
+    neared: it comes to a parameter. moved: (name, text) while it moves. rested: it was let go, or has come to rest.
     """
 
+    neared = Signal(object)
     moved = Signal(str, str)
     rested = Signal()
 
@@ -171,6 +179,7 @@ class Hand(QObject):
     def watch(self, parameter: Parameter, field: QWidget, handle: Handle) -> None:
         """Move a parameter by its field and its handle."""
         Stepped(field, parameter).stepped.connect(partial(self._step, parameter))
+        handle.neared.connect(partial(self.neared.emit, parameter))
         handle.grabbed.connect(partial(self._grab, parameter))
         handle.pulled.connect(partial(self._pull, parameter))
         handle.let_go.connect(self.stop)

@@ -88,6 +88,12 @@ def is_coarse(parameter: Parameter) -> bool:
     return bool(parameter.choices) or parameter.maximum - parameter.minimum < FEW
 
 
+def nearest(track: Track, count: int) -> list[str]:
+    """Return the values around the one that a parameter has, the nearest first: at most `count` on each side."""
+    around = (track.at(steps) for number in range(1, count + 1) for steps in (number, -number))
+    return [text for text in dict.fromkeys(around) if text != track.start]
+
+
 def grows_downwards(parameter: Parameter) -> bool:
     """Return whether the values are words, which follow each other as they stand in their list: down is the next."""
     return any(isinstance(choice, str) for choice in parameter.choices)

@@ -22,6 +22,7 @@ from ...model.setup_edits import (
     with_scenario,
     with_texts,
 )
+from ...model.setup_launch import other_kernels
 from ...model.setup_text import option_texts, options_summary
 from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
@@ -31,8 +32,9 @@ from ...widgets.theme import Theme
 from .fields import Field, NumberField, field_for, handle_for, merged_parameters, parameter_chips
 from .hand import Hand, Handle, ParameterChip
 from .options import LaunchOptions
-from .steps import Track, unit_of
+from .steps import Track, is_coarse, nearest, unit_of
 
+FORESEEN = 8  # values on each side for which kernels are compiled ahead
 TYPING_DELAY = 150  # milliseconds without a key after which what was typed counts
 Groups = Mapping[str, tuple[Scenario, ...]]  # scenarios under their headings
 PANE_NAMES = ("Left", "Right")
@@ -42,6 +44,7 @@ class Toolbar(QFrame):
     """Scenario, parameters and schedule of the panes.
 
     setups_asked: the user wants these setups. problem: a field cannot be used, one sentence; "" when all can.
+    may_come: launches of other kernels that a hand may move a parameter to.
     moved: a hand that moves a parameter wants these setups just now; rested: and no others any more.
     Fields show the setup of the pane in focus, and say where the other one's differs; only what the user touched
     is written into setups.
@@ -49,6 +52,7 @@ class Toolbar(QFrame):
 
     setups_asked = Signal(object)
     problem = Signal(str)
+    may_come = Signal(object)
     moved = Signal(object)
     rested = Signal()
 
@@ -72,6 +76,7 @@ class Toolbar(QFrame):
         self._moved_from: tuple[tuple[Setup, ...], str] = ((), "")  # setups and text before it did
         self._wanted: tuple[Setup, ...] = ()  # the setups that it wants now
         self.hand = Hand(self._track, self)
+        self.hand.neared.connect(self._foresee)
         self.hand.moved.connect(self._move)
         self.hand.rested.connect(self.rested)
         self._wait = QTimer(self, singleShot=True, interval=TYPING_DELAY)
@@ -321,6 +326,17 @@ class Toolbar(QFrame):
         texts = {p.name: self._field(p.name).text() for p in self._parameters}
         start = texts[name] if not self._refuses(name, texts[name]) else self._filled.get(name, "")
         return Track(parameter, start, 1 if fine else unit_of(parameter, texts), partial(self._refuses, name))
+
+    def _foresee(self, parameter: Parameter) -> None:
+        """Tell to which launches a hand may move a parameter of few values, where they need other kernels."""
+        if not is_coarse(parameter) or self._held or self._wait.isActive():
+            return
+        texts = nearest(self._track(parameter, False), FORESEEN)
+        others = other_kernels(
+            self.setups, [self._changed(self.setups, parameter.name, text) for text in texts]
+        )
+        if others:
+            self.may_come.emit(others)
 
     def _refuses(self, name: str, text: str) -> bool:
         """Return whether one of the panes that a field is written into can't run with a text in it."""

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtGui import QEnterEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -331,6 +331,18 @@ def test_names_say_what_they_are_for(window):
         assert "wheel" in handle.toolTip()
     assert handle.toolTip().startswith("Drag")
     assert window.toolbar.handles["stride"].toolTip().startswith("1 to 32. ")
+
+
+def test_kernels_are_compiled_ahead_where_the_pointer_comes_to_a_parameter_that_needs_others(window):
+    asked = []
+    window.toolbar.may_come.connect(asked.append)
+    enter_event = QEnterEvent(QPointF(2, 2), QPointF(2, 2), QPointF(2, 2))
+    for name in ("stride", "count", "dtype"):
+        QApplication.sendEvent(window.toolbar.handles[name], enter_event)
+    (launches,) = asked  # another stride or count is the same kernel
+    assert [launch.arguments[0].dtype for launch in launches] == ["float64", "int16", "uint8"]
+    settle(window)
+    assert stride(window.stage.sessions[0]) == 8
 
 
 def test_a_click_on_a_name_goes_to_its_field(window):
