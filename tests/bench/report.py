@@ -175,6 +175,7 @@ DRAGS = {
     "traced": "ten sizes, kernel compiled",
     "compiled": "eight paddings, kernels compiled",
     "new": "eight paddings, compiled anew",
+    "ahead": "eight paddings, compiled ahead",
     "both": "ten sizes, the naive one beside it",
 }
 
