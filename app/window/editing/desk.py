@@ -79,6 +79,8 @@ class EditingDesk(QObject):
         source.editor.run_asked.connect(self.editing.run)
         source.editor.line_toggled.connect(self.editing.toggle)
         source.editor.edited.connect(lambda _: self.editing.note_typed())
+        stage.positioned.connect(self._show_own_text)
+        stage.focus_changed.connect(self._show_own_text)
         stage.positioned.connect(self.show_differences)
         self.editing.put_back.connect(self.show_differences)
         self.stage.jobs.examined.connect(self._note_examined)
@@ -108,6 +110,14 @@ class EditingDesk(QObject):
         found = version_differences(*pair) if pair else None
         self.bar.show_differences(found, self.editing.seconds if pair else None)
         self._mark_problems()
+
+    def _show_own_text(self) -> None:
+        """Show the text of the pane in focus where the other pane's comes to the same, and so has its session."""
+        session = self.stage.focused()
+        if session is None or session is not self.source.session or self.editing.is_aside():
+            return
+        if self.stage.sessions.count(session) > 1:
+            self.source.show_file(*self.editing.file_of(session))
 
     def _versions(self) -> tuple[Session, Session] | None:
         shown = [session for session in self.stage.sessions if session is not None]

@@ -1,8 +1,13 @@
-"""Which line a sentence is of, and which edits are compiled before they are asked for."""
+"""Which line a sentence is of, which constants differ, and which edits are compiled before they are asked for."""
 
 import pytest
 
-from tilescope.app.window.editing.kernel_text import differ_in_functions_alone, line_of
+from tilescope.app.window.editing.kernel_text import (
+    changed_constants,
+    differ_in_functions_alone,
+    line_of,
+    without_place,
+)
 
 TEXT = "import numpy\n\nN = 3\n\ndef f(a):\n    return a\n\nclass C:\n    x = 1\n"
 
@@ -21,3 +26,14 @@ def test_sentences_name_lines():
     assert line_of("/a/k.py:12: no.", "/a/k.py") == 12
     assert line_of("The program k.py ended (line 7).", "/a/k.py") == 7
     assert line_of("/b/k.py:12: no.", "/a/k.py") == 0
+
+
+def test_a_file_named_elsewhere_is_left_out_of_its_sentences():
+    told = "/a/k.py:7: the file can't be run: ZeroDivisionError: division by zero."
+    assert without_place(told, "/a/k.py") == "ZeroDivisionError: division by zero."
+    assert without_place(told, "/b/k.py") == told
+
+
+def test_constants_that_have_another_value():
+    assert changed_constants(TEXT, TEXT.replace("N = 3", "N = 4").replace("x = 1", "x = 2")) == {"N"}
+    assert not changed_constants(TEXT, TEXT + "M = 4\n") and not changed_constants(TEXT, "(")

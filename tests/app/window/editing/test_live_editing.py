@@ -176,6 +176,88 @@ def test_a_kernel_that_raises_is_shown_with_its_error_at_its_line(window):
     assert line in [problem.line for problem in window.side.source.problems.problems]
 
 
+def test_a_version_does_not_follow_where_somebody_went_meanwhile(window):
+    window.stage.jobs._sessions.clear()
+    editor(window).toggle(FIRST)
+    assert window.editing.editing.is_busy()
+    window.change_setups(_named("vector-double:count=40,threads=32"))
+    made(window)
+    assert [setup.scenario for setup in window.stage.setups] == ["vector-double"]
+    window.travel(-1)
+    made(window)
+    assert [setup.without for setup in window.stage.setups] == [()]
+
+
+def test_a_line_that_is_put_back_before_its_version_is_there_changes_nothing(window):
+    window.stage.jobs._sessions.clear()
+    editor(window).toggle(SECOND)
+    editor(window).toggle(SECOND)
+    made(window)
+    assert len(window.stage.setups) == 1 and not editor(window).struck
+
+
+def test_a_line_that_failed_can_be_put_back(window):
+    click_beside(window, TEXT.splitlines().index("from numba import cuda, float32") + 1)
+    assert "NameError" in window.notice.sentence.text() and len(editor(window).struck) == 1
+    click_beside(window, next(iter(editor(window).struck)))
+    assert len(window.stage.setups) == 1 and not window.notice.is_shown()
+
+
+def test_all_that_is_undone_is_of_the_kernel_that_is_shown(window):
+    click_beside(window, FIRST)
+    window.change_setups(_named("vector-double:count=40,threads=32"))
+    settle(window)
+    written(window, "data[i] *= 2", "data[i] *= 3")
+    run(window)
+    for _ in range(2):
+        window.travel(-1)
+        settle(window)
+    assert [setup.without for setup in window.stage.setups] == [(), (FIRST,)]
+    window.editing.editing.undo_all()
+    settle(window)
+    assert [setup.scenario for setup in window.stage.setups] == ["matmul-tiled"]
+
+
+def test_marks_are_those_of_the_version_that_is_shown(window):
+    click_beside(window, FIRST)
+    window.travel(-1)
+    settle(window)
+    assert not window.side.source.problems.problems
+    window.travel(1)
+    settle(window)
+    assert [problem.severity for problem in window.side.source.problems.problems] == ["error"]
+    window.editing.editing.undo_all()
+    settle(window)
+    assert not window.side.source.problems.problems
+
+
+def test_barriers_are_those_of_the_kernel_of_several_in_one_file(window):
+    window.change_setups(_named("matmul-naive-col-on-x:m=8,k=8,n=8,tile=4"))
+    settle(window)
+    assert editor(window).file == str(FILE) and not editor(window).barriers
+    window.change_setups(_named(SPEC))
+    settle(window)
+    assert editor(window).barriers == {FIRST, SECOND}
+
+
+def test_a_constant_that_the_bar_sets_is_told(window):
+    written(window, "TILE = 16", "TILE = 8")
+    run(window)
+    assert "TILE from the bar" in window.notice.news.sentence.text()
+    assert window.stage.sessions[1].launch.constants["TILE"] == 4
+
+
+def test_two_texts_that_come_to_one_kernel_are_shown_each_by_itself(window):
+    click_beside(window, FIRST)
+    rows = TEXT.split("\n")
+    rows[FIRST - 1] = rows[FIRST - 1].replace("cuda.syncthreads()", "pass")
+    editor(window).replace("\n".join(rows))
+    run(window)
+    assert window.stage.sessions[0] is window.stage.sessions[1]
+    assert "        pass" in editor(window).file_text()
+    assert not window.side.source.is_edited()
+
+
 def test_lines_that_have_to_stay_say_why(window):
     reason = editor(window).toggle(TEXT.splitlines().index("def tiled(a, b, c):") + 1)
     assert "begins a function" in reason
@@ -260,7 +342,17 @@ def test_a_program_of_the_users_runs_again_with_the_edited_text(tmp_path):
             len(PROGRAM.splitlines())
         ]
         assert path.read_text() == PROGRAM
-        written(window, "3 * nowhere(32", "4 * np.arange(32")
+        written(window, "3 * nowhere(32", "np.arange(32")
+        written(window, "reverse[1, 32](", "kept = reverse, (")
+        run(window)
+        assert "launches no kernel" in window.notice.sentence.text()
+        written(window, "kept = reverse, (np", "__import__('time').sleep(99); reverse[1, 32](np")
+        QTest.keyClick(editor(window), Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        assert window.editing.editing.is_busy()
+        window.escape()
+        assert not window.editing.editing.is_busy() and not window.files.end_program()
+        written(window, "sleep(99)", "sleep(0)")
+        written(window, "np.arange(32", "4 * np.arange(32")
         assert window.editing.store(path)
         until(lambda: len(window.stage.sessions) == 1 and window.stage.sessions[0].trace.initial[0][1] == 4)
         settle(window)

@@ -47,6 +47,12 @@ def test_back_from_a_mistake_the_result_is_right_and_there_are_fewer_findings():
     assert found.result == "the result is right now" and not found.numbers
 
 
+def test_results_that_are_both_wrong_are_held_against_each_other():
+    minus, times = (version(text().replace("total +=", f"total {sign}=")).examined() for sign in "-*")
+    assert version_differences(minus, times).result == "the result differs in 64 elements"
+    assert version_differences(minus, minus).result == ""
+
+
 def test_counters_that_differ_are_named_with_both_numbers():
     line = next(n for n, row in enumerate(text().splitlines(), 1) if "tile_b[ty, tx] = 0" in row)
     found = version_differences(version().examined(), version(without=(line,)).examined())
