@@ -213,7 +213,10 @@ class CentralWidget(QWidget):
             self._side_theme = side
             self.side.set_theme(side)
         wanted = self.side_wanted == "auto" and width >= NARROW and self.layout_choice == "ordinary"
+        appears = self.side.isHidden() and (wanted or self.side_wanted == "shown")
         self.side.setVisible(wanted or self.side_wanted == "shown")
+        if appears:
+            self._draw_side()  # which was not done while it was hidden
         if not self.width_moved:
             self.share_width()
         shown = [timeline for timeline in self.timelines if not timeline.isHidden()]
@@ -567,6 +570,12 @@ class CentralWidget(QWidget):
         if self.stage.focus < len(self.panes):
             self.side.set_spotlight(self._lit[1][self.stage.focus])
 
+    def _draw_side(self) -> None:
+        """Draw the moment of the pane in focus in the right column."""
+        stage, session = self.stage, self.stage.focused()
+        if session is not None and self.side.isVisible():
+            self.side.show_moment(session, stage.moments()[stage.focus], stage.selections[stage.focus])
+
     def draw(self) -> None:
         """Draw the moment in every view that can be seen."""
         if self._is_later("draw"):
@@ -581,9 +590,8 @@ class CentralWidget(QWidget):
             self.panes[i].set_focused(i == stage.focus and len(self.panes) > 1)
             if self.timelines[i].isVisible():
                 self.timelines[i].render_moment(moment, stage.selections[i])
+        self._draw_side()
         session = stage.focused()
-        if session is not None and self.side.isVisible():
-            self.side.show_moment(session, stage.moments()[stage.focus], stage.selections[stage.focus])
         if session is not None:
             moment, block = stage.moments()[stage.focus], stage.selections[stage.focus].block
             self.transport.position.show_position(session, moment, block, settled=stage.is_settled())
