@@ -481,7 +481,11 @@ class Driver:
         if session is None or not source.isVisible():
             return
         if source.session is not session:
-            self.note("the source panel has another session than the pane in focus", setup.scenario)
+            held = source.session, self.window.side.session
+            told = [s and (s.launch.scenario, s.launch.key()[:6]) for s in (*held, session)]
+            self.note(
+                "the source panel has another session than the pane in focus", (told, stage.is_settled())
+            )
             return
         ran = self.live._ran(setup)
         if source._base != ran and not self.window.exercises.is_open():
