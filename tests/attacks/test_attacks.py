@@ -16,6 +16,7 @@ QUICK = {  # script: how many tries, or which
     "notebook_files.py": ("60", "2"),
     "worker_kills.py": ("8",),
     "monkey.py": ("60",),
+    "live_editing.py": ("24",),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from ...views.common.severity import sign_icon
@@ -111,7 +111,9 @@ class DifferenceBar(QFrame):
         made.setToolTip(plain_tip(change.first.message if change.first else text))
         made.setObjectName("link")
         if change.more > 0:
-            made.setIcon(sign_icon(change.severity, self.theme, self.theme.px(16)))
+            size = self.theme.px(16)
+            made.setIcon(sign_icon(change.severity, self.theme, size))
+            made.setIconSize(QSize(size, size))
         made.setCursor(Qt.CursorShape.PointingHandCursor)
         return made
 
