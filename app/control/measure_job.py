@@ -13,7 +13,7 @@ from ...tracer.measure.client import MeasureClient, Start
 from ...tracer.measure.measurement import MeasurementError, save
 from ...tracer.run.worker_client import Cancelled
 from ..charts.sources import own_folder
-from .session_jobs import CLOSING_TIMEOUT, FunctionRunnable
+from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
 
 class MeasureJob(QObject):

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 from ...kernels.scenarios.catalogue import CatalogueError, settle
 from ..model.bookmark import Setup
 from ..model.session import Session
-from .session_jobs import CLOSING_TIMEOUT, FunctionRunnable
+from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
 if TYPE_CHECKING:  # what charts need is loaded with the measurements
     from ..charts.nearest_measured import Asked, MeasuredTime

@@ -12,7 +12,8 @@ from ...tracer.measure.recorded_outcomes import Spread, recorded_outcomes_of, se
 from ...tracer.model.launch import Launch
 from ...tracer.run.worker_client import Cancelled, WorkerError
 from ..model.session import Session
-from .session_jobs import CLOSING_TIMEOUT, FunctionRunnable, SessionJobs
+from .runnable import CLOSING_TIMEOUT, FunctionRunnable
+from .session_jobs import SessionJobs
 
 
 class SeedJobs(QObject):

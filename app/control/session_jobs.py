@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from ...kernels.scenarios.catalogue import Scenario
 from ...tracer.model.launch import Launch
@@ -21,12 +21,11 @@ from ...tracer.run.worker_events import EARLY
 from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import TraceFileError
 from ..model.session import Session, build_session, scenario_of, session_of_file
+from .runnable import CLOSING_TIMEOUT, FunctionRunnable, return_free_memory
 
 KEPT_SESSIONS = 6  # sessions kept in memory, so that going back and forth between two scenarios costs nothing
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
-CLOSING_TIMEOUT = 2000  # milliseconds that closing waits for a thread that cannot be stopped
-GONE = "has been deleted"  # what Qt says of the source of a signal, or of an object, that is there no more
 CALM_DELAY = 50  # milliseconds after the last session came, which belong to drawing it
 GRACE = 300  # milliseconds for which a pane waits for a trace made ahead, before that one is given up
 
@@ -465,31 +464,6 @@ def without_lockstep(session: Session, why: str) -> Session:
     kept = replace(session, trace=replace(session.trace, notice=session.trace.notice.replace(EARLY, said)))
     vars(kept).update({name: value for name, value in vars(session).items() if name not in vars(kept)})
     return kept
-
-
-class FunctionRunnable(QRunnable):
-    """A function without arguments that a QThreadPool calls in one of its threads."""
-
-    def __init__(self, call: Callable[[], None]) -> None:
-        super().__init__()
-        self._calls = [call]
-
-    def run(self) -> None:
-        """Call the function, once; what it raises is printed by Python and ends nothing else."""
-        call = self._calls.pop()  # a pool may hold a runnable after its end, which is not to hold a trace
-        try:
-            call()
-        except RuntimeError as error:
-            if GONE not in str(error):  # the window is, and nobody waits for this any more
-                raise
-
-
-def return_free_memory() -> None:
-    """Give the system back what was freed: glibc keeps what lies between pieces in use, 20 MB after a few launches."""
-    import ctypes
-
-    with suppress(AttributeError, OSError, TypeError):  # of other C libraries
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def key_of(source: Source) -> str:

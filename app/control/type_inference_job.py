@@ -17,7 +17,7 @@ from ...tracer.type_inference.client import (
     source_question,
 )
 from ..model.session import Session
-from .session_jobs import CLOSING_TIMEOUT, FunctionRunnable
+from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
 ANSWERS = "compiler"  # the folder of answers that are kept, among what can be made again
 DELAY = 2000  # milliseconds of peace after a session was loaded: the first frames come first

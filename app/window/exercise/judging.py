@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 from ....tracer.run.worker_client import Cancelled
 from ....tracer.storage.temp_folders import new_process_folder
 from ....tracer.storage.trace_file import TraceFileError, save
-from ...control.session_jobs import CLOSING_TIMEOUT, FunctionRunnable
+from ...control.runnable import CLOSING_TIMEOUT, FunctionRunnable
 from ...exercise.document import Exercise
 from ...exercise.judge import Judge
 from ...exercise.mistakes import ExerciseError

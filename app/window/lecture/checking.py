@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from ....kernels.scenarios.catalogue import find
 from ....tracer.run.worker_client import Cancelled
-from ...control.session_jobs import CLOSING_TIMEOUT, PATIENCE, FunctionRunnable, SessionJobs
+from ...control.runnable import CLOSING_TIMEOUT, FunctionRunnable
+from ...control.session_jobs import PATIENCE, SessionJobs
 from ...lecture.check import check_lecture
 from ...lecture.document import Lecture
 from ...lecture.problems import Problem
