@@ -450,7 +450,8 @@ class Driver:
         sentence = self.window.notice.sentence.text()
         if "\n" in sentence or "Traceback" in sentence or len(sentence) > LONGEST:
             self.note("no sentence", repr(sentence)[:300])
-        if self.wanted and not self.window.exercises.is_open():
+        lecture = self.window.lectures.player.lecture  # whose next step, and an exercise, come when they are made
+        if self.wanted and lecture is None and not self.window.exercises.is_open():
             shown = tuple(setup.scenario for setup in self.window.stage.setups)
             if shown != self.wanted:
                 self.note("something else is shown than was asked for last", f"{shown}, not {self.wanted}")
