@@ -450,7 +450,8 @@ class Driver:
         sentence = self.window.notice.sentence.text()
         if "\n" in sentence or "Traceback" in sentence or len(sentence) > LONGEST:
             self.note("no sentence", repr(sentence)[:300])
-        lecture = self.window.lectures.player.lecture  # whose next step, and an exercise, come when they are made
+        # The next step of a lecture and an exercise come when they are made.
+        lecture = self.window.lectures.player.lecture
         if self.wanted and lecture is None and not self.window.exercises.is_open():
             shown = tuple(setup.scenario for setup in self.window.stage.setups)
             if shown != self.wanted:
