@@ -1,4 +1,4 @@
-"""What runs that present a lecture in a process of their own share: how they begin, and what they say at the end."""
+"""What runs that drive a window in a process of their own share: how they begin, and what they say at the end."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def presenting_window() -> MainWindow:
     return window
 
 
-def present(drive: Callable[[], None]) -> None:
-    """Present the lecture that the command line names, drive it, and print what was seen."""
+def present(drive: Callable[[], None], *specs: str) -> None:
+    """Present the lecture that the command line names, or show these scenarios; drive it, and print what was seen."""
 
     def begin() -> None:
         try:
@@ -37,5 +37,5 @@ def present(drive: Callable[[], None]) -> None:
 
     application()
     QTimer.singleShot(0, begin)
-    SEEN["status"] = run_window((), lecture=Path(sys.argv[1]))
+    SEEN["status"] = run_window(specs, lecture=Path(sys.argv[1]) if sys.argv[1:] else None)
     print(json.dumps(SEEN))
