@@ -389,11 +389,17 @@ class Page(QTextEdit):
         if self._typing and self._held.elapsed() > HOLD:
             self._typing = False
 
-    def go_on(self) -> None:
-        """Take another trace of the text that is shown: nothing is pointed at, and the page stays if it was held."""
-        self.pointed = 0
+    def go_on(self, first: int) -> None:
+        """Take another trace of the text that is shown, whose kernel begins at line `first` (from 1).
+
+        Nothing is pointed at, and the page stays if it was held.
+        """
+        self.pointed, self._first = 0, first
         if self._typing:
             self._hold(self._at)
+        else:
+            self._by_hand = False
+            self._keep_in_sight()
         self._paint_line()
 
     def _note_scrolling(self) -> None:

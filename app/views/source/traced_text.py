@@ -69,7 +69,7 @@ class TracedText(QObject):
         if editable and before and (awaited or self._goes_on(base, before)):
             self._file, self.base, self.editor.file = file, base, file
             self.editor.set_base(base.text)
-            self.editor.go_on()
+            self.editor.go_on(first)
         else:
             self.leave()
             self._file, self.base = file, base

@@ -385,8 +385,11 @@ class LiveEditing(QObject):
             self._typed.start()
 
     def _look_at_typed(self) -> None:
-        """Mark the line that is no Python yet, else the barriers."""
-        problem = syntax_problem(self.source.text()) if self.source.is_edited() else None
+        """Mark the line that is no Python yet, else the barriers; of what has run already, what is told of that."""
+        if not self.source.is_edited():
+            self.put_back.emit()
+            return
+        problem = syntax_problem(self.source.text())
         self.source.set_problems([problem] if problem else [])
         if problem is None:
             self.show_barriers()

@@ -231,11 +231,11 @@ def test_a_race_between_blocks_is_told_as_such():
     [
         (
             "transpose-naive",
-            "32 sectors for each store of out by a warp on line 14, 4,096 in all, where 4 would do, since",
+            "32 sectors for each store of out by a warp on line 19, 4,096 in all, where 4 would do, since",
         ),
         (
             "transpose-tile",
-            "32 wavefronts for each load of cells by a warp on line 28, 4,096 in all, where 1 would do",
+            "32 wavefronts for each load of cells by a warp on line 33, 4,096 in all, where 1 would do",
         ),
     ],
 )

@@ -223,7 +223,7 @@ def test_the_rows_that_a_lost_device_left_are_measured_by_another_process():
     assert [request.ceilings for request in requests] == [True, False]
     assert made.device == DEVICE
     assert (
-        "checking matmul-tiled:m=1,k=64,n=64,tile=16,dtype=float32,dtype_b=same,input=random",
+        "checking matmul-tiled:m=1,k=64,n=64,tile=16,dtype=float32,dtype_b=same,input=random,padding=0",
         0,
         3,
     ) in said
