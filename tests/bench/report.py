@@ -170,6 +170,22 @@ def edits(home: str) -> None:
         show(text, f"{median(times):.0f}", rest)
 
 
+def editing(home: str) -> None:
+    """Print how soon the window shows an edited kernel, from Ctrl+Enter and from a click in the gutter."""
+    found = output("editing", "6", home=home)
+    print("an edit in the window, tiled 64-cube, until the new version is painted")
+    rows = {
+        "compiled": ("Ctrl+Enter, compiled before", "0.3"),
+        "anew": ("Ctrl+Enter, compiled anew", "0.5"),
+        "struck": ("click, a barrier struck out", "0.3"),
+        "back": ("click, it is put back", "0.3"),
+    }
+    for kind, (text, asked) in rows.items():
+        times = sorted(found[kind])
+        rest = f"s median, {times[int(len(times) * 0.95) - 1]:.3f} s for 95 of 100 ({asked}), {times[-1]:.3f} s worst"
+        show(text, f"{median(times):.3f}", rest)
+
+
 DRAGS = {
     "cached": "ten sizes, traces cached",
     "traced": "ten sizes, kernel compiled",
@@ -204,4 +220,5 @@ if __name__ == "__main__":
         lectures(folder)
         changes(folder)
         edits(folder)
+        editing(folder)
         drags(folder)
