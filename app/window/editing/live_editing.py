@@ -98,6 +98,8 @@ class LiveEditing(QObject):
         self._before: tuple[Setup, ...] = ()  # what the panes showed before the first edit
         self._typed = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._typed.timeout.connect(self._look_at_typed)
+        self._calm = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
+        self._calm.timeout.connect(self._compile_ahead)
         jobs = stage.jobs
         jobs.ready.connect(self._take)
         jobs.early.connect(self._take)
@@ -356,18 +358,22 @@ class LiveEditing(QObject):
         if session is not None and not self.is_aside():
             barriers = barrier_lines(self.source.text(), session.trace.kernel)
             self.source.set_barriers(frozenset(barriers))
-            if self._shows_focused() and session.launch.engine == "compiled":
-                self._compile_ahead(barriers[:MOST_BARRIERS])
+            self._calm.start()  # what is to be compiled is worked out once the picture is there
 
-    def _compile_ahead(self, barriers: Sequence[int]) -> None:
+    def _compile_ahead(self) -> None:
         """Have the text that was typed compiled, and what it is with one barrier less or more.
 
         Nothing is run for that which the user has not agreed to: of a text that is to be loaded, but for the bodies of
         functions, only what was loaded before.
         """
         setup, text, struck = self.setup(), self.source.text(), self.source.struck()
-        if setup is None or setup.file or not differ_in_functions_alone(text, self._ran(setup).text):
+        session = self.stage.focused()
+        if setup is None or setup.file or session is None or not self._shows_focused():
             return
+        ran = self._ran(setup).text
+        if session.launch.engine != "compiled" or not (text == ran or differ_in_functions_alone(text, ran)):
+            return
+        barriers = barrier_lines(text, session.trace.kernel)[:MOST_BARRIERS]
         source = "" if text == self.original(setup) else text
         chosen = ([] if source == setup.source else [struck]) + [struck ^ {line} for line in barriers]
         launches = []
