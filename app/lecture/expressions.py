@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,17 +20,17 @@ class ExpressionError(Exception):
     """An expression that can't be read or computed; the text is one sentence."""
 
 
-class Names:
+class Names(ABC):
     """What has names under it: a pane, a buffer, a request, a measured row. Both methods raise ExpressionError."""
 
     @property
+    @abstractmethod
     def what(self) -> str:
         """What it is, in an error: "the left pane"."""
-        raise NotImplementedError
 
+    @abstractmethod
     def get(self, name: str) -> Quantity | Names:
         """Return what a name means."""
-        raise NotImplementedError
 
     def part(self, name: str) -> Quantity | Names:
         """Return what a name means where something of it is asked for, such as an element."""
