@@ -60,6 +60,21 @@ class ProblemLabel(PlainLabel):
         painter.end()
         super().paintEvent(event)
 
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of what is shown at a width, which the text of now, cut for another one, does not say."""
+        margins, metrics = self.contentsMargins(), self.fontMetrics()
+        inside = width - margins.left() - margins.right()
+        lines = _height(shortened(self.whole, metrics, inside), metrics, inside)
+        return lines + margins.top() + margins.bottom()
+
+    def sizeHint(self) -> QSize:
+        """Return the height at the width that it has."""
+        return QSize(super().sizeHint().width(), self.heightForWidth(max(1, self.width())))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the height of a line: what it takes follows from the width."""
+        return QSize(0, self.heightForWidth(1 << 20))
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show as much of the sentence as few lines hold; the tip has all of it."""
         super().resizeEvent(event)
@@ -94,17 +109,19 @@ def shortened(text: str, metrics: QFontMetrics, width: int) -> str:
     """Return as many words of a text as LINES lines of this width hold, with an ellipsis where some are left out."""
 
     def fits(shown: str) -> bool:
-        room = QRect(0, 0, max(width, 1), 1 << 20)
-        return (
-            metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, shown).height()
-            <= LINES * metrics.lineSpacing()
-        )
+        return _height(shown, metrics, width) <= LINES * metrics.lineSpacing()
 
     words = text.split(" ")
     if fits(text):
         return text
     most = bisect(range(1, len(words)), False, key=lambda count: not fits(" ".join(words[:count]) + " …"))
     return " ".join(words[: max(1, most)]) + " …"
+
+
+def _height(text: str, metrics: QFontMetrics, width: int) -> int:
+    """Return the height of a text that is wrapped at a width, in pixels."""
+    room = QRect(0, 0, max(width, 1), 1 << 20)
+    return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height()
 
 
 class ProblemStrip(QFrame):
