@@ -12,7 +12,10 @@ import pytest
 from import_graph import TOP, Import, circles, folder_of, imports_of, modules_of, trees_of
 
 PLAIN = ("tracer/model", "tracer/storage", "tracer/analysis")
-COMPILED = ("tracer/compiled", "tracer/compiled/rewrite", "tracer/compiled/runtime", "tracer/compiled/rows")
+COMPILED = (
+    "tracer/compiled", "tracer/compiled/rewrite", "tracer/compiled/scheduler", "tracer/compiled/runtime",
+    "tracer/compiled/rows",
+)  # fmt: skip
 # What the program's own process may use of the tracer: everything but what runs kernels in it.
 TRACER = (
     *PLAIN, "tracer/races", "tracer/type_inference", "tracer/findings", "tracer/findings/waste", "tracer/run",
@@ -53,7 +56,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
     "tracer/compiled": (),
     "tracer/compiled/rewrite": ("tracer/model", "tracer/compiled"),
-    "tracer/compiled/runtime": ("tracer/model", "tracer/compiled"),
+    "tracer/compiled/scheduler": ("tracer/model", "tracer/compiled"),
+    "tracer/compiled/runtime": ("tracer/model", "tracer/compiled", "tracer/compiled/scheduler"),
     "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),
     "tracer/judging": (*PLAIN, "tracer/findings", "tracer/recording"),

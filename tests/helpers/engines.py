@@ -25,6 +25,8 @@ from tilescope.tracer.simulator import numba_patch
 
 # What most kernels from a text are given.
 LONGS = (Array((64,), "int64", "arange"), Array((64,), "int64"))
+THREAD_BY_THREAD, SEEDS = Schedule("sequential"), (1, 2, 3)
+SMALL = 2000  # accesses that the simulator makes in a moment
 COLUMNS = ("block", "thread", "phase", "op", "index", "step")
 KEPT = (
     "buffers", "notice", "check", "kernel", "grid", "block_dim", "resident", "accesses", "totals", "schedule", "error",
@@ -40,10 +42,11 @@ def nothing(done: int, of: int) -> None:
     """Take a report of progress."""
 
 
-def both(made: Launch) -> tuple[Trace, Trace]:
-    """Return the traces of a launch by the compiled engine and the simulator, thread by thread."""
-    made = msgspec.structs.replace(made, schedule=Schedule("sequential"))
-    return compiled.run_compiled(made, nothing), numba_patch.run(made, nothing)
+def both(made: Launch, schedule: Schedule = THREAD_BY_THREAD) -> tuple[Trace, Trace]:
+    """Return the traces of a launch by the compiled engine and the simulator, in the order of a schedule."""
+    made = msgspec.structs.replace(made, schedule=schedule)
+    turns = schedule.kind != "sequential"
+    return compiled.run_compiled(made, nothing, turns=turns), numba_patch.run(made, nothing)
 
 
 def places(trace: Trace, column: NDArray[Any]) -> list[Any]:
@@ -52,9 +55,12 @@ def places(trace: Trace, column: NDArray[Any]) -> list[Any]:
 
 
 def same(made: Launch, tolerance: float = 0.0) -> Trace:
-    """Assert that both engines give the same trace of a launch, and return it."""
+    """Assert that both engines give the same trace of a launch in every order; return that of thread by thread."""
     ours, theirs = both(made)
     assert_same(ours, theirs, tolerance)
+    randoms = (Schedule("random", seed) for seed in SEEDS if len(ours) <= SMALL)
+    for schedule in (Schedule("lockstep"), *randoms):
+        assert_same(*both(made, schedule), tolerance)
     return ours
 
 

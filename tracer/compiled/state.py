@@ -32,12 +32,15 @@ REGION_SHIFT = SITE_BITS + CODE_BITS
 REGIONS = 1 << (32 - REGION_SHIFT)
 SITES = 1 << SITE_BITS
 
-# One access: index in its buffer, key, context (sweep * threads + thread), value (raw bits, up to 16 bytes).
+# One access: index in its buffer, key, context (number of its phase of a block * threads + thread), value (raw bits, up
+# to 16 bytes).
 ROW = np.dtype([("index", "<i8"), ("key", "<u4"), ("context", "<u4"), ("value", "V16")])
-MAX_SWEEPS = MAX_ARRIVALS = (
+MAX_PHASES = MAX_ARRIVALS = (
     1 << 14
-)  # room for sweeps and for arrivals at barriers, until the rows are emptied
-ARRIVAL_WORDS = 3  # words of an arrival: context, site, accesses made until then
+)  # room for phases of blocks, and for arrivals at barriers, until the rows are emptied
+ARRIVAL_WORDS = (
+    6  # of an arrival: context, site, accesses made until then, reach, part, whether at a warp operation
+)
 MAX_INDICES = 8  # that an access outside its array may have
 
 
@@ -48,9 +51,9 @@ class Word(IntEnum):
     END = auto()  # address behind the last row
     BEGIN = auto()  # address of the first row
     BASE = auto()  # accesses made before the first row
-    CONTEXT = auto()  # of the current thread: sweep * threads + thread
-    SWEEP = auto()  # sweep * threads
-    CALL = auto()  # address of the function that empties the rows, or takes an access outside its array
+    CONTEXT = auto()  # of the current thread
+    TURNS = auto()  # 1 where a thread's turn ends before each of its accesses
+    CALL = auto()  # address of the function by which the driver is called
     POISON = auto()  # address of a poisoned element of each dtype, 16 bytes apart
     TRASH = auto()  # address where stores go that are not made
     SITE = auto()  # of the barrier or warp operation where the current thread stands
@@ -69,61 +72,181 @@ class Word(IntEnum):
     GX = auto()
     GY = auto()
     GZ = auto()
-    COUNT = auto()  # threads to run in this sweep
-    ORDER = auto()  # address of their numbers
-    REASON = auto()  # address, per thread: why it stopped
-    STOP_SITE = auto()  # address, per thread: the site where it stopped
-    STOP_STEP = auto()  # address, per thread: accesses made when it stopped
-    OUT = auto()  # address, per thread: what it brought to a barrier or warp operation
-    IN = auto()  # address, per thread: what it takes from there
-    MASK = auto()  # address, per thread: lanes that converge with it
-    EXTRA = auto()  # address, per thread: the lane or distance of a shuffle
-    FRAMES = auto()  # address of the generators
-    FRAME = auto()  # bytes of one
     ARGUMENTS = auto()  # address of the arguments: of each array its address, shape and strides
-    MEMORY = auto()  # address, per declared array: where it is
+    MEMORY = auto()  # address, per declared array: where the current block's is
     SEEN = auto()  # address, per declared array: the number of its first declaration, or 0
     DECLARED = auto()  # declarations seen
     DECLARED_FROM = auto()  # region of the first declared array
     DYNAMIC = auto()  # bytes of dynamic shared memory
     TICKS = auto()  # rounds of loops until the driver is called
     LOOP = auto()  # number of the loop of which a round was counted last, from 1
-    UNIFORM = auto()  # 1 where the threads to run are all that still run, and none of them waits elsewhere
-    BLOCK = auto()  # linear number of the block
-    PHASE = auto()
-    BLOCKS_END = auto()  # number of the block before which compiled code stops going on to the next by itself
-    SWEEPS = auto()  # sweeps begun since the rows were emptied
-    BLOCKS = auto()  # address, per sweep: its block
-    PHASES = auto()  # address, per sweep: its phase
+
+    # How threads stop and go on, see scheduler/stacks.py.
+    ENTRY = auto()  # address of the compiled kernel
+    MAIN = auto()  # address of the function that a thread's stack begins with
+    START = auto()  # address of the code that calls it
+    SWITCH = auto()  # address of the code that goes from one stack to another
+    SCHEDULER = auto()  # stack pointer of the scheduler, while a thread runs
+    PLACE = auto()  # address of the current thread's words
+    STOPPED = auto()  # the `StopReason` of the thread that stopped last
+    EVENT = auto()  # the `DriverCall` that it wants
+    ANSWER = auto()  # what that returned
+    ERROR_CODE = auto()  # how the kernel ended in it, as Numba has it
+    ERROR = auto()  # address of what it raised
+
+    # Whose turn it is, see scheduler/turns.py.
+    SCHEDULE = auto()  # a `Order`
+    THREADS = auto()  # of a block
+    PLACES = auto()  # address of the threads of the resident blocks, PLACE_WORDS each
+    SEATS = auto()  # address of the resident blocks, SEAT_WORDS each
+    SEAT = auto()  # number of the current thread's block among these, or -1
+    CAPACITY = auto()  # resident blocks for which there is room
+    SLOTS = auto()  # blocks that run at once
+    LIVE = auto()  # address of the numbers of the seats that blocks have, as they began
+    LIVE_COUNT = auto()
+    RUNNABLE = auto()  # address of the numbers of the places whose threads have turns
+    RUNNABLE_COUNT = auto()
+    STACKS = auto()  # address of the ends of the stacks that no thread has
+    STACK_COUNT = auto()
+    STACK_BYTES = auto()  # of each
+    CHOSEN = auto()  # address of the numbers of the blocks that run
+    CHOSEN_COUNT = auto()
+    BEGUN = auto()  # how many have begun
+    FINISHED = auto()  # address of the blocks that have ended since the driver looked
+    FINISHED_COUNT = auto()
+    PAUSE_AT = auto()  # how many of these there are before the driver has its turn
+    CHANGED = auto()  # 1 where other threads can have turns than before
+    NEWS = auto()  # 1 where threads began, ended or met in their warp since the last sweep
+    NEWS_COUNT = auto()  # sweeps with news; under random, turns
+    IDLE_TURNS = auto()  # sweeps since the last of these
+    ENDED = auto()  # 1 where a block has ended in this sweep
+    GRID = auto()  # 1 once a thread has come to a barrier of the grid
+    AFTER_LOOK = auto()  # 1 where the driver has looked whether threads wait for ever
+    CAME = auto()  # arrivals at warp operations
+    TWISTER = auto()  # address of the 624 numbers of the generator of random numbers, and how many are used
+    FRESH = (
+        auto()
+    )  # address, per declared array: what it holds when a block begins (0: what it held), and its bytes
+    DECLARATIONS = auto()  # declared arrays
+    NUMBER = auto()  # context of the first thread of the block and phase that began last
+    NUMBERS = auto()  # phases of blocks that have begun since the rows were emptied
+    BLOCK = auto()  # of these, the last one's block
+    PHASE = auto()  # and phase
+    BLOCKS = auto()  # address, per phase of a block: the block
+    PHASES = auto()  # address, per phase of a block: the phase
+    RESUMED = auto()  # 1 once threads have gone on, in a phase, after others had
+    IN_WARPS = auto()  # threads that wait for lanes of their warp
+    GROUP = auto()  # a bit for each lane of the warp operation that goes on
+    GROUP_MASK = auto()  # the lanes that it names
+    GROUP_PLACE = auto()  # number of the place of the warp's first thread
     ARRIVED = auto()  # arrivals at barriers since the rows were emptied
     ARRIVALS = auto()  # address of these, ARRIVAL words each
 
 
-class StopReason(IntEnum):
-    """Why a thread stopped; from SYNCWARP on it waits for lanes of its warp."""
+class PlaceWord(IntEnum):
+    """Indices of the words of a thread of a resident block."""
 
+    THREAD = 0
+    TX = auto()
+    TY = auto()
+    TZ = auto()
+    SEAT = auto()  # number of its block's
+    STACK_POINTER = auto()  # where it goes on
+    STACK = auto()  # end of its stack
+    STATUS = auto()  # a `Status`
+    REASON = auto()  # the `StopReason` for which it stopped last
+    SITE = auto()  # where that was
+    STEP = auto()  # accesses made until then
+    OUT = auto()  # what it brought to a barrier or warp operation
+    IN = auto()  # what it takes from there
+    MASK = auto()  # lanes that converge with it
+    EXTRA = auto()  # the lane or distance of a shuffle
+    CAME = auto()  # the number of its arrival at a warp operation
+    SLOT = auto()  # under random: where it is among those that have turns, or -1
+
+
+class SeatWord(IntEnum):
+    """Indices of the words of a resident block."""
+
+    BLOCK = 0
+    BX = auto()
+    BY = auto()
+    BZ = auto()
+    PHASE = auto()
+    NUMBER = auto()  # context of its first thread in its phase
+    MEMORY = auto()  # see Word.MEMORY
+    RUNNING = auto()  # threads that have not ended
+    WAITING = auto()  # threads at a barrier
+    AT_GRID = auto()  # 1 where some wait for the whole grid
+    RELEASED = auto()  # 1 where those at the barrier go on from the next sweep on
+    TAKEN = auto()  # 1 where a block has it
+    FIRST = auto()  # number of its first thread's place
+    VOTES = auto()  # 1 where some of those at the barrier vote
+
+
+PLACE_WORDS, SEAT_WORDS = 24, 16  # whole lines of a cache
+TWISTER_WORDS = 624
+
+
+class Order(IntEnum):
+    """The schedules."""
+
+    SEQUENTIAL = 0
+    LOCKSTEP = auto()
+    RANDOM = auto()
+
+
+class Status(IntEnum):
+    """What a thread does."""
+
+    RUNS = 0
+    AT_BARRIER = auto()
+    IN_WARP = auto()  # waits for lanes of its warp
+    DONE = auto()
+
+
+class Pause(IntEnum):
+    """Why the scheduler gives the driver its turn."""
+
+    OVER = 0  # all blocks have ended
+    BLOCK_ENDED = auto()
+    LOOK = auto()  # threads may wait for ever
+    NO_SEAT = auto()  # more blocks have to run at once than there is room for
+
+
+class StopReason(IntEnum):
+    """Why a thread stopped; up to GRID at a barrier, from SYNCWARP on for lanes of its warp, below 0 for neither."""
+
+    FENCE = -4
+    RAISED = -3
+    CALL = -2  # to let the driver do something
+    ACCESS = -1
     DONE = 0
-    BARRIER = auto()
-    COUNT = auto()
-    AND = auto()
-    OR = auto()
-    SYNCWARP = auto()
-    SHUFFLE = auto()
-    UP = auto()
-    DOWN = auto()
-    XOR = auto()
-    ALL = auto()
-    ANY = auto()
-    EQUAL = auto()
-    BALLOT = auto()
-    MATCH_ANY = auto()
-    MATCH_ALL = auto()
-    ACTIVE = auto()
+    BARRIER = 1
+    COUNT = 2
+    AND = 3
+    OR = 4
+    GRID = 5
+    SYNCWARP = 6
+    SHUFFLE = 7
+    UP = 8
+    DOWN = 9
+    XOR = 10
+    ALL = 11
+    ANY = 12
+    EQUAL = 13
+    BALLOT = 14
+    MATCH_ANY = 15
+    MATCH_ALL = 16
+    ACTIVE = 17
 
 
 class DriverCall(IntEnum):
-    """What compiled code calls its driver for, in the middle of a thread."""
+    """What compiled code calls its driver for."""
 
     FULL = 0
     OUT_OF_BOUNDS = 1
     TICK = 2  # to let it stop a loop
+    NUMBERS = 3  # there is no room for another phase
+    ARRIVALS = 4  # there is no room for another arrival
+    MASK_FAULT = 5  # a warp operation goes on with other lanes than its mask names, or from several sites

@@ -15,6 +15,7 @@ from ..model.trace import ALIAS_SEPARATOR, Buffer, Dim3, KernelError
 from .recorder import Recorder
 
 RESIDENT_THREADS = 8192
+ROW_BYTES = 48  # bytes that a row of the columns takes, with what is made of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,3 +162,8 @@ def resident_blocks(schedule: Schedule, resident: int | None, threads: int) -> i
     if schedule.kind == "sequential":
         return 1
     return max(1, RESIDENT_THREADS // threads) if resident is None else max(1, resident)
+
+
+def most_rows(memory: int) -> int:
+    """Return how many accesses are kept at most in so many bytes."""
+    return max(1, memory // ROW_BYTES)

@@ -20,14 +20,13 @@ from ..recording.bytecode_positions import assigned_name, is_our_own, position
 from ..recording.fixed_width_ints import integer_casts
 from ..recording.partial_totals import totals_of_columns
 from ..recording.recorder import Recorder, TooLarge
-from ..recording.run_record import RunRecord
+from ..recording.run_record import RunRecord, most_rows
 from .allocation import Allocation
 from .arithmetic.conversions import as_computed
 from .cuda_threads import Block, Thread, ThreadRaised
 from .recording_array import RecordingArray, alias, recording
 from .scheduler import Scheduler
 
-ROW_BYTES = 48  # bytes that a row of the columns takes, with what is made of it
 _frame = sys._getframe
 
 
@@ -65,7 +64,7 @@ class Execution:
 
     def __init__(self, record: RunRecord, watch: Watch | None = None) -> None:
         launch = record.launch
-        rows = min(launch.limits.accesses, max(1, launch.limits.memory // ROW_BYTES))
+        rows = min(launch.limits.accesses, most_rows(launch.limits.memory))
         self.record = record
         self.recorder = record.recorder = WatchedRecorder(rows, self._count, self._watch_now)
         self.scheduler = Scheduler(self.recorder, launch.schedule, launch.resident, self._digest)

@@ -54,11 +54,6 @@ def test_what_it_can_not_take_it_names_in_one_sentence(tmp_path, body):
     assert text.endswith(".")
 
 
-def test_random_order_is_left_to_the_simulator(tmp_path):
-    with pytest.raises(NotCompilable, match="random"):
-        compiled.run_compiled(launch(tmp_path, kernel("pass"), LONGS, schedule="random"), nothing)
-
-
 def test_a_number_of_more_than_64_bits_is_left_to_the_simulator(tmp_path):
     made = launch(tmp_path, kernel("pass", "n"), (Scalar(1 << 63),))
     with pytest.raises(NotCompilable, match="n is 9223372036854775808"):

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,34 +20,26 @@ from ...storage.atomic_write import write_atomically
 from ...storage.folders import cache_folder
 from ..cached import engine_files
 from ..not_compilable import NotCompilable, sentence
-from ..rewrite.program import GeneratorProgram, digest
+from ..rewrite.program import RecordingProgram, digest
 from ..runtime import cell_type
-from ..runtime.sweep import sweep
 from ..runtime.symbols import SUPPORT
 from .arguments import Arguments
 from .quick_compiler import EntryCompiler, PartCompiler, entry_address
 
 ENTRY = """
-def _ts_entry(_ts_state, mode):
+def _ts_entry(_ts_state):
     {reads}
-    generator = {kernel}({arguments})
-    if mode == 0:
-        return _ts_size(generator)
-    if mode == 1:
-        _ts_keep(_ts_state, generator)
-    _ts_resume(_ts_state, generator)
-    return 0
+    {kernel}({arguments})
 """
-SIGNATURE = (types.int64, types.int64)
+SIGNATURE = (types.int64,)
 KEPT = 300  # compiled kernels
 _known: dict[str, Any] = {}
 
 
-def compiled(program: GeneratorProgram, arguments: Arguments, *, keep: bool = True) -> Any:
-    """Return the function that runs threads until each stops: (address of the state, mode).
+def compiled(program: RecordingProgram, arguments: Arguments, *, keep: bool = True) -> int:
+    """Return the address of the compiled kernel, which takes the address of the state.
 
-    Mode 0 returns the bytes of a thread's generator, 1 begins the threads, 2 resumes them. keep: whether
-    it is looked for where it is kept, and kept there. Raises NotCompilable.
+    keep: whether it is looked for where it is kept, and kept there. Raises NotCompilable.
     """
     entry = _entry(program, arguments)
     text = "\n".join([_own_source(), program.text(), *map(repr, program.declared), *arguments.facts, entry])
@@ -57,17 +49,17 @@ def compiled(program: GeneratorProgram, arguments: Arguments, *, keep: bool = Tr
         made = _known[name] = _compile(program, arguments, entry, _written(name, text))
     if isinstance(made, NotCompilable):
         raise made.with_traceback(None)
-    return partial(sweep, entry_address(made.overloads[SIGNATURE]))
+    return entry_address(made.overloads[SIGNATURE])
 
 
-def _raising(program: GeneratorProgram) -> Iterator[tuple[str, int]]:
+def _raising(program: RecordingProgram) -> Iterator[tuple[str, int]]:
     """Yield the (file, line) that errors can name: they are compiled in."""
     for function in program.functions:
         raising = (node for node in ast.walk(function) if isinstance(node, ast.Raise | ast.Assert))
         yield from ((program.files[function.name], node.lineno) for node in raising)
 
 
-def _entry(program: GeneratorProgram, arguments: Arguments) -> str:
+def _entry(program: RecordingProgram, arguments: Arguments) -> str:
     names = [f"a{i}" for i in range(len(arguments.expressions))]
     reads = "\n    ".join(f"{n} = {e}" for n, e in zip(names, arguments.expressions, strict=True))
     kernel = program.functions[-1].name
@@ -81,7 +73,7 @@ def _own_source() -> str:
     return f"# numba {numba.__version__}, engine {digest(text)}"
 
 
-def _compile(program: GeneratorProgram, arguments: Arguments, entry: str, path: Path) -> Any:
+def _compile(program: RecordingProgram, arguments: Arguments, entry: str, path: Path) -> Any:
     """Return the compiled entry, or NotCompilable: to find out takes as long as to compile, so that is kept too.
 
     path: of the program's text, beside which all is kept; the empty one where nothing is.
@@ -115,7 +107,7 @@ def _compile(program: GeneratorProgram, arguments: Arguments, entry: str, path: 
     return made
 
 
-def _memory(program: GeneratorProgram) -> dict[str, Any]:
+def _memory(program: RecordingProgram) -> dict[str, Any]:
     """Return what gives compiled code its declared arrays, by name."""
     made = {}
     for number, array in enumerate(program.declared):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -13,33 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.array_types import Columns
-from ...model.launch import Array, Launch
+from ...model.launch import Array, Launch, Schedule
 from ...model.trace import KernelError, Op, Trace, unravel
 from ...recording.finish import finish
 from ...recording.kernel_loader import arrays_of, content_of, load_kernel, set_constants
 from ...recording.partial_totals import totals_of_columns
 from ...recording.recorder import TooLarge
-from ...recording.run_record import RunRecord, resident_blocks
+from ...recording.run_record import RunRecord, most_rows, resident_blocks
 from ...storage.trace_file import TraceFileError
 from ..not_compilable import OF_ORDER, NotCompilable, unexpected
-from ..rewrite.program import GeneratorProgram
+from ..rewrite.program import RecordingProgram
 from ..rewrite.rewriter import rewritten
 from ..rows.block_counters import counted
 from ..state import Word
 from .arguments import Arguments
-from .blocks import BlockRunner
+from .block_runner import BlockRunner
 from .compile import compiled
 from .memory import LaunchMemory
 from .row_recorder import RowRecorder
 from .signals import signals_deferred
+from .turns_recorder import TurnsRecorder
 
-BATCH_TIME = 0.02  # seconds of compiled code from one report of progress to the next, where blocks are short
 
+def run_compiled(launch: Launch, report: Callable[[int, int], None], *, turns: bool = False) -> Trace:
+    """Run a launch compiled and return its trace; raises NotCompilable.
 
-def run_compiled(launch: Launch, report: Callable[[int, int], None]) -> Trace:
-    """Run a launch compiled and return its trace, in the order of `sequential`; raises NotCompilable.
-
-    `report(done, of)` is called as blocks end. Raises LoadError where the kernel's file or arguments don't make
+    turns: whether threads take turns as the schedule says; else they run one after the other, and the trace is in that
+    order. `report(done, of)` is called as blocks end. Raises LoadError where the kernel's file or arguments don't make
     a launch.
     """
     module, kernel = load_kernel(launch)
@@ -48,7 +47,7 @@ def run_compiled(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     record = RunRecord(launch, names, report)
     arrays = zip(names, launch.arguments, strict=True)
     record.contents = {n: content_of(a) for n, a in arrays if isinstance(a, Array) and a.fill != "file"}
-    execute(record, kernel.py_func, given, debug=_is_debugged(kernel))
+    execute(record, kernel.py_func, given, debug=_is_debugged(kernel), turns=turns)
     return trace_of_compiled_run(record, str(module.__file__))
 
 
@@ -78,9 +77,9 @@ def trace_of_compiled_run(record: RunRecord, file: str) -> Trace:
 class Prepared(NamedTuple):
     """A call of a kernel, ready to be run compiled."""
 
-    program: GeneratorProgram
+    program: RecordingProgram
     arguments: Arguments
-    sweep: Any  # the compiled function, see `compile.compiled`
+    entry: int  # address of the compiled kernel
 
 
 def prepared(
@@ -98,8 +97,6 @@ def prepared(
     Without `ordered`, a kernel whose atomics depend on the order of threads is refused before it is compiled. Without
     `keep` it is compiled also where it has been before, and that is not kept.
     """
-    if launch.schedule.kind == "random":
-        raise NotCompilable("The random schedule switches threads at every access.")
     if debug:
         raise NotCompilable("debug=True asks for errors that compiled code does not raise.")
     try:
@@ -122,25 +119,31 @@ def execute(
     *,
     debug: bool = False,
     ready: Prepared | None = None,
+    turns: bool = False,
 ) -> RowRecorder:
     """Run a kernel's chosen blocks on these arguments; what went wrong ends up in `error` or `notice`.
 
-    ready: the call, where it has been prepared. Returns what has recorded them. Raises NotCompilable, before or after
-    some of the blocks have run.
+    ready: the call, where it has been prepared. turns: whether threads take turns as the schedule says;
+    else they run one after the other. Returns what has recorded them. Raises NotCompilable, before or after some of the
+    blocks have run.
     """
-    program, arguments, sweep = ready or prepared(record.launch, record.names, function, given, debug=debug)
-    state = np.zeros(len(Word), np.int64)
+    program, arguments, entry = ready or prepared(record.launch, record.names, function, given, debug=debug)
+    state, launch = np.zeros(len(Word), np.int64), record.launch
     threads = record.dim[0] * record.dim[1] * record.dim[2]
     count = record.grid[0] * record.grid[1] * record.grid[2]
-    record.resident = resident_blocks(record.launch.schedule, record.launch.resident, threads)
-    limits = record.launch.limits
-    recorder = RowRecorder(
-        limits.accesses, limits.memory, lambda columns: _count(record, threads, columns), program, state,
+    record.resident = resident_blocks(launch.schedule, launch.resident, threads)
+    order = launch.schedule if turns else Schedule("sequential")
+    limit = min(launch.limits.accesses, most_rows(launch.limits.memory)) if turns else launch.limits.accesses
+    recorder = (TurnsRecorder if turns else RowRecorder)(
+        limit, launch.limits.memory, lambda columns: _count(record, threads, columns), program, state,
         lambda region, code: memory.number_of(region, code), count, threads,
     )  # fmt: skip
     record.recorder, recorder.to_the_end = recorder, record.to_the_end
     memory = LaunchMemory(record, program, arguments, state, threads)
-    blocks = BlockRunner(sweep, state, recorder, memory, record.grid, record.dim)
+    blocks = BlockRunner(
+        entry, state, recorder, memory, record.grid, record.dim, order, record.resident if turns else 1,
+        lambda done: record.report(done, len(record.chosen_blocks())), fixed=launch.resident is not None,
+    )  # fmt: skip
     try:
         _run_blocks(record, blocks, recorder, state)
     finally:
@@ -161,38 +164,14 @@ def _count(record: RunRecord, threads: int, columns: Columns) -> None:
 def _run_blocks(
     record: RunRecord, blocks: BlockRunner, recorder: RowRecorder, state: NDArray[np.int64]
 ) -> None:
-    chosen, done = record.chosen_blocks(), 0
     try:
         with signals_deferred(recorder.stop):
-            for first, end in _consecutive(chosen):
-                for block in _in_batches(blocks, first, end):
-                    recorder.finish_block(block - 1)
-                    record.report(done + block - first, len(chosen))
-                done += end - first
+            blocks.run(record.chosen_blocks())
         recorder.raise_failure()
     except Exception as error:  # noqa: BLE001  # whatever a kernel raises is shown to its author
         _end(record, recorder.failure or error, state)
-
-
-def _consecutive(chosen: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first, and the one after the last, of each run of consecutive blocks in a rising sequence."""
-    if isinstance(chosen, range):
-        yield chosen.start, chosen.stop
-        return
-    numbers = np.array(chosen, np.int64)
-    breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
-    for part in np.split(numbers, breaks):
-        yield int(part[0]), int(part[-1]) + 1
-
-
-def _in_batches(blocks: BlockRunner, block: int, end: int) -> Iterator[int]:
-    """Run the blocks before `end` from this one on; yield the next one about once in a BATCH_TIME."""
-    size = 1
-    while block < end:
-        start = time.perf_counter()
-        block = blocks.run(block, min(end, block + size))
-        size = 2 * size if time.perf_counter() - start < BATCH_TIME else max(1, size // 2)
-        yield block
+    finally:
+        record.resident = max(record.resident, blocks.slots)
 
 
 def _end(record: RunRecord, error: BaseException, state: NDArray[np.int64]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from ...model.trace import poison, poisoned
 from ...recording.run_record import RunRecord
 from ..not_compilable import NotCompilable
-from ..rewrite.program import DeclaredArray, GeneratorProgram
+from ..rewrite.program import DeclaredArray, RecordingProgram
 from ..state import CODES, COMPONENTS_FROM, DTYPES, RECORD_CODE, REGIONS, Word, regions_of
 from .arguments import Arguments
 
@@ -25,7 +26,7 @@ class LaunchMemory:
     def __init__(
         self,
         record: RunRecord,
-        program: GeneratorProgram,
+        program: RecordingProgram,
         arguments: Arguments,
         state: NDArray[np.int64],
         threads: int,
@@ -38,38 +39,61 @@ class LaunchMemory:
         starts = [self._argument(name, value) for name, value in arguments.arrays]
         if self.regions + program.first_region(len(program.declared)) > REGIONS:
             raise NotCompilable(f"More than {REGIONS:,} arrays and fields of records.")
-        self._dynamic = np.zeros(max(1, record.launch.shared_bytes), np.uint8)
-        self._pairs = [self._storage(array) for array in program.declared]
         self.seen = np.zeros(max(1, len(program.declared)), np.int64)
         self._known = self._declared = 0
+        self._blocks: list[NDArray[Any]] = []  # what the resident blocks have of their own
+        self._contents = [self._content(array) for array in program.declared]
         self._tables: dict[Word, NDArray[Any]] = {
-            Word.MEMORY: np.array([live.ctypes.data for live, _ in self._pairs] or [0], np.int64), Word.SEEN: self.seen,
-            Word.ARGUMENTS: arguments.table(starts), Word.POISON: _poison(), Word.TRASH: np.zeros(16, np.uint8),
+            Word.SEEN: self.seen, Word.ARGUMENTS: arguments.table(starts), Word.POISON: _poison(),
+            Word.TRASH: np.zeros(16, np.uint8), Word.FRESH: self._fresh(),
         }  # fmt: skip
         for word, table in self._tables.items():
             state[word] = table.ctypes.data
         state[Word.DYNAMIC], state[Word.DECLARED_FROM] = record.launch.shared_bytes, self.regions
+        state[Word.DECLARATIONS] = len(program.declared)
 
-    def _storage(self, array: DeclaredArray) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return the memory of a declared array, and what it holds when a block begins."""
+    def _content(self, array: DeclaredArray) -> NDArray[np.uint8]:
+        """Return what a declared array holds when a block begins, as whole words: for all threads, if each has one."""
         if array.shape is None:
-            return self._dynamic, np.full_like(self._dynamic, 0xA5)
-        if array.content is not None:
-            return array.content.copy(), None
-        copies = self.threads if array.space == "local" else 1
-        fresh = poisoned(max(1, copies * int(np.prod(array.shape))), array.dtype)
-        return fresh.copy(), fresh
+            held = np.full(max(1, self.record.launch.shared_bytes), 0xA5, np.uint8)
+        elif array.content is not None:
+            return np.array(array.content)  # which blocks share
+        else:
+            copies = self.threads if array.space == "local" else 1
+            held = poisoned(max(1, copies * int(np.prod(array.shape))), array.dtype).view(np.uint8)
+        return np.append(held, np.zeros(-len(held) % 8, np.uint8))
 
-    @property
-    def needs_refresh(self) -> bool:
-        """Whether a block finds memory that the one before may have changed."""
-        return any(fresh is not None for _, fresh in self._pairs)
+    def _fresh(self) -> NDArray[np.int64]:
+        """Return address and bytes of what each declared array holds when a block begins; 0 where blocks share it."""
+        made = np.zeros((max(1, len(self._contents)), 2), np.int64)
+        for row, array, content in zip(made, self.program.declared, self._contents, strict=False):
+            if array.content is None:
+                row[:] = content.ctypes.data, content.nbytes
+        return made
 
-    def refresh(self) -> None:
-        """Make shared and local memory what a block finds."""
-        for live, fresh in self._pairs:
-            if fresh is not None:
-                live[...] = fresh
+    def of_block(self) -> int:
+        """Return the address of a table of where a resident block's declared arrays are, made anew."""
+        dynamic = self._aligned(self.record.launch.shared_bytes + 8)
+        made = np.zeros(max(1, len(self._contents)), np.int64)
+        for number, (array, content) in enumerate(zip(self.program.declared, self._contents, strict=True)):
+            if array.content is not None:
+                made[number] = content.ctypes.data
+            else:
+                made[number] = dynamic if array.shape is None else self._aligned(content.nbytes)
+        self._blocks.append(made)
+        return int(made.ctypes.data)
+
+    def _aligned(self, nbytes: int) -> int:
+        """Return the address of new memory."""
+        self._blocks.append(np.zeros(nbytes + 16, np.uint8))
+        return -(-self._blocks[-1].ctypes.data // 16) * 16
+
+    def content(self) -> bytes:
+        """Return a digest of what the launch was given and of what its blocks have of their own."""
+        digest = hashlib.sha256()
+        for held in (*(memory.cells for memory in self.record.memories), *self._blocks):
+            digest.update(np.ascontiguousarray(held).reshape(-1).view(np.uint8).data)
+        return digest.digest()
 
     def number_of(self, region: int, code: int) -> int:
         """Return the buffer of a region's elements of a dtype."""

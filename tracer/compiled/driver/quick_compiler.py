@@ -94,7 +94,7 @@ class PartCompiler(EntryCompiler):
 
 
 def entry_address(result: Any) -> int:
-    """Return the address of a compiled entry, (state, mode), after giving its functions what they look up."""
+    """Return the address of a compiled function, after giving its functions what they look up."""
     codegen = result.library.codegen
     for environment in result._find_referenced_environments():
         codegen.set_env(environment.env_name, environment)

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.array_types import Columns, Ints, narrow
-from ...model.trace import BLOCK_SCOPE, WARP, Barriers, Op, OutOfBounds
+from ...model.array_types import Columns, narrow
+from ...model.trace import WARP, Barriers, Op, OutOfBounds
 from ...recording.recorder import CHUNK, Recorder, TooLarge
+from ...recording.warp_operations import Participants, lanes
 from ..not_compilable import NotCompilable
-from ..rewrite.program import GeneratorProgram
+from ..rewrite.program import RecordingProgram
 from ..rows.decode import COLUMN_TYPES, COLUMNS, fill_columns, values_of_rows
 from ..rows.streaming_counters import StreamingCounters, incomplete_from
 from ..state import (
@@ -21,10 +22,13 @@ from ..state import (
     CODE_BITS,
     MAX_ARRIVALS,
     MAX_INDICES,
-    MAX_SWEEPS,
+    MAX_PHASES,
     ROW,
     SITE_BITS,
     DriverCall,
+    PlaceWord,
+    SeatWord,
+    Status,
     StopReason,
     Word,
 )
@@ -35,8 +39,8 @@ from .growing_columns import GrowingColumns
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1
 COUNTED = 1 << 17  # rows that are counted at once without being kept: few enough for a processor's cache
-_WORDS = ctypes.POINTER(ctypes.c_int64)
 END = 1 << 62  # beyond every context
+MAX_ENDED = 1 << 16  # blocks that end before the driver has its turn
 IDLE_PHASES = 4096  # phases without an access after which a block may never end
 
 
@@ -49,7 +53,7 @@ class RowRecorder(Recorder):
     """
 
     def __init__(
-        self, limit: int, memory: int, count: Callable[[Columns], None], program: GeneratorProgram,
+        self, limit: int, memory: int, count: Callable[[Columns], None], program: RecordingProgram,
         state: NDArray[np.int64], number_of: Callable[[int, int], int], blocks: int, threads: int,
     ) -> None:  # fmt: skip
         super().__init__(limit, count)
@@ -63,19 +67,21 @@ class RowRecorder(Recorder):
         self._final = np.full(max(1, len(program.sites)), -1, np.int32)
         self._ops = np.array([*program.site_kinds, 0], np.uint8)
         self._out = tuple(np.empty(CHUNK, t) for t in COLUMN_TYPES)
-        self._blocks, self._phases = np.zeros(MAX_SWEEPS, np.int64), np.zeros(MAX_SWEEPS, np.int64)
+        self._blocks, self._phases = np.zeros(MAX_PHASES, np.int64), np.zeros(MAX_PHASES, np.int64)
         self._log = np.zeros((MAX_ARRIVALS, ARRIVAL_WORDS), np.int64)
         self._arrived, self._arrived_warp = BarrierLog(memory // 8), BarrierLog(memory // 8)
-        self._begun = 0  # the first block that has begun and is not known to be finished
+        self._ended = np.zeros(min(blocks, MAX_ENDED) + 1, np.int64)
+        self.places = self.seats = np.zeros(
+            (1, 1), np.int64
+        )  # see `PlaceWord` and `SeatWord`; the driver's own
         self._idle_since = (0, 0, 0)  # block, accesses made and phase when threads last did more than wait
         self._serving = False  # whether Python runs here and may be interrupted
         self._same_reads = 0  # rows since a thread last did anything but make the same few loads
-        self._resumes = False  # whether threads ever ran on in a phase in which others had run since
         self._store = GrowingColumns(memory // 2)  # the rest is for what is made of the columns
         self._callback = _CALLBACK(self._on_call)
         for word, table in (
             (Word.INDICES, self._parts), (Word.BLOCKS, self._blocks), (Word.PHASES, self._phases),
-            (Word.ARRIVALS, self._log),
+            (Word.ARRIVALS, self._log), (Word.FINISHED, self._ended),
         ):  # fmt: skip
             state[word] = table.ctypes.data
         state[Word.CALL] = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
@@ -105,47 +111,22 @@ class RowRecorder(Recorder):
         self.capped, self.streaming = True, StreamingCounters(self.threads, self._learn, self._sort_out)
         self._make_room(COUNTED, 0)
 
-    def sweep(self, block: int, phase: int, *, uniform: bool) -> None:
-        """Say which block the threads that run next are of, and their phase.
-
-        uniform: whether they are all that still run, and none of the others waits.
-        """
-        self.raise_failure()
-        last = int(self.state[Word.SWEEPS]) - 1
-        returns = last >= 0 and (self._blocks[last], self._phases[last]) == (block, phase)
-        if last == MAX_SWEEPS - 2:
-            self._empty(last * self.threads if returns else END)
-            last = 0
-        self._resumes |= returns
-        if not returns:
-            last += 1
-            self._blocks[last], self._phases[last] = block, phase
-            self.state[Word.SWEEPS] = last + 1
-        self.state[Word.SWEEP] = last * self.threads
-        self.state[Word.BLOCK], self.state[Word.PHASE], self.state[Word.UNIFORM] = block, phase, uniform
-
-    def arrived(
-        self, threads: Ints, site: Ints, step: Ints, reach: Ints, part: Ints, *, warp: bool = False
-    ) -> None:
-        """Record that threads, in the sweep under way, came to barriers, or to warp operations; see `Barriers`."""
-        self._take_arrivals()
-        if self.streaming is None:
-            block, phase = (np.full(len(threads), self.state[word]) for word in (Word.BLOCK, Word.PHASE))
-            (self._arrived_warp if warp else self._arrived).add(
-                block, threads, phase, site, step, reach, part
-            )
-
     def _take_arrivals(self) -> None:
-        """Take what compiled code noted of barriers; of blocks that are not kept, nothing is."""
-        self._refuse_idle_barriers()
-        context, site, step = self._log[: self.state[Word.ARRIVED]].T.copy()
-        if self.streaming is None:
-            sweep, thread = np.divmod(context, self.threads)
-            self._arrived.add(
-                self._blocks[sweep], thread, self._phases[sweep], site, step, np.full(len(step), BLOCK_SCOPE),
-                np.zeros(len(step), np.int64),
-            )  # fmt: skip
+        """Take what the scheduler noted of barriers; of blocks that are not kept, nothing is."""
+        log = self._log[: self.state[Word.ARRIVED]]
         self.state[Word.ARRIVED] = 0
+        if self.streaming is None and len(log):
+            for arrived, mine in ((self._arrived, log[:, 5] == 0), (self._arrived_warp, log[:, 5] == 1)):
+                context, site, step, reach, part, _ = log[mine].T
+                number, thread = np.divmod(context, self.threads)
+                arrived.add(self._blocks[number], thread, self._phases[number], site, step, reach, part)
+
+    def take_ended(self) -> None:
+        """Take the blocks that have ended since."""
+        ended = self._ended[: self.state[Word.FINISHED_COUNT]].tolist()
+        self.state[Word.FINISHED_COUNT] = 0
+        for block in ended:
+            self.finish_block(block)
 
     def site(self, number: int) -> int:
         """Return the number in the trace of a site of the program."""
@@ -162,6 +143,13 @@ class RowRecorder(Recorder):
                 self._record_out_of_bounds()
             elif call == DriverCall.FULL:
                 self._empty(self._under_way())
+            elif call == DriverCall.NUMBERS:
+                self._empty(END)
+            elif call == DriverCall.ARRIVALS:
+                self._refuse_idle_barriers()
+                self._take_arrivals()
+            elif call == DriverCall.MASK_FAULT:
+                self.mask_faults.check(self._participants())
             self._serving = False
         except BaseException as error:  # noqa: BLE001  # raised again by whoever runs compiled code
             self._serving, self.failure = False, error
@@ -179,12 +167,33 @@ class RowRecorder(Recorder):
             raise self.failure
 
     def _under_way(self) -> int:
-        """Return the context from which on rows of warps are not yet complete, while a sweep runs."""
-        sweep, context = int(self.state[Word.SWEEP]), int(self.state[Word.CONTEXT])
-        reason = np.ctypeslib.as_array(ctypes.cast(int(self.state[Word.REASON]), _WORDS), (self.threads,))
-        if self._resumes or (reason >= StopReason.SYNCWARP).any():
-            return sweep  # threads that wait for lanes of their warp will make more accesses in this phase
-        return sweep + (context - sweep) // WARP * WARP
+        """Return the context from which on rows of warps are not yet complete, while a thread runs."""
+        number, context = int(self.state[Word.NUMBER]), int(self.state[Word.CONTEXT])
+        if self.state[Word.RESUMED] or self.state[Word.IN_WARPS]:
+            return number  # threads that wait for lanes of their warp will make more accesses in this phase
+        return number + (context - number) // WARP * WARP
+
+    def _participants(self) -> Participants:
+        """Return who came to the warp operation that goes on."""
+        group, first = int(self.state[Word.GROUP]), int(self.state[Word.GROUP_PLACE])
+        threads = int(self.places[first, PlaceWord.THREAD])
+        warp = self.places[first : first + min(WARP, self.threads - threads)]
+        came = sorted(
+            (lane for lane in range(len(warp)) if group >> lane & 1),
+            key=lambda lane: warp[lane, PlaceWord.CAME],
+        )
+        sites = {lane: self.site(int(warp[lane, PlaceWord.SITE])) for lane in came}
+        shuffles = (
+            lane for lane in came if StopReason.SHUFFLE <= warp[lane, PlaceWord.REASON] <= StopReason.XOR
+        )
+        sources = [
+            _source(StopReason(warp[n, PlaceWord.REASON]), n, int(warp[n, PlaceWord.EXTRA])) for n in shuffles
+        ]
+        running = lanes(np.flatnonzero(warp[:, PlaceWord.STATUS] != Status.DONE).tolist())
+        block = int(self.seats[warp[0, PlaceWord.SEAT], SeatWord.BLOCK])
+        there, mask = (1 << len(warp)) - 1, int(self.state[Word.GROUP_MASK])
+        made = self.accesses_until_now()
+        return Participants(block, threads // WARP, mask, sites, sources, there, running, made)
 
     def accesses_until_now(self) -> int:
         """Return how many accesses have been made, taken in or not."""
@@ -205,8 +214,9 @@ class RowRecorder(Recorder):
 
     def _empty(self, complete: int) -> None:
         """Turn the rows into columns or count them; then only those of contexts before `complete`."""
+        self._refuse_idle_barriers()
         self._take_arrivals()
-        self._finish_before(int(self.state[Word.BLOCK]))
+        self._note_ended()
         rows, taken = self.rows[: self._count()], self._count()
         self._refuse_busy_waits(rows)
         if self.streaming is not None:
@@ -220,7 +230,7 @@ class RowRecorder(Recorder):
         if len(rows) and self.streaming is None:
             self._mind_the_limit()
             if self.capped:
-                self.state[Word.BLOCKS_END] = 0  # the driver has its turn at the end of this block
+                self.state[Word.PAUSE_AT] = 1  # the driver has its turn at the end of this block
 
     def _keep(self, columns: Columns) -> None:
         if self.capped:
@@ -232,7 +242,7 @@ class RowRecorder(Recorder):
     def _summed(self, streaming: StreamingCounters, rows: NDArray[Any], complete: int) -> int:
         """Count the rows before a context; return how many these are."""
         count = int(incomplete_from(rows["context"], complete)) if complete < END else len(rows)
-        if self._resumes:
+        if self.state[Word.RESUMED]:
             rows[:count] = rows[:count][np.argsort(rows["context"][:count], kind="stable")]
         tables = (self._buffer_numbers, self._final, self._ops)
         streaming.add(rows[:count], self.buffers, tables, len(self.program.sites))
@@ -267,14 +277,14 @@ class RowRecorder(Recorder):
         return np.asarray(super()._complete(rows) | (here & (rows["thread"] < self._under_way())))
 
     def _start_over(self, taken: int) -> None:
-        """Begin with the first row again, in the sweep under way; rows that were not taken stay."""
+        """Begin with the first row again, in the phase under way; rows that were not taken stay."""
         left = self._count() - taken
         size = len(self.rows)
         if left > size // 4:
             if self._too_large(left):
                 raise TooLarge
             size *= 4
-        last = max(int(self.state[Word.SWEEPS]) - 1, 0)
+        last = max(int(self.state[Word.NUMBERS]) - 1, 0)
         if left:
             words = _words(self.rows)
             words[:left] = words[taken : taken + left]
@@ -284,22 +294,18 @@ class RowRecorder(Recorder):
         self.state[Word.ROW] = self.state[Word.BEGIN] + left * ROW.itemsize
         self.state[Word.BASE] = self.accesses
         self._blocks[0], self._phases[0] = self._blocks[last], self._phases[last]
-        self.state[Word.SWEEPS] = min(self.state[Word.SWEEPS], 1)
-        self.state[Word.SWEEP] = 0
+        self.state[Word.NUMBERS] = min(self.state[Word.NUMBERS], 1)
+        self.seats[:, SeatWord.NUMBER] = self.state[Word.NUMBER] = 0
         self.state[Word.CONTEXT] %= self.threads
 
-    def begin_block(self, block: int) -> None:
-        """Note that a block begins, and with it perhaps those that follow."""
-        self._begun = block
-
-    def _finish_before(self, block: int) -> None:
-        """Note that the blocks that began have made all their accesses, up to this one."""
-        self.finished.extend(range(self._begun, block))
-        self._begun = max(self._begun, block)
+    def _note_ended(self) -> None:
+        """Note the blocks that have made all their accesses, before the rows that follow are looked at."""
+        self.finished.extend(self._ended[: self.state[Word.FINISHED_COUNT]].tolist())
+        self.state[Word.FINISHED_COUNT] = 0
 
     def finish_block(self, block: int) -> None:
-        """Note that a block has made all its accesses, and those that began before it."""
-        self._finish_before(block + 1)
+        """Note that a block has made all its accesses."""
+        self.finished.append(block)
         if self.capped and self.streaming is None:
             self.flush()
             self._count_finished()
@@ -382,6 +388,15 @@ class RowRecorder(Recorder):
     def outside(self) -> OutOfBounds:
         """Return the accesses that were not made as columns."""
         return _outside_of(self.out_of_bounds)
+
+
+def _source(reason: StopReason, lane: int, extra: int) -> int:
+    """Return the lane whose value a shuffle takes."""
+    if reason == StopReason.SHUFFLE:
+        return extra % WARP
+    if reason == StopReason.XOR:
+        return lane ^ extra
+    return lane + (extra if reason == StopReason.DOWN else -extra)
 
 
 def _words(rows: NDArray[Any]) -> NDArray[np.int64]:

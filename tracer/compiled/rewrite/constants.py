@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..state import CODES
-from .program import GeneratorProgram
+from .program import RecordingProgram
 
 LARGEST = 1 << 20  # bytes of a global array that becomes part of the code
 _FUNCTIONS = (abs, bool, complex, divmod, enumerate, float, int, len, max, min, pow, range, round, zip)
 
 
-def constant(program: GeneratorProgram, value: Any, stem: str) -> ast.expr | None:
+def constant(program: RecordingProgram, value: Any, stem: str) -> ast.expr | None:
     """Return an expression for a value, or None where compiled code can't have it."""
     if type(value) in (int, bool, complex, str, type(None)) or (
         type(value) is float and math.isfinite(value)
@@ -52,7 +52,7 @@ def _text_of(array: NDArray[Any]) -> str:
     return f"{array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"
 
 
-def _named(program: GeneratorProgram, value: Any, stem: str, fact: str) -> ast.expr:
+def _named(program: RecordingProgram, value: Any, stem: str, fact: str) -> ast.expr:
     return ast.Name(program.name(value, stem, fact), ast.Load())
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from types import FunctionType, ModuleType
-from typing import Any, Self
+from typing import Any
 
 from ...model.trace import Op
 from .array_declarations import declaration
@@ -15,6 +15,7 @@ from .cuda_names import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
 from .gpu_names import OPERATORS, name_of_function, takes
 from .known_arguments import known_arguments
 from .scope import CudaPath, NotKnown, source_of
+from .waits import NAMES, wait
 from .writer import OWN, Writer
 
 _KINDS: dict[type, str] = {
@@ -34,23 +35,15 @@ _STAYS = (
 
 
 class ExpressionRewriter(Writer, ast.NodeTransformer):
-    """Rewrites the expressions of one function in which no thread stops.
-
-    What rewrites its statements adds `block` and `device`.
-    """
+    """Rewrites the expressions of one function; what rewrites its statements adds `block` and `device`."""
 
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Return statements rewritten."""
         raise NotImplementedError
 
     def device(self, name: str) -> ast.FunctionDef:
-        """Return a device function that holds no barrier."""
+        """Return a device function."""
         raise NotImplementedError
-
-    def within(self, function: FunctionType, known: Mapping[str, Any], node: ast.Call) -> Self:
-        """Return what rewrites a function that is written out where this one calls it."""
-        prefix, caller = self.program.temporary() + "_", self.caller_of(function, node)
-        return type(self)(self.program, source_of(function), known, prefix, self.stack, caller)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self.scope.locals:
@@ -188,6 +181,8 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             return self.update(path, node, Op.ATOMIC)
         if path in FUNCTIONS:
             return self._helper(path, node)
+        if path in NAMES:
+            return wait(self, path, [self.visit(a) for a in node.args], node)
         if path in CALLS and not node.args:
             return parsed(CALLS[path], node)  # type: ignore[no-any-return]
         return self.refuse(node, f"cuda.{path}")  # type: ignore[no-any-return]

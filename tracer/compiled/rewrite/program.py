@@ -37,7 +37,7 @@ class DeclaredArray:
 
 
 @dataclass
-class GeneratorProgram:
+class RecordingProgram:
     """The functions that compiled code is made of, and what the driver has to know of them.
 
     A device function is written once for each set of known arguments: those are in its key,
@@ -57,9 +57,6 @@ class GeneratorProgram:
     devices: dict[tuple[Any, ...], str] = field(default_factory=dict)  # names of device functions, by key
     written: set[str] = field(default_factory=set)  # names of the device functions that are complete
     files: dict[str, str] = field(default_factory=dict)  # by function: the file that it was written in
-    suspending: dict[tuple[Any, ...], bool] = field(
-        default_factory=dict
-    )  # by key: whether threads stop in it
     _sites: dict[tuple[Site, int, Site | None], int] = field(
         default_factory=dict
     )  # number, by kind and caller

@@ -1,4 +1,4 @@
-"""From a kernel's tree to that of a generator: accesses become calls, barriers become `yield`."""
+"""From a kernel's tree to that of a function that records: its accesses and barriers become calls."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from .ast_positions import located, loop_position, move
 from .cuda_names import NOTHING, UPDATES
 from .expressions import ExpressionRewriter
 from .gpu_names import OPERATORS
-from .linearise import linearised
-from .program import GeneratorProgram
+from .program import RecordingProgram
 from .scope import CudaPath, NotKnown, source_of
-from .suspension_points import suspends
 from .writer import STATE, Writer
 
 SHORT = 1 << 16  # rounds of a loop that is over soon
 
 
-def rewritten(function: FunctionType) -> GeneratorProgram:
+def rewritten(function: FunctionType) -> RecordingProgram:
     """Return the program of a kernel; raises NotCompilable."""
-    program = GeneratorProgram(user_code_for(function.__code__.co_filename))
+    program = RecordingProgram(user_code_for(function.__code__.co_filename))
     source = source_of(function)
     program.functions.append(Rewriter(program, source).kernel())
     return program
@@ -36,15 +34,11 @@ class Rewriter(ExpressionRewriter):
     # Functions
 
     def kernel(self) -> ast.FunctionDef:
-        """Return the kernel as a generator."""
-        made = self._function(self.source.tree.name)
-        if not any(isinstance(node, ast.Yield) for node in ast.walk(made)):
-            never = f"if {STATE} == 0:\n    yield 0"
-            made.body.insert(0, located(ast.parse(never).body[0], made))
-        return made
+        """Return the kernel."""
+        return self._function(self.source.tree.name)
 
     def device(self, name: str) -> ast.FunctionDef:
-        """Return a device function that holds no barrier."""
+        """Return a device function."""
         made = self._function(name)
         if self.caller is not None:  # what a library raises is told there too
             self.program.files[name] = self.caller.file
@@ -69,10 +63,6 @@ class Rewriter(ExpressionRewriter):
     def _default(self, where: ast.AST, value: Any) -> ast.expr:
         return self.constant(value, "default", where)
 
-    def expression(self, node: ast.expr) -> ast.expr:
-        """Return an expression rewritten; what must come before it is written."""
-        return linearised(self, node) if suspends(self, node) else self.visit(node)
-
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Return statements rewritten."""
         outer, found = self.before, []
@@ -88,9 +78,6 @@ class Rewriter(ExpressionRewriter):
     def visit_Expr(self, node: ast.Expr) -> Any:
         if isinstance(node.value, ast.Constant):
             return []
-        if suspends(self, node.value):
-            linearised(self, node.value)
-            return []
         if isinstance(node.value, ast.Call):
             try:
                 path = self.scope.value(node.value.func)
@@ -105,7 +92,7 @@ class Rewriter(ExpressionRewriter):
     def visit_Assign(self, node: ast.Assign) -> Any:
         for target in node.targets:
             _note_targets(target, node.value, self.targets)
-        value = self.expression(node.value)
+        value = self.visit(node.value)
         if len(node.targets) == 1 and not _stores(node.targets[0]):
             return located(ast.Assign([self.visit(node.targets[0])], value), node)
         if len(node.targets) > 1 or isinstance(node.targets[0], ast.Tuple | ast.List):
@@ -119,8 +106,6 @@ class Rewriter(ExpressionRewriter):
 
     def assign(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         """Return the statements that assign to a target."""
-        if suspends(self, target):
-            self.refuse(target, "a barrier or warp operation in what is assigned to")
         if isinstance(target, ast.Subscript):
             place = [self.visit(target.value), self.visit(target.slice)]
             call = self.call("_ts_store", [value, *place, self.site(target, Op.STORE, Op.LOAD)], target)
@@ -141,9 +126,9 @@ class Rewriter(ExpressionRewriter):
         target = node.target
         if isinstance(target, ast.Name):
             if type(node.op) not in OPERATORS:
-                return located(ast.AugAssign(self.visit(target), node.op, self.expression(node.value)), node)
+                return located(ast.AugAssign(self.visit(target), node.op, self.visit(node.value)), node)
             old = self.visit(located(ast.Name(target.id, ast.Load()), target))
-            made = self.operation(node.op, old, node.value, self.expression(node.value), node)
+            made = self.operation(node.op, old, node.value, self.visit(node.value), node)
             return located(ast.Assign([self.visit(target)], made), node)
         array = self._once(self.visit(target.value))
         if isinstance(target, ast.Attribute):
@@ -152,8 +137,7 @@ class Rewriter(ExpressionRewriter):
         else:
             name, index = "_ts_store", self._once(self.visit(target.slice))
             load = self.load(array, index, target)
-        load = self.put(load) if suspends(self, node.value) else load
-        value = self.operation(node.op, load, node.value, self.expression(node.value), node)
+        value = self.operation(node.op, load, node.value, self.visit(node.value), node)
         site = self.site(target, Op.STORE, Op.LOAD)
         return located(ast.Expr(self.call(name, [value, array, index, site], target)), node)
 
@@ -174,7 +158,7 @@ class Rewriter(ExpressionRewriter):
         elif _stores(node.target):
             self.refuse(node, "a loop over the elements of an array as its variable")
         else:
-            iterated, target = self.expression(node.iter), self.visit(node.target)
+            iterated, target = self.visit(node.iter), self.visit(node.target)
         before, self.before = self.before, []
         body += self.block(node.body)
         orelse = self.block(node.orelse) if node.orelse else []
@@ -198,7 +182,7 @@ class Rewriter(ExpressionRewriter):
         self, node: ast.For, array: ast.expr, number: ast.expr | None, element: ast.expr
     ) -> tuple[ast.expr, ast.expr, list[ast.stmt]]:
         """Return what a loop over the elements of an array iterates over, its variable, and how it begins."""
-        known = self.put(self.expression(array))
+        known = self.put(self.visit(array))
         length = located(ast.Call(ast.Name("_ts_len", ast.Load()), [known], []), node)
         iterated = located(ast.Call(ast.Name("_ts_range", ast.Load()), [length], []), node)
         place = self.program.temporary()
@@ -208,21 +192,11 @@ class Rewriter(ExpressionRewriter):
         return iterated, ast.Name(place, ast.Store()), [*numbered, *self.assign(element, item)]
 
     def visit_While(self, node: ast.While) -> Any:
-        if suspends(self, node.test):
-            return self._stopping_while(node)
         test, body = self.visit(node.test), _with_tick(self, node, self.block(node.body))
         return located(ast.While(test, body, self.block(node.orelse) if node.orelse else []), node)
 
-    def _stopping_while(self, node: ast.While) -> ast.stmt:
-        """Return a loop that evaluates its condition, in which threads stop, in its body."""
-        if node.orelse:
-            self.refuse(node, "else of a loop in whose condition threads stop")
-        leave = ast.If(ast.UnaryOp(ast.Not(), node.test), [ast.Break()], [])
-        body = [located(leave, node.test), *node.body]
-        return located(ast.While(ast.Constant(True), _with_tick(self, node, self.block(body)), []), node)  # type: ignore[no-any-return]
-
     def visit_If(self, node: ast.If) -> Any:
-        test = self.expression(node.test)
+        test = self.visit(node.test)
         return located(
             ast.If(test, self.block(node.body), self.block(node.orelse) if node.orelse else []), node
         )
@@ -230,7 +204,7 @@ class Rewriter(ExpressionRewriter):
     def visit_Return(self, node: ast.Return) -> Any:
         if isinstance(node.value, ast.Constant) and node.value.value is None:
             return located(ast.Return(None), node)
-        return located(ast.Return(node.value and self.expression(node.value)), node)
+        return located(ast.Return(node.value and self.visit(node.value)), node)
 
 
 def _stores(target: ast.expr) -> bool:

@@ -13,7 +13,7 @@ from ...model.trace import Site
 from ..not_compilable import NotCompilable
 from .ast_positions import located, position_of
 from .constants import constant
-from .program import GeneratorProgram
+from .program import RecordingProgram
 from .scope import Scope, Source
 
 OWN = "_ts_"  # what names begin with that the source does not have
@@ -29,7 +29,7 @@ class Writer:
     """
 
     def __init__(
-        self, program: GeneratorProgram, source: Source, known: Mapping[str, Any] | None = None, prefix: str = "",
+        self, program: RecordingProgram, source: Source, known: Mapping[str, Any] | None = None, prefix: str = "",
         stack: tuple[FunctionType, ...] = (), caller: Site | None = None,
     ) -> None:  # fmt: skip
         self.program, self.source, self.prefix, self.caller = program, source, prefix, caller

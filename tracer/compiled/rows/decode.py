@@ -24,7 +24,7 @@ def _fill_columns(
     """
     block, thread, phase, op, buffer, site, index = out
     last = sweep = lane = np.int64(-1)
-    largest_buffer = largest_site = largest_index = codes = np.int64(0)
+    largest_phase = largest_buffer = largest_site = largest_index = codes = np.int64(0)
     for row in range(len(keys)):
         key, context = np.int64(keys[row]), np.int64(contexts[row])
         low = key & ((1 << SITE_BITS) - 1)
@@ -34,12 +34,13 @@ def _fill_columns(
         if context != last:
             last, sweep = context, context // threads
             lane = context - sweep * threads
+            largest_phase = max(largest_phase, phases[sweep])
         block[row], phase[row], thread[row] = blocks[sweep], phases[sweep], lane
         op[row], buffer[row], site[row], index[row] = ops[low], where, number, indices[row]
         largest_buffer, largest_site = max(largest_buffer, where), max(largest_site, number)
         largest_index = max(largest_index, indices[row])
         codes |= np.int64(1) << ((key >> SITE_BITS) & ((1 << CODE_BITS) - 1))
-    top[:] = (phases[sweep], largest_buffer, largest_site, largest_index, codes)
+    top[:] = (largest_phase, largest_buffer, largest_site, largest_index, codes)
     return len(keys)
 
 

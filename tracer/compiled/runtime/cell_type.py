@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.core.extending import (
@@ -21,9 +20,7 @@ from numba.core.extending import (
 from numba.np import numpy_support
 
 from ..state import CODES, COMPONENTS_FROM, RECORD_CODE, REGION_SHIFT, SITE_BITS, Word
-
-I64, I32 = ir.IntType(64), ir.IntType(32)
-_CALL = ir.FunctionType(I64, [I64])
+from ..words import I32, I64, at, load_word, word
 
 
 class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
@@ -122,29 +119,6 @@ def _len(cells: Any) -> Any:
 
 
 overload(len, strict=False)(_len)
-
-
-def word(builder: Any, state: Any, index: int) -> Any:
-    """Return a pointer to a word of the table of state."""
-    return builder.gep(builder.inttoptr(state, I64.as_pointer()), [I64(index)])
-
-
-def load_word(builder: Any, state: Any, index: int) -> Any:
-    """Load a word of the table of state."""
-    return builder.load(word(builder, state, index))
-
-
-def at(builder: Any, address: Any, element: Any, index: Any = None) -> Any:
-    """Return a pointer to the index-th element at an address."""
-    pointer = builder.inttoptr(address, element.as_pointer())
-    return pointer if index is None else builder.gep(pointer, [index])
-
-
-def call_driver(context: Any, builder: Any, state: Any, event: Any) -> None:
-    """Call the driver for an Event, and end the thread with InterruptedError where it says so."""
-    call = builder.inttoptr(load_word(builder, state, Word.CALL), _CALL.as_pointer())
-    with cgutils.if_unlikely(builder, builder.icmp_signed("!=", builder.call(call, [event]), I64(0))):
-        context.call_conv.return_user_exc(builder, InterruptedError, ("stopped",))
 
 
 def build(

@@ -9,8 +9,10 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from ..scheduler.switching import call_driver, end_turn
 from ..state import DriverCall, Word
-from .cell_type import I32, I64, Cells, at, call_driver, key_of, load_word, word
+from ..words import I32, I64, at, load_word, word
+from .cell_type import Cells, key_of
 from .gpu_numbers import converted
 
 ROW_BYTES = 32
@@ -110,6 +112,7 @@ class Element:
 
 def loaded(element: Element, state: Any, site: Any) -> Any:
     """Load an element, record that, and return its value."""
+    end_turn(element.builder, state)
     data = element.data(state)
     element.record(state, site, data)
     return from_data(element.context, element.builder, element.kind, data)
@@ -117,6 +120,12 @@ def loaded(element: Element, state: Any, site: Any) -> Any:
 
 def stored(element: Element, state: Any, value: Any, site: Any) -> None:
     """Store a value of the element's type, and record that."""
+    end_turn(element.builder, state)
+    replaced(element, state, value, site)
+
+
+def replaced(element: Element, state: Any, value: Any, site: Any) -> None:
+    """Store a value of the element's type in the turn in which it was loaded, and record that."""
     data = to_data(element.context, element.builder, element.kind, value)
     element.put(state, data)
     element.record(state, site, data)

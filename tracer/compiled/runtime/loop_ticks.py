@@ -7,8 +7,9 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from ..scheduler.switching import call_driver
 from ..state import DriverCall, Word
-from .cell_type import I64, call_driver, word
+from ..words import I64, word
 
 PERIOD = 1 << 20  # rounds of loops from one call of the driver to the next: a few milliseconds
 

@@ -14,7 +14,8 @@ from numba.core.extending import intrinsic
 from numba.np import numpy_support
 
 from ..state import CODES, REGION_SHIFT, regions_of
-from .cell_type import I32, I64, Cells, build, contiguous
+from ..words import I32, I64
+from .cell_type import Cells, build, contiguous
 from .element import Element, loaded, stored
 from .gpu_numbers import converted
 from .views import filling, view_typer

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core import types
-
 from ..state import Word
 from . import threads
 from .arithmetic import ARITHMETIC
@@ -17,21 +15,17 @@ from .load_store import load, store
 from .loop_ticks import tick
 from .records import attribute, set_attribute
 from .views import reshape, turned, view
+from .waits import WAITS
 
 SUPPORT: dict[str, Any] = {
-    "_ts_load": load, "_ts_store": store, "_ts_arrive": threads.arrive,
-    "_ts_size": threads.size, "_ts_keep": threads.keep, "_ts_resume": threads.resume,
+    "_ts_load": load, "_ts_store": store,
     "_ts_turned": turned, "_ts_reshape": reshape, "_ts_view": view,
     "_ts_thread": threads.reader(Word.THREAD),
     "_ts_tick": tick,
 }  # fmt: skip
 SUPPORT |= {"_ts_len": len, "_ts_range": range, "_ts_field": attribute, "_ts_set_field": set_attribute}
 SUPPORT |= UPDATES | ARITHMETIC | HALVES | NUMBERS | MATHS
-SUPPORT |= {
-    "_ts_bring_value": threads.bring(Word.OUT), "_ts_bring_mask": threads.bring(Word.MASK),
-    "_ts_bring_extra": threads.bring(Word.EXTRA), "_ts_taken": threads.per_thread(Word.IN, types.int64),
-    "_ts_taken_like": threads.taken_like,
-}  # fmt: skip
+SUPPORT |= WAITS
 SUPPORT |= {
     f"_ts_{letter}{axis}": threads.reader(Word[f"{letter}{axis}".upper()])
     for letter in "tbdg"

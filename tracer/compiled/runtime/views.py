@@ -14,7 +14,8 @@ from numba.np import numpy_support
 
 from ..not_compilable import NotCompilable
 from ..state import CODES
-from .cell_type import I64, Cells, build
+from ..words import I64
+from .cell_type import Cells, build
 from .element import load_element, parts_of, store_element
 
 

@@ -1,0 +1,162 @@
+"""Running the blocks of a compiled launch: what the scheduler needs, and what it leaves to Python."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...model.launch import Schedule
+from ...model.trace import Dim3
+from ..not_compilable import NotCompilable
+from ..scheduler import main, stacks, turns
+from ..scheduler.stack_digest import digest_of_stacks
+from ..state import (
+    PLACE_WORDS,
+    SEAT_WORDS,
+    TWISTER_WORDS,
+    Order,
+    Pause,
+    PlaceWord,
+    SeatWord,
+    Status,
+    Word,
+)
+from .memory import LaunchMemory
+from .quick_compiler import entry_address
+from .row_recorder import MAX_ENDED, RowRecorder
+from .stack_memory import StackMemory
+from .waiting_for_ever import Looks
+
+BATCH_TIME = 0.02  # seconds of compiled code from one report of progress to the next, where blocks are short
+ORDERS = {"sequential": Order.SEQUENTIAL, "lockstep": Order.LOCKSTEP, "random": Order.RANDOM}
+TIMES_TO_BE_SURE = {"lockstep": 1, "sequential": 1, "random": 8}  # as in tracer/simulator/livelock.py
+
+
+class BlockRunner:
+    """Runs chosen blocks of one launch by the address of its compiled kernel.
+
+    order: the schedule whose turns its threads take. slots: blocks that run at once; more do where threads wait for
+    blocks that have not begun, unless the number is `fixed`. report(done) is called as blocks end.
+    """
+
+    def __init__(
+        self, entry: int, state: NDArray[np.int64], recorder: RowRecorder, memory: LaunchMemory, grid: Dim3, dim: Dim3,
+        order: Schedule, slots: int, report: Callable[[int], None], *, fixed: bool,
+    ) -> None:  # fmt: skip
+        self._state, self._recorder, self._memory, self._dim = state, recorder, memory, dim
+        self._threads, self._order, self._fixed = dim[0] * dim[1] * dim[2], order, fixed
+        self._report = report
+        self._stacks = StackMemory()
+        self._chosen = np.zeros(0, np.int64)
+        self._looks = Looks(memory.content, TIMES_TO_BE_SURE[order.kind])
+        self._twister = np.array([*random.Random(order.seed).getstate()[1]], np.int64)
+        assert len(self._twister) == TWISTER_WORDS + 1
+        switch, start = stacks.code()
+        words = {
+            Word.ENTRY: entry, Word.MAIN: _main_address(), Word.START: start, Word.SWITCH: switch,
+            Word.SCHEDULE: ORDERS[order.kind], Word.TURNS: order.kind != "sequential", Word.SLOTS: slots,
+            Word.THREADS: self._threads, Word.SEAT: -1, Word.STACK_BYTES: stacks.STACK_BYTES,
+            Word.TWISTER: self._twister.ctypes.data, Word.PAUSE_AT: 1,
+        }  # fmt: skip
+        for word, value in words.items():
+            state[word] = value
+        state[Word.DX : Word.DZ + 1], state[Word.GX : Word.GZ + 1] = dim, grid
+        self._places = np.zeros((0, PLACE_WORDS), np.int64)
+        self._seats = np.zeros((0, SEAT_WORDS), np.int64)
+        self._lists: dict[Word, NDArray[np.int64]] = {}
+
+    @property
+    def slots(self) -> int:
+        """Blocks that run at once."""
+        return int(self._state[Word.SLOTS])
+
+    def run(self, chosen: Sequence[int]) -> None:
+        """Run blocks to their end; raises what a thread raises, and NotCompilable where threads wait for ever."""
+        state, self._chosen = self._state, np.array(chosen, np.int64)
+        state[Word.CHOSEN], state[Word.CHOSEN_COUNT] = self._chosen.ctypes.data, len(self._chosen)
+        self._make_room(max(1, min(self.slots, len(self._chosen))))
+        pause = None
+        while pause != Pause.OVER:
+            begin = time.perf_counter()
+            pause = turns.run(state.ctypes.data)
+            self._recorder.raise_failure()
+            if pause == Pause.NO_SEAT:
+                self._make_room(2 * len(self._seats))
+            elif pause == Pause.LOOK:
+                self._look()
+            else:
+                self._recorder.take_ended()
+                self._set_pause(time.perf_counter() - begin)
+                self._report(len(self._recorder.finished))
+
+    def _set_pause(self, seconds: float) -> None:
+        """Choose after how many blocks Python has its turn next."""
+        if not self._recorder.capped or self._recorder.streaming is not None:
+            at = int(self._state[Word.PAUSE_AT])
+            self._state[Word.PAUSE_AT] = (
+                min(2 * at, MAX_ENDED // 2) if seconds < BATCH_TIME else max(1, at // 2)
+            )
+
+    def _make_room(self, seats: int) -> None:
+        """Have room for so many resident blocks."""
+        state, before = self._state, len(self._seats)
+        made = np.array([self._new_seat(number) for number in range(before, seats)], np.int64)
+        self._seats = np.concatenate([self._seats, made])
+        self._places = np.concatenate([self._places, *map(self._new_places, range(before, seats))])
+        free = self._lists.get(Word.STACKS, np.zeros(0, np.int64))[: state[Word.STACK_COUNT]]
+        free = np.concatenate([self._stacks.grow(len(self._places))[::-1], free])
+        state[Word.STACK_COUNT] = len(free)
+        self._lists = {
+            Word.LIVE: _longer(self._lists.get(Word.LIVE), seats),
+            Word.RUNNABLE: _longer(self._lists.get(Word.RUNNABLE), len(self._places)),
+            Word.STACKS: _longer(free, len(self._places)),
+        }
+        for word, table in (*self._lists.items(), (Word.SEATS, self._seats), (Word.PLACES, self._places)):
+            state[word] = table.ctypes.data
+        state[Word.CAPACITY] = seats
+        self._recorder.seats, self._recorder.places = self._seats, self._places
+
+    def _new_seat(self, number: int) -> NDArray[np.int64]:
+        seat = np.zeros(SEAT_WORDS, np.int64)
+        seat[SeatWord.MEMORY], seat[SeatWord.FIRST] = self._memory.of_block(), number * self._threads
+        return seat
+
+    def _new_places(self, seat: int) -> NDArray[np.int64]:
+        places, threads = np.zeros((self._threads, PLACE_WORDS), np.int64), np.arange(self._threads)
+        width, height, _ = self._dim
+        places[:, PlaceWord.THREAD], places[:, PlaceWord.SEAT] = threads, seat
+        places[:, PlaceWord.TX], rest = threads % width, threads // width
+        places[:, PlaceWord.TY], places[:, PlaceWord.TZ] = rest % height, rest // height
+        places[:, PlaceWord.STATUS], places[:, PlaceWord.SLOT] = Status.DONE, -1
+        return places
+
+    def _look(self) -> None:
+        """Look whether the threads wait for ever: for blocks that have not begun, if there are any, as on a GPU."""
+        state = self._state
+        threads = digest_of_stacks(state.ctypes.data)
+        if not self._looks.is_repeating(threads, int(state[Word.NEWS_COUNT])):
+            return
+        if state[Word.BEGUN] == state[Word.CHOSEN_COUNT] or self._fixed or not state[Word.TURNS]:
+            raise NotCompilable("its threads wait for what nothing changes any more")
+        self._looks.reset()
+        state[Word.SLOTS] *= 2
+
+
+def _longer(table: NDArray[np.int64] | None, count: int) -> NDArray[np.int64]:
+    """Return a table of so many words that begins as another does."""
+    made = np.zeros(count, np.int64)
+    if table is not None:
+        made[: len(table)] = table
+    return made
+
+
+@cache
+def _main_address() -> int:
+    """Return the address of the function that each stack begins with."""
+    main.thread.compile((main.STATE,))
+    return entry_address(main.thread.overloads[(main.STATE,)])

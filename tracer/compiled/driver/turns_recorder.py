@@ -1,0 +1,61 @@
+"""The recorder of compiled launches whose blocks run at once; it keeps what the simulator's does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...model.array_types import Columns
+from ...recording.recorder import Recorder
+from ..rewrite.program import RecordingProgram
+from ..state import SeatWord, Word
+from .row_recorder import RowRecorder
+
+
+class TurnsRecorder(RowRecorder):
+    """Takes the rows of many blocks under way; past the cap they are counted as columns, whole blocks at a time."""
+
+    def __init__(
+        self, limit: int, memory: int, count: Callable[[Columns], None], program: RecordingProgram,
+        state: NDArray[np.int64], number_of: Callable[[int, int], int], blocks: int, threads: int,
+    ) -> None:  # fmt: skip
+        super().__init__(max(1, limit), memory, count, program, state, number_of, blocks, threads)
+        self.limit = limit
+
+    def _empty(self, complete: int) -> None:
+        self._take_arrivals()
+        self._note_ended()
+        rows = self.rows[: self._count()]
+        if len(rows):
+            self._keep(self._columns(rows))
+            self.accesses += len(rows)
+        self.state[Word.ROW], self.state[Word.BASE] = self.state[Word.BEGIN], self.accesses
+        self._number_anew()
+        if len(rows):
+            self._mind_the_limit()
+            if self.capped:
+                self.state[Word.PAUSE_AT] = 1
+
+    def _number_anew(self) -> None:
+        """Number the phases of the blocks under way from 0 on: no row has a context any more."""
+        number = 0
+        for place, seat in enumerate(self.seats):
+            if seat[SeatWord.TAKEN]:
+                self._blocks[number], self._phases[number] = seat[SeatWord.BLOCK], seat[SeatWord.PHASE]
+                seat[SeatWord.NUMBER] = number * self.threads
+                if place == self.state[Word.SEAT]:
+                    self.state[Word.CONTEXT] = seat[SeatWord.NUMBER] + self.state[Word.THREAD]
+                number += 1
+        self.state[Word.NUMBERS] = number
+
+    def _complete(self, rows: Columns) -> NDArray[np.bool_]:
+        return Recorder._complete(self, rows)
+
+    def _split(self, chunks: list[Columns]) -> tuple[list[Columns], list[Columns]]:
+        return Recorder._split(self, chunks)
+
+    def finish_block(self, block: int) -> None:
+        """Note that a block has made all its accesses."""
+        Recorder.finish_block(self, block)

@@ -1,0 +1,40 @@
+"""Barriers, warp operations and fences: calls of what stops a thread there, with what it brings and takes away."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ...model.trace import BARRIER
+from .ast_positions import parsed_call
+from .scope import CudaPath
+from .writer import Writer
+
+_BARRIERS = {"syncthreads": "barrier", "threadfence": "fence", "threadfence_system": "fence"}
+_BARRIERS |= {"threadfence_block": "block_fence", "activemask": "active"}
+_VOTES = {f"syncthreads_{name}": name for name in ("count", "and", "or")}
+_SHUFFLES = {"shfl_sync": "shuffle", "shfl_up_sync": "up", "shfl_down_sync": "down", "shfl_xor_sync": "xor"}
+_WARP_VOTES = {"all_sync": "all", "any_sync": "any", "eq_sync": "equal", "ballot_sync": "ballot"}
+_MATCHES = {"match_any_sync": "match_any", "match_all_sync": "match_all"}
+NAMES = _BARRIERS | _VOTES | _SHUFFLES | _WARP_VOTES | _MATCHES | {"syncwarp": "syncwarp"}
+_TAKES = dict.fromkeys(_BARRIERS, 0) | dict.fromkeys((*_VOTES, "syncwarp"), 1) | dict.fromkeys(_SHUFFLES, 3)
+_TRUE_OR_FALSE = ("all_sync", "any_sync", "eq_sync")
+
+
+def wait(writer: Writer, path: CudaPath, arguments: list[ast.expr], node: ast.Call) -> ast.expr:
+    """Return the call that stops a thread for one of NAMES; its arguments are rewritten already."""
+    if path == "syncwarp" and not arguments:
+        arguments = [ast.Constant(0xFFFFFFFF)]
+    if node.keywords or len(arguments) != _TAKES.get(path, 2):
+        writer.refuse(node, f"cuda.{path} with {len(node.args)} arguments")
+    if path in _VOTES or path in _WARP_VOTES:
+        arguments = [*arguments[:-1], _vote(arguments[-1])]
+    made = writer.call(f"_ts_wait_{NAMES[path]}", [*arguments, writer.site(node, BARRIER)], node)
+    if path in _TRUE_OR_FALSE:
+        return parsed_call("_ts_is_true", [made], node)
+    return parsed_call("_ts_and_whether", [made], node) if path == "match_all_sync" else made
+
+
+def _vote(value: ast.expr) -> ast.expr:
+    made: Any = ast.IfExp(value, ast.Constant(1), ast.Constant(0))
+    return ast.copy_location(made, value)  # type: ignore[no-any-return]

@@ -1,0 +1,117 @@
+"""Where threads wait: barriers, warp operations and fences, with what a thread brings there and takes away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+from numba.core import types
+from numba.core.extending import intrinsic
+
+from ..scheduler.switching import stop
+from ..state import PlaceWord, StopReason, Word
+from ..words import I64, at, load_word, word
+
+_OUT, _MASK, _EXTRA = PlaceWord.OUT, PlaceWord.MASK, PlaceWord.EXTRA
+
+
+def _own(builder: Any, state: Any, index: PlaceWord, kind: Any) -> Any:
+    """Return a pointer to one of the current thread's words."""
+    return at(builder, builder.add(load_word(builder, state, Word.PLACE), I64(8 * index)), kind)
+
+
+def _bring(context: Any, builder: Any, state: Any, index: PlaceWord, kind: Any, value: Any) -> None:
+    """Write a value of up to 8 bytes to one of the current thread's words; lanes and distances as signed numbers."""
+    if index != _OUT:
+        value, kind = context.cast(builder, value, kind, types.int64), types.int64
+    data = context.data_model_manager[kind].as_data(builder, value)
+    builder.store(I64(0), _own(builder, state, index, I64))
+    builder.store(data, _own(builder, state, index, data.type))
+
+
+def _is_brought(kind: Any) -> bool:
+    return isinstance(kind, types.Number | types.Boolean) and kind != types.complex128
+
+
+def wait(
+    reason: StopReason, *, brings: tuple[PlaceWord, ...] = (), takes: Any = None, extra: int | None = None
+) -> Any:
+    """Return what stops a thread at a barrier or warp operation: (state, what it brings..., site) -> what it takes.
+
+    takes: the type of that, or the index of what it brings whose type it has; None for nothing.
+    extra: what all bring beside it.
+    """
+
+    def typer(typing: Any, state: Any, *given: Any) -> Any:
+        values, site = given[:-1], given[-1]
+        if len(values) != len(brings) or not all(map(_is_brought, values)):
+            return None
+        taken = types.unliteral(values[takes]) if isinstance(takes, int) else takes
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            state = args[0]
+            for index, kind, value in zip(brings, signature.args[1:-1], args[1:-1], strict=True):
+                _bring(context, builder, state, index, kind, value)
+            if extra is not None:
+                builder.store(I64(extra), _own(builder, state, _EXTRA, I64))
+            builder.store(args[-1], word(builder, state, Word.SITE))
+            stop(builder, state, I64(reason))
+            return _taken(context, builder, state, taken)
+
+        plain = (types.unliteral(v) for v in values)
+        return (taken or types.none)(state, *plain, types.unliteral(site)), generate
+
+    return intrinsic(_of_parameters(typer, len(brings)))
+
+
+def _of_parameters(typer: Any, count: int) -> Any:
+    """Return a typer that has so many parameters besides state and site: Numba counts them."""
+
+    def none(typing: Any, state: Any, site: Any) -> Any:
+        return typer(typing, state, site)
+
+    def one(typing: Any, state: Any, a: Any, site: Any) -> Any:
+        return typer(typing, state, a, site)
+
+    def two(typing: Any, state: Any, a: Any, b: Any, site: Any) -> Any:
+        return typer(typing, state, a, b, site)
+
+    def three(typing: Any, state: Any, a: Any, b: Any, c: Any, site: Any) -> Any:
+        return typer(typing, state, a, b, c, site)
+
+    return (none, one, two, three)[count]
+
+
+def _taken(context: Any, builder: Any, state: Any, kind: Any) -> Any:
+    if kind is None:
+        return context.get_dummy_value()
+    entry = _own(builder, state, PlaceWord.IN, context.get_data_type(kind))
+    return context.data_model_manager[kind].from_data(builder, builder.load(entry))
+
+
+def _is_true(value: Any) -> Any:
+    return value != 0
+
+
+def _and_whether(value: Any) -> Any:
+    return value, value != 0
+
+
+_INT = types.int64
+_BY_LANE, _OF_VALUES = (_MASK, _OUT), (_MASK, _OUT, _EXTRA)
+WAITS: dict[str, Any] = {
+    "_ts_wait_barrier": wait(StopReason.BARRIER),
+    "_ts_wait_grid": wait(StopReason.GRID),
+    "_ts_wait_fence": wait(StopReason.FENCE, extra=0),
+    "_ts_wait_block_fence": wait(StopReason.FENCE, extra=1),
+    "_ts_wait_syncwarp": wait(StopReason.SYNCWARP, brings=(_MASK,)),
+    "_ts_wait_active": wait(StopReason.ACTIVE, takes=_INT),
+    "_ts_is_true": numba.njit(_is_true),
+    "_ts_and_whether": numba.njit(_and_whether),
+}
+for _name in ("COUNT", "AND", "OR"):
+    WAITS[f"_ts_wait_{_name.lower()}"] = wait(StopReason[_name], brings=(_OUT,), takes=_INT)
+for _name in ("SHUFFLE", "UP", "DOWN", "XOR"):
+    WAITS[f"_ts_wait_{_name.lower()}"] = wait(StopReason[_name], brings=_OF_VALUES, takes=1)
+for _name in ("ALL", "ANY", "EQUAL", "BALLOT", "MATCH_ANY", "MATCH_ALL"):
+    WAITS[f"_ts_wait_{_name.lower()}"] = wait(StopReason[_name], brings=_BY_LANE, takes=_INT)

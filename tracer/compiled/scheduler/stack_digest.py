@@ -1,0 +1,52 @@
+"""A digest of where the threads of a launch are: of their stacks, which say what each will do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..cached import cached
+from ..state import PlaceWord, SeatWord, Status, Word
+from ..words import peek
+from .blocks import place_of, seat_of
+
+_PRIME = 0x100000001B3  # of FNV-1a; see Glenn Fowler, Landon Curt Noll and Kiem-Phong Vo, "The FNV hash"
+
+
+def _mixed(digest: Any, value: Any) -> Any:
+    return (digest ^ value ^ (digest >> 29)) * _PRIME
+
+
+mixed = cached(_mixed)
+
+
+def _of_stack(state: Any, place: Any, digest: Any) -> Any:
+    """Add what a thread's stack holds, but for addresses of rows, which are left over from accesses."""
+    begin, end = peek(state, Word.BEGIN), peek(state, Word.END)
+    pointer = peek(place, PlaceWord.STACK_POINTER)
+    for k in range((peek(place, PlaceWord.STACK) - pointer) // 8):
+        value = peek(pointer, k)
+        if value < begin or value > end:
+            digest = mixed(digest, value)
+    return digest
+
+
+of_stack = cached(_of_stack)
+
+
+def _digest_of_stacks(state: Any) -> Any:
+    """Return a digest of the threads that have not ended, and of whether each waits."""
+    digest, threads = 0, peek(state, Word.THREADS)
+    for i in range(peek(state, Word.LIVE_COUNT)):
+        seat = seat_of(state, peek(peek(state, Word.LIVE), i))
+        first = peek(seat, SeatWord.FIRST)
+        for number in range(first, first + threads):
+            place = place_of(state, number)
+            if peek(place, PlaceWord.STATUS) != Status.DONE:
+                waits = peek(place, PlaceWord.STATUS) != Status.RUNS and peek(seat, SeatWord.RELEASED) == 0
+                digest = mixed(mixed(digest, number), 1 if waits else 0)
+                if peek(place, PlaceWord.STACK):
+                    digest = of_stack(state, place, digest)
+    return digest
+
+
+digest_of_stacks = cached(_digest_of_stacks)

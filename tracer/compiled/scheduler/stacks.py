@@ -1,0 +1,136 @@
+"""Stacks: each CUDA thread runs on one of its own, so that it can stop anywhere and go on later.
+
+A switch stores on the stack what a function must leave as it found it, exchanges the stack pointers, and takes the same
+from the other stack. Which registers these are is said by the calling conventions: System V AMD64 ABI, section 3.2.1;
+Procedure Call Standard for the Arm 64-bit Architecture, section 6; Microsoft's "x64 calling convention". On Windows the
+bounds of the stack, which the thread's information block holds, are exchanged too.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from dataclasses import dataclass
+from functools import cache
+
+from llvmlite import binding, ir
+
+from ..not_compilable import NotCompilable
+
+STACK_BYTES = 1 << 15
+COLOURS, COLOUR = 61, 64  # stacks that end at different lines of a cache, and bytes between these ends
+
+
+@dataclass(frozen=True)
+class Machine:
+    """How stacks are switched on a kind of processor and system.
+
+    switch: (address where to store the stack pointer, stack pointer to go on with). start: what a new stack begins
+    with. The rest are indices of words above the stack pointer of a stack that has not begun.
+    """
+
+    switch: tuple[str, ...]
+    start: tuple[str, ...]
+    words: int  # that a switch takes from a stack
+    begin: int  # where it goes on: the address of `start`
+    function: int  # address of the function that `start` calls with Numba's arguments
+    argument: int  # the last of these
+    bounds: tuple[int, ...] = ()  # the stack's end, and its beginning, where the system wants to know them
+
+
+_SAVED = ("%rbp", "%rbx", "%r12", "%r13", "%r14", "%r15")
+AMD64 = Machine(
+    (
+        *(f"pushq {r}" for r in _SAVED),
+        "movq %rsp, (%rdi)",
+        "movq %rsi, %rsp",
+        *(f"popq {r}" for r in reversed(_SAVED)),
+        "popq %rcx",
+        "jmpq *%rcx",
+    ),
+    ("movq %rsp, %rdi", "leaq 8(%rsp), %rsi", "movq %r13, %rdx", "callq *%r12", "ud2"),
+    words=7, begin=6, function=3, argument=2,
+)  # fmt: skip
+
+_PAIRS = [("x19", "x20"), ("x21", "x22"), ("x23", "x24"), ("x25", "x26"), ("x27", "x28"), ("x29", "x30")]
+_PAIRS += [("d8", "d9"), ("d10", "d11"), ("d12", "d13"), ("d14", "d15")]
+ARM64 = Machine(
+    (
+        "sub sp, sp, #160",
+        *(f"stp {a}, {b}, [sp, #{16 * i}]" for i, (a, b) in enumerate(_PAIRS)),
+        "mov x9, sp",
+        "str x9, [x0]",
+        "mov sp, x1",
+        *(f"ldp {a}, {b}, [sp, #{16 * i}]" for i, (a, b) in enumerate(_PAIRS)),
+        "add sp, sp, #160",
+        "br x30",
+    ),
+    ("mov x0, sp", "add x1, sp, #8", "mov x2, x20", "blr x19", "brk #1"),
+    words=20, begin=11, function=0, argument=1,
+)  # fmt: skip
+
+_SAVED_ON_WINDOWS = ("%rbp", "%rbx", "%rdi", "%rsi", "%r12", "%r13", "%r14", "%r15")
+_VECTORS = range(6, 16)
+WINDOWS = Machine(
+    (
+        *(f"pushq {r}" for r in _SAVED_ON_WINDOWS),
+        "pushq %gs:8",
+        "pushq %gs:16",
+        "subq $$160, %rsp",
+        *(f"movups %xmm{n}, {16 * i}(%rsp)" for i, n in enumerate(_VECTORS)),
+        "movq %rsp, (%rcx)",
+        "movq %rdx, %rsp",
+        *(f"movups {16 * i}(%rsp), %xmm{n}" for i, n in enumerate(_VECTORS)),
+        "addq $$160, %rsp",
+        "popq %gs:16",
+        "popq %gs:8",
+        *(f"popq {r}" for r in reversed(_SAVED_ON_WINDOWS)),
+        "popq %rcx",
+        "jmpq *%rcx",
+    ),
+    ("leaq 32(%rsp), %rcx", "leaq 40(%rsp), %rdx", "movq %r13, %r8", "callq *%r12", "ud2"),
+    words=31, begin=30, function=25, argument=24, bounds=(21, 20),
+)  # fmt: skip
+_MACHINES = {"x86_64": AMD64, "amd64": AMD64, "aarch64": ARM64, "arm64": ARM64}
+
+
+@cache
+def machine() -> Machine:
+    """Return how stacks are switched here; raises NotCompilable where nobody has said it."""
+    kind = platform.machine().lower()
+    found = _MACHINES.get(kind)
+    if sys.platform == "win32":
+        found = WINDOWS if found is AMD64 else None
+    if found is None:
+        raise NotCompilable(f"Threads can't be switched on {sys.platform}, {kind}.")
+    return found
+
+
+@cache
+def code() -> tuple[int, int]:
+    """Return the addresses of the machine's `switch` and `start`."""
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    binding.initialize_native_asmparser()
+    engine = _engine(machine())
+    return engine.get_function_address("switch"), engine.get_function_address("start")
+
+
+def _engine(here: Machine) -> binding.ExecutionEngine:
+    module = ir.Module()
+    module.triple = binding.get_process_triple()
+    for name, lines in (("switch", here.switch), ("start", here.start)):
+        function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), name)
+        for attribute in ("naked", "noinline", "nounwind"):
+            function.attributes.add(attribute)
+        builder = ir.IRBuilder(function.append_basic_block())
+        builder.asm(ir.FunctionType(ir.VoidType(), []), "\n\t".join(lines), "~{memory}", [], True)
+        builder.unreachable()
+    target = binding.Target.from_default_triple().create_target_machine()
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(str(module)), target)
+    engine.finalize_object()
+    _kept.append(engine)
+    return engine
+
+
+_kept: list[binding.ExecutionEngine] = []  # whose code lives as long as they do

@@ -1,0 +1,322 @@
+"""The scheduler: whose turn it is, compiled once for all kernels.
+
+It runs the resident blocks of a launch by the rules of the simulator's (tracer/simulator/scheduler.py), so that the
+same launch and schedule give the same order: sweep after sweep over the threads that can run, in each of which one has
+a turn up to its next access (lockstep) or up to a barrier (sequential); or one chosen at random after the other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..cached import cached
+from ..state import Order, Pause, PlaceWord, SeatWord, Status, StopReason, Word
+from ..words import peek, poke, prefetch
+from .arrivals import arrived
+from .blocks import free_stack, next_phase, place_of, remove_ended, resume, seat_of, start_block
+from .random_numbers import below
+from .votes import vote
+from .warps import converge, leave_warp, release_all
+
+_WORDS_AHEAD, _STACKS_AHEAD, _LINES = 8, 4, 6  # threads, and lines of 64 bytes of each stack
+TURNS_BETWEEN_LOOKS = 64  # as in tracer/simulator/livelock.py
+
+
+def _release_of(state: Any, seat: Any) -> None:
+    """Let the threads that wait at a block's barrier go on from the next sweep on; not from one of the grid."""
+    if peek(seat, SeatWord.AT_GRID):
+        return
+    vote(state, seat)
+    poke(seat, SeatWord.WAITING, 0)
+    poke(seat, SeatWord.RELEASED, 1)
+    poke(state, Word.CHANGED, 1)
+
+
+release = cached(_release_of)
+
+
+def _leave_turns(state: Any, place: Any) -> None:
+    """Take a thread out of those that are chosen from at random; the last of these takes its slot."""
+    slot, runnable = peek(place, PlaceWord.SLOT), peek(state, Word.RUNNABLE)
+    if slot < 0:
+        return
+    count = peek(state, Word.RUNNABLE_COUNT) - 1
+    last = peek(runnable, count)
+    poke(runnable, slot, last)
+    poke(place_of(state, last), PlaceWord.SLOT, slot)
+    poke(place, PlaceWord.SLOT, -1)
+    poke(state, Word.RUNNABLE_COUNT, count)
+
+
+leave_turns = cached(_leave_turns)
+
+
+def _end_thread(state: Any, place: Any, seat: Any) -> None:
+    """Note that a thread has come to its end."""
+    poke(seat, SeatWord.RUNNING, peek(seat, SeatWord.RUNNING) - 1)
+    poke(place, PlaceWord.STATUS, Status.DONE)
+    poke(state, Word.NEWS, 1)
+    free_stack(state, place)
+    if peek(state, Word.IN_WARPS):
+        leave_warp(state, place)
+    running = peek(seat, SeatWord.RUNNING)
+    if running == 0:
+        poke(state, Word.ENDED, 1)
+    elif peek(seat, SeatWord.WAITING) == running:
+        release(state, seat)
+
+
+end_thread = cached(_end_thread)
+
+
+def _come_to_barrier(state: Any, place: Any, seat: Any) -> None:
+    """Let a thread wait for those of its block, or of the grid."""
+    if peek(place, PlaceWord.REASON) == StopReason.GRID:
+        poke(seat, SeatWord.AT_GRID, 1)
+        poke(state, Word.GRID, 1)
+    elif peek(place, PlaceWord.REASON) != StopReason.BARRIER:
+        poke(seat, SeatWord.VOTES, 1)
+    poke(seat, SeatWord.WAITING, peek(seat, SeatWord.WAITING) + 1)
+    poke(place, PlaceWord.STATUS, Status.AT_BARRIER)
+    if peek(state, Word.IN_WARPS):
+        leave_warp(state, place)
+    if peek(seat, SeatWord.WAITING) == peek(seat, SeatWord.RUNNING):
+        release(state, seat)
+
+
+come_to_barrier = cached(_come_to_barrier)
+
+
+def _wait_of(state: Any, place: Any, reason: Any) -> None:
+    """Take in a thread that has no more turns, since it has ended or waits."""
+    poke(place, PlaceWord.REASON, reason)
+    seat = seat_of(state, peek(place, PlaceWord.SEAT))
+    if reason == StopReason.DONE:
+        end_thread(state, place, seat)
+        return
+    arrived(state, place, reason)
+    if reason <= StopReason.GRID:
+        come_to_barrier(state, place, seat)
+    else:
+        converge(state, place)
+
+
+wait = cached(_wait_of)
+
+
+def _turn_of(state: Any, number: Any) -> Any:
+    """Give the thread at a place a turn; return whether it is to have others in this phase."""
+    place = place_of(state, number)
+    reason = resume(state, place)
+    while reason == StopReason.FENCE:
+        arrived(state, place, reason)
+        reason = resume(state, place)
+    if reason == StopReason.ACCESS:
+        return True
+    wait(state, place, reason)
+    return False
+
+
+turn = cached(_turn_of)
+
+
+def _begin_block_of(state: Any, block: Any) -> None:
+    """Begin a block; where threads take turns, each runs up to its first access."""
+    seat = start_block(state, block)
+    poke(state, Word.CHANGED, 1)
+    poke(state, Word.NEWS, 1)
+    if peek(state, Word.TURNS):
+        threads = peek(state, Word.THREADS)
+        for number in range(seat * threads, (seat + 1) * threads):
+            turn(state, number)
+
+
+begin_block = cached(_begin_block_of)
+
+
+def _waits_for_grid(seat: Any) -> Any:
+    """Return whether all running threads of a block wait, and some for the whole grid."""
+    running = peek(seat, SeatWord.RUNNING)
+    return peek(seat, SeatWord.AT_GRID) == 1 and running > 0 and peek(seat, SeatWord.WAITING) == running
+
+
+waits_for_grid = cached(_waits_for_grid)
+
+
+def _live_seat(state: Any, i: Any) -> Any:
+    """Return the address of the seat of the i-th of the blocks under way."""
+    return seat_of(state, peek(peek(state, Word.LIVE), i))
+
+
+live_seat = cached(_live_seat)
+
+
+def _waiting_for_grid(state: Any) -> Any:
+    """Return how many blocks wait for the grid."""
+    count = 0
+    if peek(state, Word.GRID):
+        for i in range(peek(state, Word.LIVE_COUNT)):
+            count += waits_for_grid(live_seat(state, i))
+    return count
+
+
+waiting_for_grid = cached(_waiting_for_grid)
+
+
+def _begin_blocks_of(state: Any) -> Any:
+    """Begin blocks while there are slots; who waits for the grid makes room. Returns whether seats are missing."""
+    while peek(state, Word.BEGUN) < peek(state, Word.CHOSEN_COUNT):
+        live = peek(state, Word.LIVE_COUNT)
+        if live - waiting_for_grid(state) >= peek(state, Word.SLOTS):
+            return False
+        if live == peek(state, Word.CAPACITY):
+            return True
+        begun = peek(state, Word.BEGUN)
+        poke(state, Word.BEGUN, begun + 1)
+        begin_block(state, peek(peek(state, Word.CHOSEN), begun))
+    return False
+
+
+begin_blocks = cached(_begin_blocks_of)
+
+
+def _admit_of(state: Any) -> None:
+    """Gather the threads that can run, in the order of blocks and threads, released ones in their new phase."""
+    runnable, threads, count = peek(state, Word.RUNNABLE), peek(state, Word.THREADS), 0
+    for i in range(peek(state, Word.LIVE_COUNT)):
+        number = peek(peek(state, Word.LIVE), i)
+        seat = seat_of(state, number)
+        if peek(seat, SeatWord.RELEASED):
+            next_phase(state, number)
+        for at in range(number * threads, (number + 1) * threads):
+            place = place_of(state, at)
+            if peek(place, PlaceWord.STATUS) == Status.RUNS:
+                poke(runnable, count, at)
+                poke(place, PlaceWord.SLOT, count)
+                count += 1
+            else:
+                poke(place, PlaceWord.SLOT, -1)
+    poke(state, Word.RUNNABLE_COUNT, count)
+    poke(state, Word.CHANGED, 0)
+
+
+admit = cached(_admit_of)
+
+
+def _fetch_ahead(state: Any, i: Any, count: Any) -> None:
+    """Fetch the words and the stacks of threads that have their turns soon: there are too many for a cache."""
+    runnable = peek(state, Word.RUNNABLE)
+    if i + _WORDS_AHEAD < count:
+        prefetch(place_of(state, peek(runnable, i + _WORDS_AHEAD)))
+    if i + _STACKS_AHEAD < count:
+        pointer = peek(place_of(state, peek(runnable, i + _STACKS_AHEAD)), PlaceWord.STACK_POINTER)
+        for line in range(_LINES):
+            prefetch(pointer + 64 * line)
+
+
+fetch_ahead = cached(_fetch_ahead)
+
+
+def _sweep_of(state: Any) -> None:
+    """Give each thread that can run one turn; those that stop at an access stay among them."""
+    runnable, stay = peek(state, Word.RUNNABLE), 0
+    count = peek(state, Word.RUNNABLE_COUNT)
+    for i in range(count):
+        number = peek(runnable, i)
+        fetch_ahead(state, i, count)
+        if turn(state, number):
+            poke(runnable, stay, number)
+            stay += 1
+    poke(state, Word.RUNNABLE_COUNT, stay)
+
+
+sweep = cached(_sweep_of)
+
+
+def _random_turn(state: Any) -> None:
+    """Give one thread a turn, chosen at random."""
+    slot = below(state, peek(state, Word.RUNNABLE_COUNT))
+    number = peek(peek(state, Word.RUNNABLE), slot)
+    if not turn(state, number):
+        leave_turns(state, place_of(state, number))
+
+
+random_turn = cached(_random_turn)
+
+
+def _turns_of(state: Any) -> None:
+    """Give threads turns until a block may have ended."""
+    if peek(state, Word.CHANGED):
+        admit(state)
+    if peek(state, Word.RUNNABLE_COUNT) == 0:
+        threads = peek(state, Word.THREADS)
+        for i in range(peek(state, Word.LIVE_COUNT)):
+            release_all(state, place_of(state, peek(peek(state, Word.LIVE), i) * threads))
+    elif peek(state, Word.SCHEDULE) == Order.RANDOM:
+        random_turn(state)
+    else:
+        sweep(state)
+        if peek(state, Word.SCHEDULE) == Order.SEQUENTIAL:
+            poke(state, Word.CHANGED, 1)
+
+
+turns = cached(_turns_of)
+
+
+def _is_look_due(state: Any) -> Any:
+    """Return whether it is time to look whether threads wait for ever; to be called after each sweep."""
+    if peek(state, Word.NEWS):
+        poke(state, Word.NEWS, 0)
+        poke(state, Word.NEWS_COUNT, peek(state, Word.NEWS_COUNT) + 1)
+        poke(state, Word.IDLE_TURNS, 0)
+        return False
+    idle = peek(state, Word.IDLE_TURNS) + 1
+    poke(state, Word.IDLE_TURNS, idle)
+    each = peek(state, Word.RUNNABLE_COUNT) if peek(state, Word.SCHEDULE) == Order.RANDOM else 1
+    return idle % (TURNS_BETWEEN_LOOKS * max(1, each)) == 0
+
+
+is_look_due = cached(_is_look_due)
+
+
+def _release_grid_of(state: Any) -> None:
+    """Let all blocks go on that wait for each other, once all have come."""
+    live = peek(state, Word.LIVE_COUNT)
+    if peek(state, Word.GRID) == 0 or peek(state, Word.BEGUN) < peek(state, Word.CHOSEN_COUNT):
+        return
+    for i in range(live):
+        seat = live_seat(state, i)
+        if peek(seat, SeatWord.RUNNING) and not waits_for_grid(seat):
+            return
+    for i in range(live):
+        seat = live_seat(state, i)
+        if waits_for_grid(seat):
+            poke(seat, SeatWord.AT_GRID, 0)
+            release(state, seat)
+
+
+release_grid = cached(_release_grid_of)
+
+
+def _run_of(state: Any) -> Any:
+    """Run blocks until the driver is to have its turn; return why, as a `Pause`."""
+    while True:
+        if not peek(state, Word.AFTER_LOOK):
+            if begin_blocks(state):
+                return Pause.NO_SEAT
+            if peek(state, Word.LIVE_COUNT) == 0:
+                return Pause.OVER
+            turns(state)
+            if is_look_due(state):
+                poke(state, Word.AFTER_LOOK, 1)
+                return Pause.LOOK
+        poke(state, Word.AFTER_LOOK, 0)
+        release_grid(state)
+        if peek(state, Word.ENDED):
+            poke(state, Word.ENDED, 0)
+            remove_ended(state)
+            if peek(state, Word.FINISHED_COUNT) >= peek(state, Word.PAUSE_AT):
+                return Pause.BLOCK_ENDED
+
+
+run = cached(_run_of)

@@ -1,0 +1,299 @@
+"""Where the lanes of a warp wait for each other, and what each takes away; for the scheduler.
+
+The rules are those of tracer/simulator/warp_barriers.py and tracer/recording/warp_operations.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...model.trace import COMPARED, VOTED_NO, VOTED_YES, WARP
+from ..cached import cached
+from ..state import PLACE_WORDS, DriverCall, PlaceWord, Status, StopReason, Word
+from ..words import peek, poke
+from .switching import ask
+
+_PLACE_BYTES, _ALL, _NEVER = 8 * PLACE_WORDS, 0xFFFFFFFF, 1 << 62
+
+
+def _mask_of(place: Any) -> Any:
+    """Return the lanes that a thread's operation names; those of `activemask` share its site."""
+    if peek(place, PlaceWord.REASON) == StopReason.ACTIVE:
+        return ~peek(place, PlaceWord.SITE)
+    return peek(place, PlaceWord.MASK) & _ALL
+
+
+mask_of = cached(_mask_of)
+
+
+def _reach_of(place: Any) -> Any:
+    """Return the lanes whose memory a warp operation orders: those of syncwarp alone."""
+    return peek(place, PlaceWord.MASK) & _ALL if peek(place, PlaceWord.REASON) == StopReason.SYNCWARP else 0
+
+
+reach_of = cached(_reach_of)
+
+
+def _giver_of(place: Any) -> Any:
+    """Return the lane whose value a shuffle takes, which may not exist; -1000 where it is no shuffle."""
+    reason, extra = peek(place, PlaceWord.REASON), peek(place, PlaceWord.EXTRA)
+    lane = peek(place, PlaceWord.THREAD) % WARP
+    if reason == StopReason.SHUFFLE:
+        return extra % WARP
+    if reason == StopReason.UP:
+        return lane - extra
+    if reason == StopReason.DOWN:
+        return lane + extra
+    return lane ^ extra if reason == StopReason.XOR else -1000
+
+
+giver_of = cached(_giver_of)
+
+
+def _part_of(place: Any) -> Any:
+    """Return which part a thread takes in the warp operation that it has come to; see `Barriers`."""
+    reason = peek(place, PlaceWord.REASON)
+    if reason >= StopReason.SHUFFLE and reason <= StopReason.XOR:
+        giver = giver_of(place)
+        return giver + 1 if giver >= 0 and giver < WARP else peek(place, PlaceWord.THREAD) % WARP + 1
+    if reason >= StopReason.ALL and reason <= StopReason.BALLOT:
+        return VOTED_YES if peek(place, PlaceWord.OUT) != 0 else VOTED_NO
+    return COMPARED if reason == StopReason.MATCH_ANY or reason == StopReason.MATCH_ALL else 0
+
+
+part_of = cached(_part_of)
+
+
+def _warp_of(state: Any, place: Any) -> Any:
+    """Return (address of the place of a warp's first thread, how many threads the warp has)."""
+    thread = peek(place, PlaceWord.THREAD)
+    lane = thread % WARP
+    return place - lane * _PLACE_BYTES, min(WARP, peek(state, Word.THREADS) - (thread - lane))
+
+
+warp_of = cached(_warp_of)
+
+
+def _running_lanes(first: Any, count: Any) -> Any:
+    """Return a bit for each lane whose thread has not ended."""
+    found = 0
+    for lane in range(count):
+        if peek(first + lane * _PLACE_BYTES, PlaceWord.STATUS) != Status.DONE:
+            found |= 1 << lane
+    return found
+
+
+running_lanes = cached(_running_lanes)
+
+
+def _group_of(first: Any, count: Any, mask: Any) -> Any:
+    """Return a bit for each lane that waits at an operation of this mask."""
+    found = 0
+    for lane in range(count):
+        place = first + lane * _PLACE_BYTES
+        if peek(place, PlaceWord.STATUS) == Status.IN_WARP and mask_of(place) == mask:
+            found |= 1 << lane
+    return found
+
+
+group_of = cached(_group_of)
+
+
+def _votes_of(first: Any, group: Any) -> Any:
+    """Return a bit for each lane of a group that brought something else than 0."""
+    found = 0
+    for lane in range(WARP):
+        if group >> lane & 1 and peek(first + lane * _PLACE_BYTES, PlaceWord.OUT) != 0:
+            found |= 1 << lane
+    return found
+
+
+votes_of = cached(_votes_of)
+
+
+def _same_as(first: Any, group: Any, value: Any) -> Any:
+    """Return a bit for each lane of a group that brought this value."""
+    found = 0
+    for lane in range(WARP):
+        if group >> lane & 1 and peek(first + lane * _PLACE_BYTES, PlaceWord.OUT) == value:
+            found |= 1 << lane
+    return found
+
+
+same_as = cached(_same_as)
+
+
+def _taken_by(first: Any, group: Any, place: Any, votes: Any) -> Any:
+    """Return what a lane takes away of an operation of a group; `votes` as `votes_of` gives them."""
+    reason, own = peek(place, PlaceWord.REASON), peek(place, PlaceWord.OUT)
+    if reason <= StopReason.XOR:
+        giver = giver_of(place)
+        there = giver >= 0 and giver < WARP and (group >> giver & 1) != 0
+        return peek(first + giver * _PLACE_BYTES, PlaceWord.OUT) if there else own
+    if reason == StopReason.ALL:
+        return 1 if votes == group else 0
+    if reason == StopReason.ANY:
+        return 1 if votes else 0
+    if reason == StopReason.EQUAL:
+        return 1 if votes == group or votes == 0 else 0
+    if reason == StopReason.BALLOT:
+        return votes
+    if reason == StopReason.MATCH_ANY:
+        return same_as(first, group, own)
+    if reason == StopReason.MATCH_ALL:
+        return mask_of(place) if same_as(first, group, own) == group else 0
+    return group  # activemask
+
+
+taken_by = cached(_taken_by)
+
+
+def _sites_differ(first: Any, group: Any) -> Any:
+    """Return whether the lanes of a group are at different sites."""
+    site = -1
+    for lane in range(WARP):
+        if group >> lane & 1:
+            here = peek(first + lane * _PLACE_BYTES, PlaceWord.SITE)
+            if site >= 0 and here != site:
+                return True
+            site = here
+    return False
+
+
+sites_differ = cached(_sites_differ)
+
+
+def _release_of(state: Any, first: Any, group: Any, mask: Any) -> None:
+    """Let the lanes of a group go on from the next sweep on, each with what it takes away."""
+    if mask >= 0 and (mask != group or sites_differ(first, group)):
+        poke(state, Word.GROUP, group)
+        poke(state, Word.GROUP_MASK, mask)
+        poke(state, Word.GROUP_PLACE, (first - peek(state, Word.PLACES)) // _PLACE_BYTES)
+        ask(state, DriverCall.MASK_FAULT)
+    votes, released = votes_of(first, group), 0
+    for lane in range(WARP):
+        if group >> lane & 1:
+            place = first + lane * _PLACE_BYTES
+            poke(place, PlaceWord.IN, taken_by(first, group, place, votes))
+    for lane in range(WARP):
+        if group >> lane & 1:
+            poke(first + lane * _PLACE_BYTES, PlaceWord.STATUS, Status.RUNS)
+            released += 1
+    poke(state, Word.IN_WARPS, peek(state, Word.IN_WARPS) - released)
+    poke(state, Word.CHANGED, 1)
+    poke(state, Word.NEWS, 1)
+    poke(state, Word.RESUMED, 1)
+
+
+release = cached(_release_of)
+
+
+def _next_group(first: Any, count: Any, after: Any) -> Any:
+    """Return the lane whose group was begun first after an arrival of this number, or -1."""
+    found, came = -1, _NEVER
+    for lane in range(count):
+        place = first + lane * _PLACE_BYTES
+        number = peek(place, PlaceWord.CAME)
+        if peek(place, PlaceWord.STATUS) == Status.IN_WARP and number > after and number < came:
+            found, came = lane, number
+    return found
+
+
+next_group = cached(_next_group)
+
+
+def _others_wait(first: Any, count: Any) -> Any:
+    """Return whether all threads of a warp wait or have ended."""
+    running = 0
+    for lane in range(count):
+        running += peek(first + lane * _PLACE_BYTES, PlaceWord.STATUS) == Status.RUNS
+    return running == 0
+
+
+others_wait = cached(_others_wait)
+
+
+def _release_complete(state: Any, first: Any, count: Any, late: Any) -> None:
+    """Let the operations of a warp go on for which no lane is missing, all where nobody else can come (late)."""
+    running, after = running_lanes(first, count), -1
+    while True:
+        lane = next_group(first, count, after)
+        if lane < 0:
+            break
+        place = first + lane * _PLACE_BYTES
+        mask, after = mask_of(place), peek(place, PlaceWord.CAME)
+        group = group_of(first, count, mask)
+        if late or (mask >= 0 and (mask & running & ~group) == 0):
+            release(state, first, group, mask)
+    release_open(state, first, count)
+
+
+def _release_open(state: Any, first: Any, count: Any) -> None:
+    """Let those go on that asked who is there, where all others of their warp wait or have ended."""
+    if not others_wait(first, count):
+        return
+    after = -1
+    while True:
+        lane = next_group(first, count, after)
+        if lane < 0:
+            break
+        place = first + lane * _PLACE_BYTES
+        mask, after = mask_of(place), peek(place, PlaceWord.CAME)
+        if mask < 0:
+            release(state, first, group_of(first, count, mask), mask)
+
+
+release_open = cached(_release_open)
+release_complete = cached(_release_complete)
+
+
+def _leave_warp(state: Any, place: Any) -> None:
+    """Look, after a thread came to a barrier or to its end, which operations of its warp it held up."""
+    first, count = warp_of(state, place)
+    release_complete(state, first, count, False)
+
+
+leave_warp = cached(_leave_warp)
+
+
+def _converge(state: Any, place: Any) -> None:
+    """Take in a thread that has come to a warp operation."""
+    poke(place, PlaceWord.STATUS, Status.IN_WARP)
+    poke(place, PlaceWord.CAME, peek(state, Word.CAME))
+    poke(state, Word.CAME, peek(state, Word.CAME) + 1)
+    poke(state, Word.IN_WARPS, peek(state, Word.IN_WARPS) + 1)
+    first, count = warp_of(state, place)
+    lane, mask = peek(place, PlaceWord.THREAD) % WARP, mask_of(place)
+    if mask < 0 or mask >> lane & 1:
+        release_complete(state, first, count, False)
+    else:
+        release(state, first, 1 << lane, mask)
+
+
+converge = cached(_converge)
+
+
+def _first_to_come(state: Any, places: Any) -> Any:
+    """Return the address of the thread of a block that came first to a warp operation that still waits, or 0."""
+    found, came = 0, _NEVER
+    for thread in range(peek(state, Word.THREADS)):
+        place = places + thread * _PLACE_BYTES
+        number = peek(place, PlaceWord.CAME)
+        if peek(place, PlaceWord.STATUS) == Status.IN_WARP and number < came:
+            found, came = place, number
+    return found
+
+
+first_to_come = cached(_first_to_come)
+
+
+def _release_all(state: Any, places: Any) -> None:
+    """Let the warp operations of a block go on without the lanes that never come."""
+    place = first_to_come(state, places)
+    while place:
+        first, count = warp_of(state, place)
+        release_complete(state, first, count, True)
+        place = first_to_come(state, places)
+
+
+release_all = cached(_release_all)

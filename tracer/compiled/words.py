@@ -1,0 +1,64 @@
+"""Words of 64 bits, of the table of state and at any address, as compiled code loads and stores them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.extending import intrinsic
+
+I64, I32 = ir.IntType(64), ir.IntType(32)
+
+
+def word(builder: Any, state: Any, index: int) -> Any:
+    """Return a pointer to a word of the table of state."""
+    return builder.gep(builder.inttoptr(state, I64.as_pointer()), [I64(index)])
+
+
+def load_word(builder: Any, state: Any, index: int) -> Any:
+    """Load a word of the table of state."""
+    return builder.load(word(builder, state, index))
+
+
+def at(builder: Any, address: Any, element: Any, index: Any = None) -> Any:
+    """Return a pointer to the index-th element at an address."""
+    pointer = builder.inttoptr(address, element.as_pointer())
+    return pointer if index is None else builder.gep(pointer, [index])
+
+
+def _peek(typing: Any, address: Any, index: Any) -> Any:
+    """Load the word at an index of the table at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = context.cast(builder, args[1], index, types.int64)
+        return builder.load(at(builder, args[0], I64, place))
+
+    return types.int64(types.int64, index), generate
+
+
+def _poke(typing: Any, address: Any, index: Any, value: Any) -> Any:
+    """Store a word to an index of the table at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = context.cast(builder, args[1], index, types.int64)
+        builder.store(context.cast(builder, args[2], value, types.int64), at(builder, args[0], I64, place))
+        return context.get_dummy_value()
+
+    return types.none(types.int64, index, value), generate
+
+
+def _prefetch(typing: Any, address: Any) -> Any:
+    """Have the processor load the line of its cache with an address, if it can, while it does something else."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(function, [builder.inttoptr(args[0], byte), i32(1), i32(3), i32(1)])
+        return context.get_dummy_value()
+
+    return types.none(types.int64), generate
+
+
+peek, poke, prefetch = intrinsic(_peek), intrinsic(_poke), intrinsic(_prefetch)
