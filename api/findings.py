@@ -45,7 +45,7 @@ def findings_of(launches: Iterable[tuple[Trace, Question | None]]) -> tuple[Find
     """Return the findings of launches, errors first; Numba's compiler is asked these questions, all at once."""
     collector = FindingCollector(COMPILER_SECONDS)
     for trace, question in launches:
-        collector.take(trace, 0.0, question)
+        collector.take(trace, question)
     return tuple(map(_public, collector.findings()))
 
 

@@ -23,7 +23,7 @@ from ..simulator.numba_patch import (
     restart,
     trace_of_simulated_run,
 )
-from .compiled_kernels import note_compiled, was_compiled
+from .compiled_kernels import note_compiled, ready_call, was_compiled
 from .engine import is_too_large_to_rerun, reason_to_rerun, with_sequential_notice
 
 if TYPE_CHECKING:  # numba is imported where compiling pays
@@ -151,6 +151,7 @@ class ProgramLaunch:
 
         record.grid, record.dim = call.grid, call.block
         try:
+            ready = ready or ready_call(record.launch, record.names, call)
             engine.execute(record, call.kernel, call.arguments, debug=call.debug, ready=ready)
         except NotCompilable as why:
             return f"not compiled: {why}"

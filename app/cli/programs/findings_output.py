@@ -30,14 +30,22 @@ INTERNAL = ("statement", "cause", "name")  # what a finding holds for whoever pu
 COMPILED = ", compiled"  # how the first part of `made_by` ends where compiled code ran
 
 
-def summary(
-    number: int, trace: Trace, seconds: float, requests: Requests, also: Sequence[int] = ()
-) -> dict[str, Any]:
-    """Return one launch as plain data: who ran, how long with recording, what it asked of memory, findings.
+def summary(number: int, trace: Trace, seconds: float, requests: Requests) -> dict[str, Any]:
+    """Return one launch as plain data: who ran, how long with recording, what it asked of memory, findings."""
+    from ....tracer.analysis.counters import counters_of
+
+    return {
+        "launch": number, "kernel": trace.kernel, "grid": list(trace.grid), "block": list(trace.block_dim),
+        "seconds": seconds, "accesses": trace.accesses, "counters": counters_of(trace, requests).total,
+        "engine": engine_of(trace), "made_by": trace.made_by, "findings": found_in(trace, requests),
+    }  # fmt: skip
+
+
+def found_in(trace: Trace, requests: Requests, also: Sequence[int] = ()) -> list[FindingData]:
+    """Return what a launch does wrong, as plain data.
 
     also: blocks beside those of the trace that were examined.
     """
-    from ....tracer.analysis.counters import counters_of
     from ....tracer.findings.all_findings import findings_of
     from ....tracer.findings.partial_launch import of_part, part_findings
 
@@ -45,12 +53,7 @@ def summary(
     library, caller = _is_librarys(trace), _caller(trace)
     if library:  # what is slow in a library's kernel, the user can't mend
         found = [f for f in found if f.severity == "error" or f.kind == "part"]
-    return {
-        "launch": number, "kernel": trace.kernel, "grid": list(trace.grid), "block": list(trace.block_dim),
-        "seconds": seconds, "accesses": trace.accesses, "counters": counters_of(trace, requests).total,
-        "engine": engine_of(trace), "made_by": trace.made_by,
-        "findings": [finding_data(finding, trace, caller) for finding in found],
-    }  # fmt: skip
+    return [finding_data(finding, trace, caller) for finding in found]
 
 
 def engine_of(trace: Trace) -> str:
@@ -241,7 +244,7 @@ class FindingCollector:
         self._last: list[FindingData] = []  # what was found there
         self.compiler = CompilerFindings(seconds)
 
-    def take(self, trace: Trace, seconds: float, question: Question | None = None) -> None:
+    def take(self, trace: Trace, question: Question | None = None) -> None:
         """Take in a launch; question: what to ask Numba's compiler of it, where that was not done before."""
         from ....tracer.analysis.kernel_structure import kernel_file
         from ....tracer.analysis.requests import requests_of
@@ -252,10 +255,10 @@ class FindingCollector:
         else:
             self.compiler.note(number, trace, requests)
         self._kernels.append((trace.kernel, kernel_file(trace)))
-        told = summary(0, trace, seconds, requests, self._also)
+        found = found_in(trace, requests, self._also)
         self.engines.note(trace)
-        self._add(told["findings"], number)
-        known = {self._cause_of(finding, number) for finding in told["findings"]}
+        self._add(found, number)
+        known = {self._cause_of(finding, number) for finding in found}
         self._add([f for f in self._last if self._cause_of(f, number) not in known], number)
         self._also, self._last = [], []
 
@@ -264,7 +267,7 @@ class FindingCollector:
         from ....tracer.analysis.requests import requests_of
 
         self._also = trace.recorded.tolist()
-        found = summary(0, trace, 0.0, requests_of(trace))["findings"]
+        found = found_in(trace, requests_of(trace))
         self._last = [finding for finding in found if finding["kind"] != "part"]
 
     def _cause_of(self, finding: FindingData, launch: int) -> tuple[str, ...]:

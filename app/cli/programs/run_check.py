@@ -283,7 +283,7 @@ def execute_check(chosen: Namespace) -> int:
     collector, own = FindingCollector(), os.getpid()
 
     def take(trace: Trace, seconds: float) -> None:
-        collector.take(trace, seconds)
+        collector.take(trace)
         known.note(collector)
 
     # A GPU goes on after an access outside an array, so later launches are checked too.
