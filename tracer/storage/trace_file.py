@@ -191,7 +191,10 @@ def _pack(columns: Columns) -> Columns:
 
 
 def _differences(column: NDArray[Any]) -> NDArray[Any]:
-    return np.diff(column, prepend=column.dtype.type(0))
+    found = np.empty_like(column)
+    found[:1] = column[:1]
+    np.subtract(column[1:], column[:-1], out=found[1:])
+    return found
 
 
 def _unpack(packed: Columns) -> Columns:

@@ -25,33 +25,37 @@ PATIENCE = 3.0  # seconds of waiting for Numba's compiler before a terminal is t
 FindingData = dict[str, Any]  # a finding as plain data
 Moments = dict[tuple[str, int], int]  # when each (file, line) makes its first request
 Kernel = tuple[str, str]  # its name and file
+Caller = tuple[str, int]  # the file and line of the program that lead to a library's kernel
 NUMBER = re.compile(r"-?(?<!line )\b(?:\d[\d,.]*(?:e[-+]?\d+)?|nan|inf)(?:[-+][\d.e]+j)?")
 INTERNAL = ("statement", "cause", "name")  # what a finding holds for whoever puts those of one cause together
 COMPILED = ", compiled"  # how the first part of `made_by` ends where compiled code ran
 
 
-def summary(number: int, trace: Trace, seconds: float, requests: Requests) -> dict[str, Any]:
+def summary(
+    number: int, trace: Trace, seconds: float, requests: Requests, caller: Caller | None
+) -> dict[str, Any]:
     """Return one launch as plain data: who ran, how long with recording, what it asked of memory, findings."""
     from ....tracer.analysis.counters import counters_of
 
     return {
         "launch": number, "kernel": trace.kernel, "grid": list(trace.grid), "block": list(trace.block_dim),
         "seconds": seconds, "accesses": trace.accesses, "counters": counters_of(trace, requests).total,
-        "engine": engine_of(trace), "made_by": trace.made_by, "findings": found_in(trace, requests),
+        "engine": engine_of(trace), "made_by": trace.made_by, "findings": found_in(trace, requests, caller),
     }  # fmt: skip
 
 
-def found_in(trace: Trace, requests: Requests, also: Sequence[int] = ()) -> list[FindingData]:
+def found_in(
+    trace: Trace, requests: Requests, caller: Caller | None, also: Sequence[int] = ()
+) -> list[FindingData]:
     """Return what a launch does wrong, as plain data.
 
-    also: blocks beside those of the trace that were examined.
+    caller: see `caller_of`. also: blocks beside those of the trace that were examined.
     """
     from ....tracer.findings.all_findings import findings_of
     from ....tracer.findings.partial_launch import of_part, part_findings
 
     found = [*(of_part(f, trace) for f in findings_of(trace, requests)), *part_findings(trace, also)]
-    library, caller = _is_librarys(trace), _caller(trace)
-    if library:  # what is slow in a library's kernel, the user can't mend
+    if _is_librarys(trace):  # what is slow in a library's kernel, the user can't mend
         found = [f for f in found if f.severity == "error" or f.kind == "part"]
     return [finding_data(finding, trace, caller) for finding in found]
 
@@ -69,7 +73,7 @@ def _is_librarys(trace: Trace) -> bool:
     return not user_code_for(file).owns(file)
 
 
-def _caller(trace: Trace) -> tuple[str, int] | None:
+def caller_of(trace: Trace) -> Caller | None:
     """Return the (file, line) of the program under way that leads to a library's kernel; None for one of its own."""
     from ....tracer.analysis.kernel_structure import kernel_file
     from ....tracer.model.user_code import user_code_for
@@ -79,7 +83,7 @@ def _caller(trace: Trace) -> tuple[str, int] | None:
     return None if mine.owns(file) else mine.calling_line(sys._getframe())
 
 
-def finding_data(finding: Finding, trace: Trace, caller: tuple[str, int] | None = None) -> FindingData:
+def finding_data(finding: Finding, trace: Trace, caller: Caller | None = None) -> FindingData:
     """Return a finding as plain data; it is reported at the line of the caller, where a library's kernel has one."""
     from ....tracer.model.finding import Place, message_of, source_location
 
@@ -114,7 +118,7 @@ class CompilerFindings:
         self._seconds = seconds
         self._inference: TypeInference | None = None  # NumPy is not imported before the program does
         self._kernels: LaunchedKernels | None = None
-        self._key = ""  # of the question about the launch under way
+        self.key = ""  # of the question about the launch that began last
         self._launches: list[tuple[int, str, str, Moments]] = []
 
     def ask(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
@@ -124,10 +128,10 @@ class CompilerFindings:
 
         file = getattr(getattr(kernel.fn, "__code__", None), "co_filename", "")
         if not file or not user_code_for(file).owns(file):
-            self._key = ""
+            self.key = ""
             return
         self._kernels = self._kernels or LaunchedKernels()
-        self._key = self.ask_question(self._kernels.question(kernel, arguments))
+        self.key = self.ask_question(self._kernels.question(kernel, arguments))
 
     def ask_question(self, question: Question) -> str:
         """Ask a question about a launch; return the key by which the answer is found."""
@@ -144,10 +148,9 @@ class CompilerFindings:
                 (number, self.ask_question(question), trace.kernel, _moments(trace, requests))
             )
 
-    def note(self, number: int, trace: Trace, requests: Requests) -> None:
-        """Keep what must be known of the launch that was asked about last, unless its kernel is a library's."""
-        if _caller(trace) is None:
-            self._launches.append((number, self._key, trace.kernel, _moments(trace, requests)))
+    def note(self, number: int, key: str, trace: Trace, requests: Requests) -> None:
+        """Keep what must be known of a launch of the program's own, to whose question this key leads."""
+        self._launches.append((number, key, trace.kernel, _moments(trace, requests)))
 
     def findings(self) -> dict[int, list[FindingData]]:
         """Return the findings of each launch that has some, by its number; waits for what is not answered yet."""
@@ -249,13 +252,13 @@ class FindingCollector:
         from ....tracer.analysis.kernel_structure import kernel_file
         from ....tracer.analysis.requests import requests_of
 
-        requests, number = requests_of(trace), len(self._kernels)
+        requests, number, caller = requests_of(trace), len(self._kernels), caller_of(trace)
         if question is not None:
             self.compiler.note_launch(number, question, trace, requests)
-        else:
-            self.compiler.note(number, trace, requests)
+        elif caller is None:
+            self.compiler.note(number, self.compiler.key, trace, requests)
         self._kernels.append((trace.kernel, kernel_file(trace)))
-        found = found_in(trace, requests, self._also)
+        found = found_in(trace, requests, caller, self._also)
         self.engines.note(trace)
         self._add(found, number)
         known = {self._cause_of(finding, number) for finding in found}
@@ -267,7 +270,7 @@ class FindingCollector:
         from ....tracer.analysis.requests import requests_of
 
         self._also = trace.recorded.tolist()
-        found = found_in(trace, requests_of(trace))
+        found = found_in(trace, requests_of(trace), caller_of(trace))
         self._last = [finding for finding in found if finding["kind"] != "part"]
 
     def _cause_of(self, finding: FindingData, launch: int) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -16,11 +17,14 @@ from ....tracer.processes.supervised import go_on_in_child
 from ....tracer.run.own_builtins import own_builtins
 from ..common.arguments import Parser, UsageError, blocks_or_all, positive_number
 from ..common.text_output import complain
+from .behind_program import BehindProgram
 from .check_verdict import ForkedLaunches, KnownSoFar, Verdict, reporting_at_os_exit
 from .findings_output import (
+    Caller,
     CompilerFindings,
     EnginesUsed,
     FindingCollector,
+    caller_of,
     in_order,
     public,
     summary,
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from ....tracer.model.trace import Trace
     from ....tracer.run.program_hook import RecordingOptions
 
+SOON = 1 << 18  # bytes of a trace that is saved sooner than handed over
 OPTIONS_WITH_VALUE = (
     "--engine",
     "--schedule",
@@ -137,7 +142,10 @@ def execute_run(chosen: Namespace) -> int:
     forked = _record(options_of_run, saver.save_launch)
     own = os.getpid()
     try:
-        status = program.run()
+        with saver.behind.finished_before_leaving():
+            status = program.run()
+        with own_builtins():
+            saver.behind.finish()
         return status or (2 if saver.lost else 0)
     finally:
         if os.getpid() == own:  # else a child that the program forked
@@ -177,7 +185,10 @@ def _open_window(trace: Path) -> None:
 
 
 class LaunchSaver:
-    """Saves each launch as it ends: its trace in a folder, its line in a file of JSON."""
+    """Saves each launch that has ended: its trace in a folder, its line in a file of JSON.
+
+    Large ones are saved while the program goes on. Theirs are the same files, in the same order.
+    """
 
     def __init__(self, folder: Path | None, lines: str | None) -> None:
         # A program may go to another folder, and a notebook does.
@@ -187,6 +198,7 @@ class LaunchSaver:
         self.count = 0
         self.lost = 0  # traces and lines that could not be written
         self.compiler = CompilerFindings()
+        self.behind = BehindProgram()
         self._engines = EnginesUsed()
         try:
             if self.folder is not None:
@@ -200,15 +212,27 @@ class LaunchSaver:
             ) from error
 
     def save_launch(self, trace: Trace, seconds: float) -> None:
+        """Save a launch, at once or soon."""
+        caller = caller_of(trace) if self.lines is not None else None  # which later nobody could tell
+        number, self.count = self.count, self.count + 1
+        self._engines.note(trace)
+        if self.folder is None and self.lines is None:
+            return
+        task = partial(self._keep, number, trace, seconds, caller, self.compiler.key)
+        nbytes = trace.nbytes + sum(content.nbytes for content in trace.initial.values())
+        if nbytes <= SOON and self.behind.is_idle:
+            task()
+        else:
+            self.behind.do(task, nbytes)
+
+    def _keep(self, number: int, trace: Trace, seconds: float, caller: Caller | None, key: str) -> None:
         if self.folder is not None:
-            self._save(trace, self.folder / f"{self.count:03}-{trace.kernel}.npz")
+            self._save(trace, self.folder / f"{number:03}-{trace.kernel}.npz")
         if self.lines is not None:
             try:
-                self._add_line(self.lines, trace, seconds)
+                self._add_line(self.lines, trace, number, seconds, caller, key)
             except OSError as error:
                 self._lose(f"Can't write {self.lines}: {error.strerror}.")
-        self._engines.note(trace)
-        self.count += 1
 
     def _save(self, trace: Trace, path: Path) -> None:
         from ....tracer.storage.trace_file import TraceFileError, save
@@ -226,12 +250,15 @@ class LaunchSaver:
             complain(sentence)
         self.lost += 1
 
-    def _add_line(self, lines: Path, trace: Trace, seconds: float) -> None:
+    def _add_line(
+        self, lines: Path, trace: Trace, number: int, seconds: float, caller: Caller | None, key: str
+    ) -> None:
         from ....tracer.analysis.requests import requests_of
 
         requests = requests_of(trace)
-        self.compiler.note(self.count, trace, requests)
-        told = summary(self.count, trace, seconds, requests)
+        if caller is None:
+            self.compiler.note(number, key, trace, requests)
+        told = summary(number, trace, seconds, requests, caller)
         told["findings"] = [with_cells(public(finding)) for finding in told["findings"]]
         with lines.open("a", encoding="utf-8") as file:
             file.write(json.dumps(told) + "\n")
@@ -250,7 +277,8 @@ class LaunchSaver:
             write_atomically(lines, "".join(json.dumps(line) + "\n" for line in launches).encode())
 
     def close(self) -> None:
-        """Complete the lines, and say what was saved."""
+        """Finish, complete the lines, and say what was saved."""
+        self.behind.finish()
         if self.lines is not None and not self.lost:
             try:
                 self._complete_lines(self.lines)
