@@ -6,11 +6,17 @@ import ast
 import re
 from collections.abc import Iterable
 
-OF_ORDER = "the values of its atomics depend on the order"  # in which threads take turns
-
 
 class NotCompilable(Exception):
     """What this engine can't take: one sentence that names the line and the construct."""
+
+
+class WaitsForOthers(NotCompilable):
+    """A thread waits for what another would do, and they run one after the other; in turns they may end."""
+
+
+class TooManyTurns(NotCompilable):
+    """A launch makes more accesses than are to be made in turns."""
 
 
 # Where numba was when it gave up: the innermost place comes first.

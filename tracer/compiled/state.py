@@ -41,6 +41,7 @@ MAX_PHASES = MAX_ARRIVALS = (
 ARRIVAL_WORDS = (
     6  # of an arrival: context, site, accesses made until then, reach, part, whether at a warp operation
 )
+MOST_TURNS = 100_000_000  # accesses of a launch that are made in turns: in some ten seconds
 MAX_INDICES = 8  # that an access outside its array may have
 
 

@@ -21,7 +21,7 @@ from ..storage.folders import cache_folder
 
 if TYPE_CHECKING:  # numba is imported where compiling pays
     from ..compiled.driver.engine import Prepared
-    from ..compiled.rewrite.program import GeneratorProgram
+    from ..compiled.rewrite.program import RecordingProgram
     from ..model.launch import Launch
     from ..simulator.numba_patch import KernelCall
 
@@ -32,8 +32,8 @@ _noted: set[tuple[CodeType, str]] = set()  # in this process
 class _Compiled(NamedTuple):
     """What was compiled of a kernel, and for which calls it is right."""
 
-    program: GeneratorProgram
-    sweep: Any
+    program: RecordingProgram
+    entry: Any
     schedule: str
     debug: bool
     arguments: list[str]  # all that compiled code depends on of them
@@ -59,7 +59,7 @@ def ready_call(launch: Launch, names: tuple[str, ...], call: KernelCall) -> Prep
     if ready is None:
         ready = prepared(launch, names, call.kernel, call.arguments, debug=call.debug)
         facts = [*ready.arguments.facts, *ready.arguments.expressions]
-        made = _Compiled(ready.program, ready.sweep, launch.schedule.kind, call.debug, facts)
+        made = _Compiled(ready.program, ready.entry, launch.schedule.kind, call.debug, facts)
         _programs[call.kernel] = made
     return ready
 
@@ -77,7 +77,7 @@ def _ready_before(launch: Launch, names: tuple[str, ...], call: KernelCall) -> P
     except (NotCompilable, ValueError):  # which is said where it is prepared anew
         return None
     suits = found.suits(launch, call, [*arguments.facts, *arguments.expressions])
-    return Prepared(found.program, arguments, found.sweep) if suits else None
+    return Prepared(found.program, arguments, found.entry) if suits else None
 
 
 def was_compiled(code: CodeType, arguments: Iterable[Any]) -> bool:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as replace_launch
 
-from ..compiled.not_compilable import OF_ORDER, NotCompilable
-from ..model.launch import Launch
+from ..compiled.not_compilable import NotCompilable
 from ..model.trace import Trace
 from ..recording.fresh_memory import fresh_memory
 from ..recording.run_record import RunRecord
@@ -24,7 +23,7 @@ from ..simulator.numba_patch import (
     trace_of_simulated_run,
 )
 from .compiled_kernels import note_compiled, ready_call, was_compiled
-from .engine import is_too_large_to_rerun, reason_to_rerun, with_sequential_notice
+from .order import in_order
 
 if TYPE_CHECKING:  # numba is imported where compiling pays
     from ..compiled.driver.engine import Prepared
@@ -49,6 +48,7 @@ class ProgramLaunch:
         self._record: RunRecord | None = None
         self._why, self._settled = "", False
         self._ready: Prepared | None = None
+        self._attempted: RunRecord | None = None  # what was run compiled last
 
     def simulate(self, call: KernelCall) -> None:
         """Run a call by the simulator."""
@@ -61,10 +61,12 @@ class ProgramLaunch:
         self._compile(call, None)
 
     def _compile(self, call: KernelCall, ready: Prepared | None) -> None:
-        record = new_record()
-        self._why = self._compiled(record, call, ready)
-        if self._why:
-            record.undo()
+        try:
+            self._compiled(call, ready)
+        except NotCompilable as why:
+            self._why = f"not compiled: {why}"
+            if self._attempted is not None:
+                self._attempted.undo()
             self.simulate(call)
 
     def choose(self, call: KernelCall) -> None:
@@ -127,13 +129,8 @@ class ProgramLaunch:
             ):
                 return
             self._settled = True
-            if record.launch.schedule.kind == "lockstep" and record.recorder.has_atomics():
-                self._why = (
-                    f"not compiled: {OF_ORDER}"  # as compiling says, whose modules take long to be imported
-                )
-                return
             try:
-                self._ready = prepared_call(record.launch, record.names, call)
+                self._ready = ready_call(record.launch, record.names, call)
             except NotCompilable as why:
                 self._why = f"not compiled: {why}"
             else:
@@ -145,33 +142,31 @@ class ProgramLaunch:
         self.raised, self._record = record.raised, record
         self.trace = replace(trace, made_by=f"{trace.made_by}; {self._why}") if self._why else trace
 
-    def _compiled(self, record: RunRecord, call: KernelCall, ready: Prepared | None) -> str:
-        """Run a call compiled; return why the simulator is to run it after all, or nothing."""
+    def _compiled(self, call: KernelCall, ready: Prepared | None) -> None:
+        """Run a call compiled, in the order of its schedule; raises NotCompilable."""
+        launch, names = (record := new_record()).launch, record.names
+        self._attempted = None
+        prepared = ready or ready_call(launch, names, call)
+        trace = in_order(
+            lambda turns: self._attempt(call, prepared, turns),
+            launch.schedule.kind,
+            meets=prepared.program.meets,
+        )
+        assert self._attempted is not None
+        self._finish(self._attempted, trace)
+        note_compiled(call.kernel.__code__, call.arguments)
+
+    def _attempt(self, call: KernelCall, ready: Prepared, turns: bool) -> Trace:
+        """Run a call compiled on the arguments as they were; return the trace."""
         from ..compiled.driver import engine
 
+        if self._attempted is not None:
+            self._attempted.undo()
+        record = self._attempted = new_record()
         record.grid, record.dim = call.grid, call.block
-        try:
-            ready = ready or ready_call(record.launch, record.names, call)
-            engine.execute(record, call.kernel, call.arguments, debug=call.debug, ready=ready)
-        except NotCompilable as why:
-            return f"not compiled: {why}"
-        trace = engine.trace_of_compiled_run(record, _file(record))
-        reason = reason_to_rerun(trace)
-        if is_too_large_to_rerun(trace, reason):
-            trace, reason = with_sequential_notice(trace), ""
-        if not reason:
-            self._finish(record, trace)
-            note_compiled(call.kernel.__code__, call.arguments)
-        return reason
+        engine.execute(record, call.kernel, call.arguments, debug=call.debug, ready=ready, turns=turns)
+        return engine.trace_of_compiled_run(record, _file(record))
 
 
 def _file(record: RunRecord) -> str:
     return record.launch.kernel.rpartition(":")[0]
-
-
-def prepared_call(launch: Launch, names: tuple[str, ...], call: KernelCall) -> Prepared:
-    """Return a call ready to be run compiled; raises NotCompilable where that is no use."""
-    from ..compiled.driver.engine import prepared
-
-    ordered = launch.schedule.kind != "lockstep"
-    return prepared(launch, names, call.kernel, call.arguments, debug=call.debug, ordered=ordered)

@@ -60,13 +60,13 @@ def races(session: Session) -> list[str]:
 
 
 def test_the_race_is_told_before_lockstep_is_there_and_the_trace_that_counts_is_the_same(jobs, tmp_path):
-    made = struck(64)
+    made = struck(448)
     jobs.trace(0, made, None, early=True)
     until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     (first, early), (last, ready) = jobs.told
     assert (first, last) == ("early", "ready")
     assert early.trace.notice == EARLY and races(early)
-    assert "run again for its races" in ready.trace.made_by and not ready.trace.notice
+    assert "run again in turns" in ready.trace.made_by and not ready.trace.notice
     assert races(ready)
     save(ready.trace, tmp_path / "shown", compress=False)
     save(engine.run(made, lambda done, of: None), tmp_path / "plain", compress=False)
@@ -75,7 +75,7 @@ def test_the_race_is_told_before_lockstep_is_there_and_the_trace_that_counts_is_
 
 
 def test_an_early_session_is_not_kept(jobs):
-    made = struck(72)
+    made = struck(456)
     jobs.early.connect(lambda pane, session: jobs.told.append(("held", jobs.held(made))))
     jobs.trace(0, made, None, early=True)
     until(lambda: any(what == "ready" for what, _ in jobs.told))
@@ -83,7 +83,7 @@ def test_an_early_session_is_not_kept(jobs):
 
 
 def test_who_cancels_keeps_the_early_picture_and_is_told(jobs):
-    made = struck(80)
+    made = struck(464)
     jobs.early.connect(lambda pane, session: jobs.cancel(pane))
     jobs.trace(0, made, None, early=True)
     until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
@@ -101,14 +101,14 @@ def test_a_failure_of_lockstep_leaves_the_early_picture(jobs, monkeypatch):
         raise WorkerError("The tracing process ended unexpectedly (signal 9).")
 
     monkeypatch.setattr(jobs.worker, "run", fail)
-    jobs.trace(0, struck(88), None, early=True)
+    jobs.trace(0, struck(472), None, early=True)
     until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     assert [what for what, _ in jobs.told] == ["early", "ready"]
     assert "not made: The tracing process ended unexpectedly" in jobs.told[1][1].trace.notice
 
 
 def test_nothing_comes_early_unless_somebody_asks_or_where_the_order_does_not_matter(jobs):
-    jobs.trace(0, struck(96), None)
+    jobs.trace(0, struck(480), None)
     until(lambda: any(what == "ready" for what, _ in jobs.told))
     jobs.trace(1, launch_of(TILED, {"m": 64, "k": 32, "n": 32, "tile": 16}), TILED, early=True)
     until(lambda: len(jobs.told) == 2)

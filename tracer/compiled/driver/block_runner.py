@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...model.launch import Schedule
 from ...model.trace import Dim3
-from ..not_compilable import NotCompilable
+from ..not_compilable import WaitsForOthers
 from ..scheduler import main, stacks, turns
 from ..scheduler.stack_digest import digest_of_stacks
 from ..state import (
@@ -76,7 +76,7 @@ class BlockRunner:
         return int(self._state[Word.SLOTS])
 
     def run(self, chosen: Sequence[int]) -> None:
-        """Run blocks to their end; raises what a thread raises, and NotCompilable where threads wait for ever."""
+        """Run blocks to their end; raises what a thread raises, and WaitsForOthers where threads wait for ever."""
         state, self._chosen = self._state, np.array(chosen, np.int64)
         state[Word.CHOSEN], state[Word.CHOSEN_COUNT] = self._chosen.ctypes.data, len(self._chosen)
         self._make_room(max(1, min(self.slots, len(self._chosen))))
@@ -142,7 +142,7 @@ class BlockRunner:
         if not self._looks.is_repeating(threads, int(state[Word.NEWS_COUNT])):
             return
         if state[Word.BEGUN] == state[Word.CHOSEN_COUNT] or self._fixed or not state[Word.TURNS]:
-            raise NotCompilable("its threads wait for what nothing changes any more")
+            raise WaitsForOthers("its threads wait for what nothing changes any more")
         self._looks.reset()
         state[Word.SLOTS] *= 2
 

@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 
 from ...model.array_types import Columns
 from ...model.launch import Array, Launch, Schedule
-from ...model.trace import KernelError, Op, Trace, unravel
+from ...model.trace import KernelError, Trace, unravel
 from ...recording.finish import finish
 from ...recording.kernel_loader import arrays_of, content_of, load_kernel, set_constants
 from ...recording.partial_totals import totals_of_columns
 from ...recording.recorder import TooLarge
 from ...recording.run_record import RunRecord, most_rows, resident_blocks
 from ...storage.trace_file import TraceFileError
-from ..not_compilable import OF_ORDER, NotCompilable, unexpected
+from ..not_compilable import NotCompilable, unexpected
 from ..rewrite.program import RecordingProgram
 from ..rewrite.rewriter import rewritten
 from ..rows.block_counters import counted
-from ..state import Word
+from ..state import MOST_TURNS, Word
 from .arguments import Arguments
 from .block_runner import BlockRunner
 from .compile import compiled
@@ -34,21 +34,42 @@ from .signals import signals_deferred
 from .turns_recorder import TurnsRecorder
 
 
-def run_compiled(launch: Launch, report: Callable[[int, int], None], *, turns: bool = False) -> Trace:
-    """Run a launch compiled and return its trace; raises NotCompilable.
+class CompiledLaunch:
+    """A launch that can be run compiled, more than once; raises NotCompilable and LoadError.
 
-    turns: whether threads take turns as the schedule says; else they run one after the other, and the trace is in that
-    order. `report(done, of)` is called as blocks end. Raises LoadError where the kernel's file or arguments don't make
-    a launch.
+    `report(done, of)` is called as blocks end. meets: whether its threads are known to meet, by atomics or fences.
     """
-    module, kernel = load_kernel(launch)
-    set_constants(module, launch)
-    given, names = arrays_of(launch, kernel)
-    record = RunRecord(launch, names, report)
-    arrays = zip(names, launch.arguments, strict=True)
-    record.contents = {n: content_of(a) for n, a in arrays if isinstance(a, Array) and a.fill != "file"}
-    execute(record, kernel.py_func, given, debug=_is_debugged(kernel), turns=turns)
-    return trace_of_compiled_run(record, str(module.__file__))
+
+    def __init__(self, launch: Launch, report: Callable[[int, int], None]) -> None:
+        self._launch, self._report = launch, report
+        self._module, self._kernel = load_kernel(launch)
+        set_constants(self._module, launch)
+        self._given, self._names = arrays_of(launch, self._kernel)
+        self._ready: Prepared | None = self._prepared()
+        self.meets = self._ready.program.meets
+
+    def _prepared(self) -> Prepared:
+        function, debug = self._kernel.py_func, _is_debugged(self._kernel)
+        return prepared(self._launch, self._names, function, self._given, debug=debug)
+
+    def run(self, turns: bool) -> Trace:
+        """Run it from the beginning and return the trace; raises NotCompilable.
+
+        turns: whether threads take turns as the schedule says; else they run one after the other.
+        """
+        if self._ready is None:
+            self._given, self._names = arrays_of(self._launch, self._kernel)
+        ready, self._ready = self._ready or self._prepared(), None
+        record = RunRecord(self._launch, self._names, self._report)
+        arrays = zip(self._names, self._launch.arguments, strict=True)
+        record.contents = {n: content_of(a) for n, a in arrays if isinstance(a, Array) and a.fill != "file"}
+        execute(record, self._kernel.py_func, self._given, ready=ready, turns=turns)
+        return trace_of_compiled_run(record, str(self._module.__file__))
+
+
+def run_compiled(launch: Launch, report: Callable[[int, int], None], *, turns: bool = False) -> Trace:
+    """Run a launch compiled and return its trace; see `CompiledLaunch`."""
+    return CompiledLaunch(launch, report).run(turns)
 
 
 def compile_kernel(launch: Launch, *, keep: bool = True) -> None:
@@ -89,13 +110,11 @@ def prepared(
     given: Sequence[Any],
     *,
     debug: bool = False,
-    ordered: bool = True,
     keep: bool = True,
 ) -> Prepared:
     """Return a kernel rewritten, its arguments, and its compiled code; raises NotCompilable.
 
-    Without `ordered`, a kernel whose atomics depend on the order of threads is refused before it is compiled. Without
-    `keep` it is compiled also where it has been before, and that is not kept.
+    Without `keep` it is compiled also where it has been before, and that is not kept.
     """
     if debug:
         raise NotCompilable("debug=True asks for errors that compiled code does not raise.")
@@ -103,8 +122,6 @@ def prepared(
         program, arguments = rewritten(function), Arguments()
         for name, value in zip(names, given, strict=True):
             arguments.add(name, value)
-        if not ordered and any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in program.site_kinds):
-            raise NotCompilable(OF_ORDER)
         return Prepared(program, arguments, compiled(program, arguments, keep=keep))
     except NotCompilable:
         raise
@@ -138,6 +155,8 @@ def execute(
         limit, launch.limits.memory, lambda columns: _count(record, threads, columns), program, state,
         lambda region, code: memory.number_of(region, code), count, threads,
     )  # fmt: skip
+    if isinstance(recorder, TurnsRecorder) and launch.schedule.kind == "lockstep":
+        recorder.most = MOST_TURNS
     record.recorder, recorder.to_the_end = recorder, record.to_the_end
     memory = LaunchMemory(record, program, arguments, state, threads)
     blocks = BlockRunner(

@@ -13,7 +13,7 @@ from ...model.array_types import Columns, narrow
 from ...model.trace import WARP, Barriers, Op, OutOfBounds
 from ...recording.recorder import CHUNK, Recorder, TooLarge
 from ...recording.warp_operations import Participants, lanes
-from ..not_compilable import NotCompilable
+from ..not_compilable import WaitsForOthers
 from ..rewrite.program import RecordingProgram
 from ..rows.decode import COLUMN_TYPES, COLUMNS, fill_columns, values_of_rows
 from ..rows.streaming_counters import StreamingCounters, incomplete_from
@@ -257,19 +257,21 @@ class RowRecorder(Recorder):
         return left > len(self.rows) // 4 and 4 * self.rows.nbytes > self._memory
 
     def _refuse_busy_waits(self, rows: NDArray[Any]) -> None:
-        """Raise NotCompilable where a thread seems to wait for one that runs after it."""
+        """Raise WaitsForOthers where a thread seems to wait for one that runs after it."""
         self._same_reads = self._same_reads + len(rows) if is_busy_wait(rows, self._ops) else 0
         if self._same_reads > SAME_READS:
-            raise NotCompilable("a thread may wait for another, and compiled threads run one after the other")
+            raise WaitsForOthers(
+                "a thread may wait for another, and compiled threads run one after the other"
+            )
 
     def _refuse_idle_barriers(self) -> None:
-        """Raise NotCompilable where a block passes barrier after barrier without an access; the simulator sees why."""
+        """Raise WaitsForOthers where a block passes barrier after barrier without an access; the simulator sees why."""
         block, made, phase = self._idle_since
         now = int(self.state[Word.BLOCK]), self.accesses + self._count(), int(self.state[Word.PHASE])
         if now[:2] != (block, made):
             self._idle_since = now
         elif now[2] - phase > IDLE_PHASES:
-            raise NotCompilable("its threads pass one barrier after the other and access nothing")
+            raise WaitsForOthers("its threads pass one barrier after the other and access nothing")
 
     def _complete(self, rows: Columns) -> NDArray[np.bool_]:
         """Return which rows are of phases that are over, or of warps that are through with one."""

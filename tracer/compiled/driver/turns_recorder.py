@@ -9,13 +9,19 @@ from numpy.typing import NDArray
 
 from ...model.array_types import Columns
 from ...recording.recorder import Recorder
+from ..not_compilable import TooManyTurns
 from ..rewrite.program import RecordingProgram
 from ..state import SeatWord, Word
 from .row_recorder import RowRecorder
 
 
 class TurnsRecorder(RowRecorder):
-    """Takes the rows of many blocks under way; past the cap they are counted as columns, whole blocks at a time."""
+    """Takes the rows of many blocks under way; past the cap they are counted as columns, whole blocks at a time.
+
+    most: accesses after which it raises TooManyTurns, if any.
+    """
+
+    most: int | None = None
 
     def __init__(
         self, limit: int, memory: int, count: Callable[[Columns], None], program: RecordingProgram,
@@ -31,6 +37,8 @@ class TurnsRecorder(RowRecorder):
         if len(rows):
             self._keep(self._columns(rows))
             self.accesses += len(rows)
+        if self.most is not None and self.accesses > self.most:
+            raise TooManyTurns(f"it makes more than {self.most:,} accesses.")
         self.state[Word.ROW], self.state[Word.BASE] = self.state[Word.BEGIN], self.accesses
         self._number_anew()
         if len(rows):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model.trace import Site
+from ...model.trace import Op, Site
 from ...model.user_code import UserCode
 from ..state import SITES, regions_of
 
@@ -63,6 +63,11 @@ class RecordingProgram:
     _declared: dict[Any, int] = field(default_factory=dict)  # number of an array, by where it is declared
     _names: dict[int, str] = field(default_factory=dict)  # global name of a value, by its id
     _temporaries: int = 0  # variables that the source does not have
+
+    @property
+    def meets(self) -> bool:
+        """Whether threads are known to meet, by atomics."""
+        return any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in self.site_kinds)
 
     def site(self, site: Site, kind: int, *others: int, caller: Site | None = None) -> int:
         """Return the number of a site that makes accesses of a kind, and the next numbers for other kinds.

@@ -124,10 +124,10 @@ PROGRAMS = (
     (LARGE, ["compiled"]),
     (COPY, ["compiled"]),
     (MEMORY, ["compiled"] * 2),
-    (RACE, ["run again for its races"]),
-    (RACING, ["run again for its races"]),
-    (ATOMIC, ["run again for its atomics, whose values depend on the order"]),
-    (RAISING, ["run again, thread by thread it raised"]),
+    (RACE, ["run again in turns: its threads may meet"]),
+    (RACING, ["run again in turns: its threads may meet"]),
+    (ATOMIC, ["compiled"]),
+    (RAISING, ["run again in turns: thread by thread it raised"]),
     (OUTSIDE, ["compiled"] * 2),
     (LATE, ["not compiled: a view outside its array"]),
 )
@@ -230,10 +230,14 @@ def test_kernels_of_a_factory_and_device_functions_called_from_the_host(script, 
     assert all(trace.made_by.endswith(", compiled") for trace in traces)
 
 
-def test_a_schedule_of_random_order_is_left_to_the_simulator(script, tmp_path):
-    path = script(LARGE)
-    _, _, traces = told(tmp_path, ("--schedule", "random"), path)
-    assert "; not compiled: The random schedule" in traces[0].made_by
+def test_a_schedule_of_random_order_is_compiled_and_the_simulators(script, tmp_path):
+    path = script(ATOMIC)
+    words = ("--schedule", "random", "--seed", "3")
+    ours, theirs = (told(tmp_path, (*words, "--engine", engine), path) for engine in ("compiled", "simulator"))
+    assert ours[0] == theirs[0]
+    assert ours[2][0].made_by.endswith(", compiled")
+    assert ours[2][0].step.tolist() == theirs[2][0].step.tolist()
+    assert ours[2][0].thread.tolist() == theirs[2][0].thread.tolist()
 
 
 ENDLESS = (
