@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .plain_kernels import is_plain
 from .question import (
     ArrayLike,
     ArrayType,
@@ -115,19 +116,35 @@ class LaunchedKernels:
 
     def __init__(self) -> None:
         self._known: dict[tuple[Any, ...], Question] = {}
+        self._plain: set[tuple[Any, ...]] = set()
 
     def question(self, kernel: Any, arguments: Iterable[Any]) -> Question:
         """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
         try:
-            given = str(getattr(kernel, SIGNATURE, ""))
-            key = kernel.fn, given, *map(Describer().argument, arguments)
-            if key not in self._known:
-                if len(self._known) >= MOST_KERNELS:  # a program that makes new ones for each launch
-                    self._known.clear()
-                self._known[key] = question_of_call(kernel, arguments)
-            return self._known[key]
+            return self._known[self._described(kernel, arguments)]
         except Exception as error:  # noqa: BLE001  # a kernel or an argument of a kind of its own
             return _unknown(f"{type(error).__name__}: {error}")
+
+    def to_ask(self, kernel: Any, arguments: Iterable[Any]) -> Question | None:
+        """Return the same, None where it is plain that Numba has nothing to say (see `plain_kernels`)."""
+        try:
+            key = self._described(kernel, arguments)
+        except Exception as error:  # noqa: BLE001  # a kernel or an argument of a kind of its own
+            return _unknown(f"{type(error).__name__}: {error}")
+        return None if key in self._plain else self._known[key]
+
+    def _described(self, kernel: Any, arguments: Iterable[Any]) -> tuple[Any, ...]:
+        """Describe a call, unless one like it was before; return the key by which its question is known."""
+        given = str(getattr(kernel, SIGNATURE, ""))
+        key = kernel.fn, given, *map(Describer().argument, arguments)
+        if key not in self._known:
+            if len(self._known) >= MOST_KERNELS:  # a program that makes new ones for each launch
+                self._known.clear()
+                self._plain.clear()
+            self._known[key] = question_of_call(kernel, arguments)
+            if is_plain(kernel.fn, self._known[key]):
+                self._plain.add(key)
+        return key
 
 
 class Describer:

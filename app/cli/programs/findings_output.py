@@ -122,16 +122,16 @@ class CompilerFindings:
         self._launches: list[tuple[int, str, str, Moments]] = []
 
     def ask(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
-        """Ask about a launch that begins; one of a library's kernel is not asked about."""
+        """Ask about a launch that begins, unless it is a library's kernel, or the answer is plain."""
         from ....tracer.model.user_code import user_code_for
         from ....tracer.type_inference.live_kernel import LaunchedKernels
 
-        file = getattr(getattr(kernel.fn, "__code__", None), "co_filename", "")
+        self.key, file = "", getattr(getattr(kernel.fn, "__code__", None), "co_filename", "")
         if not file or not user_code_for(file).owns(file):
-            self.key = ""
             return
         self._kernels = self._kernels or LaunchedKernels()
-        self.key = self.ask_question(self._kernels.question(kernel, arguments))
+        if (question := self._kernels.to_ask(kernel, arguments)) is not None:
+            self.key = self.ask_question(question)
 
     def ask_question(self, question: Question) -> str:
         """Ask a question about a launch; return the key by which the answer is found."""
