@@ -101,6 +101,34 @@ def _accepted() -> None:
     show("kernels of numba-cuda's tests", str(count - refused), f"{share}, {others}")
 
 
+CHECKS = {
+    "sum": "vector sum",
+    "histogram": "histogram",
+    "product": "tiled product",
+    "average": "300 launches",
+}
+
+
+def programs(home: str) -> None:
+    """Print how soon `check` answers, and what a launch costs a program beside the engine's own time."""
+    print("a program of ten lines, from `tilescope check` to its end; median of 5")
+    for cold, kind, asked in ((["--cold"], "nothing cached", 2.5), ([], "all cached", 1.2)):
+        for name, text in CHECKS.items():
+            seconds = median(output("programs", "first", name, *cold, home=home)["seconds"] for _ in range(5))
+            show(f"{text}, {kind}", f"{seconds:.2f}", f"s   ({asked}), load {os.getloadavg()[0]:.1f}")
+    print(
+        "a launch in a program, compiled, beside the engine's part of it; median of 5 programs, 10 launches each"
+    )
+    for name, text in (("product", "tiled 64-cube"), ("sum", "sum of a million")):
+        for words in ("run --quiet", "run", "check"):
+            found = [output("programs", "launch", name, *words.split(), home=home) for _ in range(5)]
+            taken, own = (median(row[part] for row in found) for part in ("launch", "engine"))
+            rest = (
+                f"ms   {taken / own:.1f} times the engine's {1000 * own:.1f}, load {os.getloadavg()[0]:.1f}"
+            )
+            show(f"{text}, {words}", f"{1000 * taken:.1f}", rest)
+
+
 def windows(home: str) -> None:
     """Print how soon the window is there and moves, without and with the traces cached, and what a scrub costs."""
     starts = [output("window", "start", str(time.time()), home=home) for _ in range(1 + ROUNDS)]
@@ -214,6 +242,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         compiled(folder, quick="--quick" in sys.argv[1:])
         engines(folder)
+        programs(folder)
         windows(folder)
         typing(folder)
         cells(folder)
