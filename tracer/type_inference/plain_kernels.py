@@ -192,7 +192,7 @@ class _Checker:
 
     def branch(self, statements: Iterable[ast.stmt]) -> set[str]:
         """Go through statements that may be left out; return the variables that have a value after them."""
-        before = set(self.assigned)
+        before, self.assigned = self.assigned, set(self.assigned)
         self.block(statements)
         after, self.assigned = self.assigned, before
         return after
@@ -255,7 +255,8 @@ class _Checker:
 
     def _If(self, node: ast.If) -> None:
         self.condition(node.test)
-        self.assigned |= self.branch(node.body) & self.branch(node.orelse)
+        both = self.branch(node.body) & self.branch(node.orelse)
+        self.assigned |= both
 
     def _Return(self, node: ast.Return) -> None:
         if node.value is not None:

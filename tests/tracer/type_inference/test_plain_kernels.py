@@ -80,6 +80,7 @@ NOT_PLAIN = [
     ("for k in range(3):\n    a[i] = (U8[i] + U8[i]) + 1", WHOLE, WHOLE, 1),
     ("for k in range(3):\n    a[i] = (b[i] + b[i]) + 1", WHOLE, UNSIGNED, 1),
     ("x = a[i]\nif n:\n    x = 0\na[i] = x * b[i]", SINGLES, SINGLES, 1),
+    ("if n:\n    if i:\n        x = 1\n    else:\n        i += 1\nx += 1", SINGLES, SINGLES, 1),
     ("s = cuda.shared.array(SIXTEEN, float32)\ns[0] = a[i]\na[i] = s[0]", SINGLES, SINGLES, 1),
     ("s = cuda.shared.array(n, float32)\ns[0] = a[i]\na[i] = s[0]", SINGLES, SINGLES, 4),
     ("a[i] = a[i, 0]", SINGLES, SINGLES, 1),
