@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..model.session import Selection
-from ..views.memory.picture import Needs
+from ..views.memory.arrangement import Needs
 from .panels.pane import Pane
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from .request_cost import ITEMSIZE, REQUESTS, rules_of
 from .requests import Requests
 
 PART = 1 << 13  # requests whose sums are kept at a time: those of all would take more memory than the trace
+KEPT = 4  # such parts: jumps to and fro come back, and launches that are looked at closely have no more
 ALL = slice(None)
 
 
@@ -27,16 +29,19 @@ class Counters:
     def __init__(self, trace: Trace, requests: Requests) -> None:
         self._trace, self._requests = trace, requests
         self._before = _sums_before(trace, requests)
-        self._part = -1, np.zeros((1, len(NAMES)), np.int64)  # the one that was asked for last, and its sums
+        self._parts: OrderedDict[int, Ints] = OrderedDict()  # those that were asked for last, and their sums
         self.total = dict(trace.totals) or self.at(requests.end)
         self._loads: dict[int, tuple[Ints, Ints]] = {}
 
     def at(self, moment: int) -> dict[str, int]:
         """Return each counter of NAMES at this moment; one before the first or past the last is that one."""
         number, made = divmod(int(np.searchsorted(self._requests.moment, moment, side="right")), PART)
-        if self._part[0] != number:
-            self._part = number, self._sums_in(number)
-        return dict(zip(NAMES, (self._before[number] + self._part[1][made]).tolist(), strict=True))
+        if number not in self._parts:
+            self._parts[number] = self._sums_in(number)
+            if len(self._parts) > KEPT:
+                self._parts.popitem(last=False)
+        self._parts.move_to_end(number)
+        return dict(zip(NAMES, (self._before[number] + self._parts[number][made]).tolist(), strict=True))
 
     def _sums_in(self, number: int) -> Ints:
         """Return the counters after each request of a part, from none of them on: shape (requests + 1, len(NAMES))."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPaintEngine, QPainter, QPen
 
@@ -52,11 +55,53 @@ def write(
     how: Qt.AlignmentFlag | Qt.TextFlag,
 ) -> None:
     """Write a text into a box; what does not fit a line ends in an ellipsis."""
-    painter.setFont(font)
-    painter.setPen(colour)
+    found = words_in(box, text, font, colour, how)
+    painter.setFont(found.font)
+    painter.setPen(found.colour)
+    painter.drawText(found.box, found.how, found.text)
+
+
+class Words(NamedTuple):
+    """A text where it is written, as it fits there."""
+
+    box: QRectF
+    text: str
+    font: QFont
+    colour: QColor
+    how: int  # flags of alignment and wrapping
+    veil: QRectF | None = None  # what is veiled before
+
+
+def words_in(
+    box: QRectF,
+    text: str,
+    font: QFont,
+    colour: QColor,
+    how: Qt.AlignmentFlag | Qt.TextFlag,
+    veil: QRectF | None = None,
+) -> Words:
+    """Return a text in a box; what does not fit a line ends in an ellipsis."""
     if how != WRAP:
         text = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width() + 1)
-    painter.drawText(box, int(how), text)
+    return Words(box, text, font, colour, int(how), veil)
+
+
+def draw_words(painter: QPainter, written: Iterable[Words], theme: Theme) -> None:
+    """Write texts."""
+    for one in written:
+        if one.veil is not None:
+            draw_veil(painter, one.veil, theme)
+        painter.setFont(one.font)
+        painter.setPen(one.colour)
+        painter.drawText(one.box, one.how, one.text)
+
+
+def box_of(written: Iterable[Words]) -> QRectF:
+    """Return a box around texts."""
+    found = QRectF()
+    for one in written:
+        found = found.united(one.box if one.veil is None else one.box.united(one.veil))
+    return found
 
 
 def draw_veil(painter: QPainter, box: QRectF, theme: Theme) -> None:

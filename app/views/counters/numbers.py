@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -56,7 +56,12 @@ def notice_of(trace: Trace) -> str:
 
 def _sum(counters: dict[str, int], space: str, measure: str) -> int:
     """Return the sum of a measure over loads, stores and atomics on a space."""
-    return sum(n for name, n in counters.items() if name.startswith(space) and name.endswith(measure))
+    return sum(counters[name] for name in _names(tuple(counters), space, measure))
+
+
+@cache
+def _names(names: tuple[str, ...], space: str, measure: str) -> tuple[str, ...]:
+    return tuple(name for name in names if name.startswith(space) and name.endswith(measure))
 
 
 def has_conflicts(session: Session) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 
 from ...widgets.theme import Theme
@@ -171,10 +171,25 @@ def _draw_arrow(painter: QPainter, box: QRectF, up: bool, theme: Theme) -> None:
     painter.drawPolygon(QPolygonF(corners))
 
 
+def number_box(box: QRectF, style: Style, theme: Theme) -> QRectF:
+    """Return the part of a tile's box that changes with its number."""
+    return box if style.line else QRectF(box.left(), box.top(), box.width(), theme.px(5) + theme.px(27))
+
+
 def draw_tile(
-    painter: QPainter, tile: Tile, moment: int, box: QRectF, style: Style, mark: str, theme: Theme
+    painter: QPainter,
+    tile: Tile,
+    moment: int,
+    box: QRectF,
+    style: Style,
+    mark: str,
+    theme: Theme,
+    seen: QRect,
 ) -> None:
-    """Draw a tile's number at a moment, its name and its mark, and a line at its left but for the first."""
+    """Draw a tile's number at a moment, its name and its mark, and a line at its left but for the first.
+
+    seen: what is painted.
+    """
     left, text = box.left() + theme.px(style.side), tile.text(moment)
     if box.left() > 0:
         painter.fillRect(QRectF(box.left(), box.top(), 1, box.height()), theme.colour("border"))
@@ -187,6 +202,8 @@ def draw_tile(
     name = QRectF(left, number.bottom() + theme.px(1), box.width(), theme.px(16))
     painter.setFont(theme.font(style.number, bold=True))
     after_number = _draw_text(painter, number, text, theme, "text")
+    if seen.bottom() < name.top() and not style.beside_number:
+        return
     painter.setFont(theme.font(style.name))
     after_name = _draw_text(painter, name, theme.say(tile.label), theme, "muted")
     x, line = (after_number, number) if style.beside_number else (after_name, name)

@@ -34,6 +34,7 @@ from .tiles import (
     draw_tile,
     grid_of,
     minimum_width,
+    number_box,
 )
 
 TileForm = Literal["tall", "line", "none"]
@@ -80,6 +81,8 @@ class CountersView(View):
         )
         self._is_awaiting = False  # whether another session may come, and the moment move with it
         self._ticks = 0  # until the marks go
+        self._told: dict[str, str] = {}  # the numbers as they are drawn, by their labels
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # nothing is painted below it
         self.marks = QTimer(self, interval=TICK)
         self.marks.timeout.connect(self._fade)
 
@@ -187,7 +190,7 @@ class CountersView(View):
         if changed and not self._is_awaiting:
             self.forget()  # what time does is no change of setup
         if changed:
-            self._tell()
+            self._count()
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
@@ -252,10 +255,29 @@ class CountersView(View):
 
     def _tell(self) -> None:
         """Say the numbers to a screen reader, and draw them."""
-        words = [f"{t.label} {t.text(int(self.moment))}{self._was(t.label)}" for t in self.tiles]
+        self._told = self._texts()
+        self._say_numbers()
+        self.update()
+
+    def _texts(self) -> dict[str, str]:
+        return {tile.label: tile.text(int(self.moment)) for tile in self.tiles}
+
+    def _count(self) -> None:
+        """Say and draw those numbers that are others now."""
+        before, self._told = self._told, self._texts()
+        other = {label for label, text in self._told.items() if text != before.get(label)}
+        if other:
+            self._say_numbers()
+        style = self._grid(self.width()).style
+        for tile, box in self.shown() if other else ():
+            if tile.label in other:
+                marked = tile.label in self.changes or tile.label in self.bright
+                self.update((box if marked else number_box(box, style, self.theme)).toAlignedRect())
+
+    def _say_numbers(self) -> None:
+        words = [f"{label} {text}{self._was(label)}" for label, text in self._told.items()]
         told = ", ".join([*words, self.mark]) + f". {self.notice}" * bool(self.notice)
         self.setAccessibleDescription(self.say(told))
-        self.update()
 
     def _was(self, label: str) -> str:
         return f" (was {self.changes[label].before})" if label in self.changes else ""
@@ -272,15 +294,16 @@ class CountersView(View):
             painter.setPen(self.theme.colour("bad" if self.mark == PART else "muted"))
             painter.drawText(notice, Qt.TextFlag.TextWordWrap, self.say(self.notice))
         style, moment = self._grid(self.width()).style, int(self.moment)
-        for tile, box in self.shown():
+        shown = [(tile, box) for tile, box in self.shown() if event.region().intersects(box.toAlignedRect())]
+        for tile, box in shown:
             bright = self.lit is None or tile.label in self.bright
             theme = self.theme if bright else dimmed(self.theme, self.keep)
             if tile.label in self.changes:
                 strength = 1.0 if self.theme.reduced_motion else min(1.0, self._ticks / FADING)
                 change = self.changes[tile.label]
                 draw_changed(painter, tile, moment, box, style, self.mark, change, strength, theme)
-            draw_tile(painter, tile, moment, box, style, self.mark, theme)
-        for tile, box in self.shown():
+            draw_tile(painter, tile, moment, box, style, self.mark, theme, event.rect())
+        for tile, box in shown:
             if tile.label in self.bright:
                 draw_frame(painter, box.adjusted(2, 2, -1, -2), self.theme)
 

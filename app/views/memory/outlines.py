@@ -33,7 +33,19 @@ def distinct(rows: Ints, cols: Ints) -> tuple[Ints, Ints]:
 
 def outline(rows: Ints, cols: Ints) -> CellPath:
     """Return the outline of a set of distinct cells: the edges that only one cell has, joined to long lines."""
+    if len(rows) and (full := _rectangle(rows, cols)):
+        return full
     return _path(_runs(*_lone(rows, cols)), _runs(*_lone(cols, rows)))
+
+
+def _rectangle(rows: Ints, cols: Ints) -> CellPath | None:
+    """Return the outline of distinct cells that fill a rectangle, as most accesses do; None of others."""
+    top, bottom, left, right = rows.min(), rows.max() + 1, cols.min(), cols.max() + 1
+    if len(rows) != (bottom - top) * (right - left):
+        return None
+    x = np.array([left, right, left, right, left, left, right, right], float)
+    y = np.array([top, top, bottom, bottom, top, bottom, top, bottom], float)
+    return CellPath(x, y, np.array([1, 0] * 4, np.int32))
 
 
 def outline_of(mask: NDArray[np.bool_], row: int, col: int) -> CellPath:

@@ -1,4 +1,4 @@
-"""Brushes for the memory view: cells, outlines, footprints, loads on their way."""
+"""Brushes for the memory view: cells, outlines, footprints."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QByteArray, QDataStream, QLineF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath
 
-from ....tracer.model.array_types import Floats, Ints
+from ....tracer.model.array_types import Ints
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme, contrasting
 from ..common import cell_colours
 from ..common.colour_scales import HEAT, READS, VALUES
 from ..common.dimming import draw_partly, faintly
-from ..common.drawing import draw_hatch, is_vector, on_panel, pen
+from ..common.drawing import draw_hatch, is_vector, pen
 from ..common.geometry import Box
 from . import outlines
 from .footprints import CellRect, Footprint
 from .layout.buffer_place import BufferPlace
 from .lit_cells import LitCells
-from .view_data import AccessMark, LoadsInFlight
+from .view_data import AccessMark
 
 # A point of a path as Qt streams it: whether a line leads to it from the one before, and where it lies.
 ELEMENT = np.dtype([("joined", ">i4"), ("x", ">f8"), ("y", ">f8")])
@@ -34,7 +34,7 @@ IMAGE_GRID_FROM = 16.0  # of an image, which lines between its pixels would grey
 MOST_RECTANGLES = 2048  # pixels of a sheet that are drawn one by one on paper
 SHARP = 256  # pixels along an image on paper, from which on a reader that smooths it does no harm
 MOST_SIGNS = 3  # exclamation marks at the elements of a race
-BEND = 0.14  # how far an arc leaves the straight line, as a share of its length
+SIGN, FRAME = 13, 9.0  # pixels: an exclamation mark, and the most that a frame reaches beyond its cells
 
 
 def colour_table(theme: Theme, measure: str) -> NDArray[np.uint32]:
@@ -118,6 +118,23 @@ def draw_cells(painter: QPainter, place: BufferPlace, dots: Dots, theme: Theme) 
         _draw_grid(painter, place, dots.part, theme)
 
 
+def changed_part(place: BufferPlace, before: Dots, now: Dots, ratio: float) -> QRectF:
+    """Return where the cells of a buffer look otherwise than before, at so many device pixels to a logical one."""
+    if before[:2] != now[:2] or before.hatched != now.hatched or before.pixels.shape != now.pixels.shape:
+        return part_rect(place, now.part).united(part_rect(place, before.part))
+    other = before.pixels != now.pixels
+    rows, cols = np.flatnonzero(other.any(axis=1)), np.flatnonzero(other.any(axis=0))
+    if not len(rows):
+        return QRectF()
+    wide, tall, whole = now.step * place.cell, now.step * place.row, part_rect(place, now.part)
+    around = (
+        max(wide, tall) if min(place.cell, place.row) * ratio < 2 else 0.0
+    )  # where dots run into each other
+    left, top = whole.x() + int(cols[0]) * wide, whole.y() + int(rows[0]) * tall
+    width, height = (int(cols[-1]) + 1 - int(cols[0])) * wide, (int(rows[-1]) + 1 - int(rows[0])) * tall
+    return QRectF(left, top, width, height).adjusted(-around, -around, around, around)
+
+
 def _draw_dots(painter: QPainter, box: QRectF, pixels: NDArray[np.uint32]) -> None:
     """Draw the pixels of cells over a box; on paper as rectangles, and many as an image that no reader blurs."""
     height, width = pixels.shape
@@ -164,23 +181,43 @@ def path_of(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
     return found
 
 
-def draw_mark(
-    painter: QPainter, place: BufferPlace, mark: AccessMark, theme: Theme, strength: float = 1.0
-) -> None:
-    """Draw accessed cells: a load as an outline, a store as a filled corner, an atomic as a diamond.
+class DrawnMark(NamedTuple):
+    """Accessed cells as they are drawn."""
 
-    strength: below 1 they are drawn that faintly.
-    """
-    edge, colour = path_of(place, outlines.outline(mark.rows, mark.cols)), theme.colour(mark.kind)
+    kind: str  # of the requests
+    own: bool  # whether by the selected warp
+    edge: QPainterPath
+    filled: QPainterPath | None  # None for loads
+    strength: float  # below 1 they are drawn that faintly
+    box: QRectF  # around all of it
+
+
+def drawn_mark(place: BufferPlace, mark: AccessMark, strength: float = 1.0) -> DrawnMark:
+    """Return how accessed cells are drawn."""
+    edge = path_of(place, outlines.outline(mark.rows, mark.cols))
+    filled = None if mark.kind.endswith("load") else path_of(place, _filled(place, mark))
+    box = cells_rect(place, mark.rows, mark.cols, 3.0)
+    return DrawnMark(mark.kind, mark.own, edge, filled, strength, box)
+
+
+def cells_rect(place: BufferPlace, rows: Ints, cols: Ints, around: float) -> QRectF:
+    """Return the rectangle of some cells, of which there is one at least, and so many pixels around it."""
+    part = CellRect(int(rows.min()), int(cols.min()), int(rows.max()) + 1, int(cols.max()) + 1)
+    return part_rect(place, part).adjusted(-around, -around, around, around)
+
+
+def draw_mark(painter: QPainter, mark: DrawnMark, theme: Theme) -> None:
+    """Draw accessed cells: a load as an outline, a store as a filled corner, an atomic as a diamond."""
+    colour, strength = theme.colour(mark.kind), mark.strength
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setOpacity(strength)
     if mark.own:
-        painter.strokePath(edge, pen("#FFFFFF", 4.0))
-    if not mark.kind.endswith("load"):
+        painter.strokePath(mark.edge, pen("#FFFFFF", 4.0))
+    if mark.filled is not None:
         painter.setOpacity(strength if mark.own else 0.4 * strength)
-        painter.fillPath(path_of(place, _filled(place, mark)), colour)
+        painter.fillPath(mark.filled, colour)
         painter.setOpacity(strength)
-    painter.strokePath(edge, pen(colour, 2.0 if mark.own else 1.0, 255 if mark.own else 150))
+    painter.strokePath(mark.edge, pen(colour, 2.0 if mark.own else 1.0, 255 if mark.own else 150))
     painter.setOpacity(1.0)
 
 
@@ -201,7 +238,7 @@ def draw_race_signs(painter: QPainter, place: BufferPlace, rows: Ints, cols: Int
 
 def draw_race_sign(painter: QPainter, x: float, y: float, theme: Theme) -> None:
     """Draw an exclamation mark in a disc around a point."""
-    side = float(theme.px(13))
+    side = float(theme.px(SIGN))
     box = QRectF(x - side / 2, y - side / 2, side, side)
     painter.setPen(pen(theme.palette.panel, 1.5))
     painter.setBrush(theme.colour("bad"))
@@ -287,89 +324,16 @@ def draw_lit_frame(painter: QPainter, place: BufferPlace, shape: Footprint, them
     painter.restore()
 
 
-def draw_written(painter: QPainter, place: BufferPlace, elements: NDArray[np.int64], theme: Theme) -> None:
+def edge_of(place: BufferPlace, elements: NDArray[np.int64]) -> QPainterPath:
+    """Return the outline of some elements."""
+    return path_of(place, outlines.outline(*outlines.distinct(*place.sheet.cells(elements))))
+
+
+def draw_written(painter: QPainter, edge: QPainterPath, theme: Theme) -> None:
     """Draw a small frame around the elements that the selected thread writes."""
-    edge = path_of(place, outlines.outline(*outlines.distinct(*place.sheet.cells(elements))))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.strokePath(edge, pen(theme.palette.panel, 4.0))
     painter.strokePath(edge, pen(theme.palette.text, 2.0))
-
-
-class Arcs(NamedTuple):
-    """Quadratic Bezier curves: start, control and end points, each of shape (n, 2), in pixels."""
-
-    start: Floats
-    control: Floats
-    end: Floats
-
-    def at(self, fraction: float) -> Floats:
-        """Return the points that are this far (0 to 1) on their way, slow at both ends."""
-        t = fraction * fraction * (3 - 2 * fraction)
-        return (1 - t) ** 2 * self.start + 2 * t * (1 - t) * self.control + t * t * self.end
-
-
-def arcs(start: Floats, end: Floats) -> Arcs:
-    """Return gentle arcs between points (n, 2): all bend to the same side of their direction."""
-    way = end - start
-    aside = np.stack([-way[:, 1], way[:, 0]], axis=1) * BEND
-    # Upwards on the page, whichever way the element goes: arcs side by side then do not cross.
-    aside[aside[:, 1] > 0] *= -1
-    return Arcs(start, (start + end) / 2 + aside, end)
-
-
-def merged(start: Floats, end: Floats, most: int = 12) -> tuple[Floats, Floats]:
-    """Return each (start, end) once; if there are more than `most`, that many of them, evenly picked."""
-    pairs = np.unique(np.concatenate([start, end], axis=1).round(1), axis=0)
-    if len(pairs) > most:
-        pairs = pairs[np.linspace(0, len(pairs) - 1, most).round().astype(int)]
-    return pairs[:, :2], pairs[:, 2:]
-
-
-def draw_load_arcs(painter: QPainter, loads: LoadsInFlight, theme: Theme) -> None:
-    """Draw where the loads of the selected warp go: thin dashed arcs, a stronger one for the selected thread."""
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    for chosen, width, alpha in ((False, 1.0, 150), (True, 2.0, 255)):
-        wanted = loads.own & (loads.chosen == chosen)
-        style = pen(on_panel(loads.kind, theme), width, alpha)
-        style.setDashPattern([4, 3])
-        painter.strokePath(_curves(*merged(loads.start[wanted], loads.end[wanted])), style)
-
-
-def _curves(start: NDArray[np.float64], end: NDArray[np.float64]) -> QPainterPath:
-    path, curves = QPainterPath(), arcs(start, end)
-    for begin, middle, stop in zip(
-        curves.start.tolist(), curves.control.tolist(), curves.end.tolist(), strict=True
-    ):
-        path.moveTo(*begin)
-        path.quadTo(*middle, *stop)
-    return path
-
-
-def draw_moving_loads(painter: QPainter, loads: LoadsInFlight, fraction: float, theme: Theme) -> None:
-    """Draw the loads of a moment as small, translucent squares on their way: those of the selected warp larger."""
-    points, unit = arcs(loads.start, loads.end).at(fraction), theme.px(10) / 10
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    colour, strength = on_panel(loads.kind, theme), painter.opacity()
-    for own, size, opacity in ((False, 2.0, 0.3), (True, 4.0, 0.6)):
-        # of all of them together: where many pass, what is below stays in sight
-        painter.setOpacity(opacity * strength)
-        _draw_squares(painter, points[loads.own == own], pen(colour, size * unit))
-    painter.setOpacity(strength)
-
-
-def _polygon(points: NDArray[np.float64]) -> QPolygonF:
-    """Return points (n, 2) as Qt's, read from a stream too."""
-    found = QPolygonF()
-    stream = QDataStream(QByteArray(struct.pack(">i", len(points)) + points.astype(">f8").tobytes()))
-    stream >> found
-    return found
-
-
-def _draw_squares(painter: QPainter, points: NDArray[np.float64], style: QPen) -> None:
-    if len(points):
-        painter.setPen(style)
-        painter.drawPoints(_polygon(points))
 
 
 def draw_ring(painter: QPainter, box: QRectF, theme: Theme) -> None:

@@ -19,11 +19,13 @@ from ...model.spotlight import Lit
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.descriptions import selection_at
-from ..common.drawing import CENTRE, write
+from ..common.drawing import CENTRE, is_vector, write
+from ..common.pieces import Pieces, changed_area
 from ..common.view import View
 from . import descriptions
+from .arrangement import Needs, ViewState, Zoom
 from .paint import draw_ring
-from .picture import MemoryPicture, Needs, ViewState, Zoom
+from .picture import MemoryPicture
 from .view_data import COLOUR_BY, Tops
 
 WHEEL_STEP, KEY_STEP = 1.2, 1.5
@@ -48,6 +50,7 @@ class MemoryView(View):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._picture: MemoryPicture | None = None
+        self._shown: Pieces | None = None  # what was asked to be painted last
         self._colour_by, self._zoom = "auto", Zoom()
         self._tops: Tops = ()
         self._legend, self._large = LEGEND, False
@@ -58,6 +61,7 @@ class MemoryView(View):
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # nothing is painted below it
         self.setAccessibleName("Memory")
         self.fit = QPushButton("Fit  0", self)
         self.fit.setAccessibleName("Show everything")
@@ -206,7 +210,15 @@ class MemoryView(View):
         """Draw this moment; with a fraction, loads are on their way."""
         super().render_moment(moment, selection)
         self._describe()
-        self.update()
+        if self._picture is None or not self.isVisible():
+            self.update()
+            return
+        before, self._shown = self._shown, self._picture.pieces(self._state(), self.devicePixelRatioF())
+        changed = None if before is None else changed_area(before, self._shown)
+        if changed is None:
+            self.update()
+        else:
+            self.update(changed)
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
@@ -253,11 +265,12 @@ class MemoryView(View):
         )
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw everything."""
+        """Draw what has changed, or everything on paper."""
         painter = QPainter(self)
-        painter.fillRect(self.rect(), self.theme.colour("panel"))
+        if self._picture is None or is_vector(painter):
+            painter.fillRect(self.rect(), self.theme.colour("panel"))
         if self._picture:
-            self._picture.paint(painter, self._state())
+            self._picture.paint(painter, self._state(), None if is_vector(painter) else event.rect())
         else:
             style = self.theme.font(15), self.theme.colour("muted"), CENTRE
             write(painter, QRectF(self.rect()), NOTHING, *style)

@@ -250,9 +250,9 @@ class MemoryViewData:
             return self.session.memory.reads(buffer, moment, selection.block, selection.thread)
         return element_heat(self.session, measure, buffer, moment, selection)
 
-    def version(self, buffer: int, group: ColourGroup, moment: int, selection: Selection) -> Hashable:
-        """Return a number that changes whenever the codes of a buffer may: they are costly where it is large."""
-        key = buffer, group.measure
+    def version(self, buffer: int, measure: str, moment: int, selection: Selection) -> Hashable:
+        """Return a number that changes whenever a measure of a buffer may: its codes are costly where it is large."""
+        key = buffer, measure
         if key not in self._changes:
             self._changes[key] = self._moments(*key)
         changes = int(np.searchsorted(self._changes[key], moment, side="right"))
@@ -394,11 +394,18 @@ class MemoryViewData:
 
     def is_drawn(self, buffers: AnyInts, rows: Ints, selection: Selection) -> Mask:
         """Return whether the copy of a buffer is drawn that the thread of each access sees."""
-        trace = self.session.trace
-        space = np.array([b.space for b in trace.buffers], "U8")[buffers]
-        block, thread = trace.block[rows] == selection.block, trace.thread[rows] == selection.thread
-        drawn: Mask = ((space != "shared") | block) & ((space != "local") | (block & thread))
+        trace, (shared, local) = self.session.trace, self._own_copies
+        drawn: Mask = ~shared[buffers] | (trace.block[rows] == selection.block)
+        if local.any():
+            block, thread = trace.block[rows] == selection.block, trace.thread[rows] == selection.thread
+            drawn &= ~local[buffers] | (block & thread)
         return drawn
+
+    @cached_property
+    def _own_copies(self) -> tuple[Mask, Mask]:
+        """Which buffers each block has its own copy of, and which each thread, shape (buffers,)."""
+        spaces = [buffer.space for buffer in self.session.trace.buffers]
+        return np.array([s == "shared" for s in spaces], bool), np.array([s == "local" for s in spaces], bool)
 
     def numbers(self, buffers: Ints, index: NDArray[np.integer]) -> tuple[Ints, Ints]:
         """Return the buffers and the number of each element that an access index means, -1 for none."""

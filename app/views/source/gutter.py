@@ -31,6 +31,7 @@ class Gutter(QWidget):
         self._under = 0  # the line under the pointer
         self._can = False  # whether it may be taken out or put back
         self.setMouseTracking(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # nothing is painted below it
         self.setFocusPolicy(
             Qt.FocusPolicy.ClickFocus
         )  # else the text would have it, and what is pressed next
@@ -48,7 +49,10 @@ class Gutter(QWidget):
         painter.fillRect(event.rect(), theme.colour("panel"))
         painter.setFont(editor.gutter_font())
         numbers, counts, _ = editor.columns()
+        seen = event.rect()
         for line, top, height in editor.lines_in_sight():
+            if top > seen.bottom() + 1 or top + height < seen.top():
+                continue
             marked, bright = line == editor.line, not editor.lit or line in editor.lit
             ink = theme if bright else dimmed(theme)
             ground = editor.line_colour() if marked else editor.tint(line)

@@ -5,7 +5,8 @@ A line that is too long goes on below, further in than where it begins, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Collection, Iterable
 from itertools import pairwise
 
 from PySide6.QtCore import QElapsedTimer, QPointF, QRect, QRectF, Qt, Signal
@@ -92,6 +93,8 @@ class Page(QTextEdit):
             self.horizontalScrollBar()
         )  # all is in sight at its beginning; Qt would follow blanks at a line's end
         across.valueChanged.connect(lambda value: across.setValue(0) if value else None)
+        self._in_sight: tuple[object, list[tuple[int, float, float]]] | None = None  # lines, as last laid out
+        self.document().documentLayout().update.connect(self._forget_places)
         self.document().contentsChange.connect(self._note_change)  # heard before the colours ask for lines
         self._highlighter = Highlighter(self.document(), theme)
         self._gutter = gutter(self)
@@ -139,11 +142,13 @@ class Page(QTextEdit):
     def mark(self, counts: dict[int, int], line: int, look: str) -> None:
         """Show counts by line, and mark a line (0 for none) in the colour of a kind or of waiting."""
         if counts != self.counts:
-            self.counts = counts
-            self._gutter.update()
+            before, self.counts = self.counts, counts
+            other = {n for n in before.keys() | counts.keys() if before.get(n) != counts.get(n)}
+            self._paint_lines(other, self._gutter)
         if (line, look) != (self.line, self.look):
+            both = {self.line, line}
             self.line, self.look = line, look
-            self._paint_line()
+            self._paint_lines(both, self._gutter, self.viewport())
             self._keep_in_sight()
 
     def begin_at(self, line: int) -> None:
@@ -288,6 +293,13 @@ class Page(QTextEdit):
     def _paint_line(self) -> None:
         self.viewport().update()
         self._gutter.update()
+
+    def _paint_lines(self, lines: Collection[int], *where: QWidget) -> None:
+        """Draw some lines anew."""
+        for line, top, height in self.lines_in_sight():
+            if line in lines:
+                for widget in where:
+                    widget.update(0, math.floor(top) - 1, widget.width(), math.ceil(height) + 2)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Lay a ground under the line that is pointed at and under the marked one, and draw the text over it."""
@@ -458,7 +470,17 @@ class Page(QTextEdit):
 
     def lines_in_sight(self) -> list[tuple[int, float, float]]:
         """Return number (from 1), top and height of every line that is at least partly seen."""
-        layout, scrolled = self.document().documentLayout(), self.verticalScrollBar().value()
+        document, scrolled = self.document(), self.verticalScrollBar().value()
+        key = (document.revision(), document.textWidth(), scrolled, self.viewport().height())
+        if self._in_sight is None or self._in_sight[0] != key:
+            self._in_sight = key, self._find_in_sight(scrolled)
+        return self._in_sight[1]
+
+    def _forget_places(self) -> None:
+        self._in_sight = None
+
+    def _find_in_sight(self, scrolled: int) -> list[tuple[int, float, float]]:
+        layout = self.document().documentLayout()
         found = layout.hitTest(QPointF(0, scrolled), Qt.HitTestAccuracy.FuzzyHit)
         out, block = [], self.document().findBlock(max(0, found))
         while block.isValid():

@@ -60,6 +60,7 @@ class TimelineView(View):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # nothing is painted below it
         self.setAccessibleName("Timeline")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.apart, self.slim = "", False
@@ -69,6 +70,7 @@ class TimelineView(View):
         self._zoom: MomentRange | None = (
             None  # relative to the block's start, so that it means the same in any block
         )
+        self._places: tuple[object, TimelineLayout] | None = None  # as they were computed last
         self._drag: tuple[TimelinePart, QPointF, MomentRange] | None = None
         self._moved = False
 
@@ -197,9 +199,10 @@ class TimelineView(View):
     @property
     def places(self) -> TimelineLayout:
         """Where things stand now, in logical pixels."""
-        return timeline_layout(
-            self.size(), self._warps(), self.x_range(), self.theme, self.devicePixelRatioF(), self.slim
-        )
+        key = self.size(), self._warps(), self.x_range(), self.theme, self.devicePixelRatioF(), self.slim
+        if self._places is None or self._places[0] != key:
+            self._places = key, timeline_layout(*key)
+        return self._places[1]
 
     # Painting: a still picture, and the playhead over it.
 

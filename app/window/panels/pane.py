@@ -177,7 +177,10 @@ class FocusBorder(QWidget):
         self.hide()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the edge."""
+        """Draw the edge, where some of it is to be painted."""
+        inside = self.pane.theme.px(8)
+        if self.rect().adjusted(inside, inside, -inside, -inside).contains(event.region().boundingRect()):
+            return
         painter, theme = QPainter(self), self.pane.theme
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(theme.colour("accent"), 2))

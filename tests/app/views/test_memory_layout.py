@@ -18,7 +18,7 @@ from tilescope.app.views.memory import outlines
 from tilescope.app.views.memory.layout.buffer_place import Metrics, snapped
 from tilescope.app.views.memory.layout.layout import arrange, roles_of
 from tilescope.app.views.memory.layout.sheet import sheet_of
-from tilescope.app.views.memory.paint import arcs, merged
+from tilescope.app.views.memory.loads import arcs, merged
 from tilescope.tracer.model.trace import Buffer
 
 SIZES = st.integers(1, 300)

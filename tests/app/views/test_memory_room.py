@@ -10,13 +10,13 @@ from PySide6.QtTest import QTest
 
 from sessions import matmul, picture
 from tilescope.app.model.session import Selection
+from tilescope.app.views.common.drawing import on_panel
 from tilescope.app.views.common.geometry import Box
+from tilescope.app.views.memory.arrangement import Zoom
 from tilescope.app.views.memory.footprints import footprints_of
 from tilescope.app.views.memory.layout.buffer_place import Metrics
 from tilescope.app.views.memory.layout.layout import arrange
 from tilescope.app.views.memory.layout.sheet import sheet_of, slice_text
-from tilescope.app.views.memory.paint import on_panel
-from tilescope.app.views.memory.picture import Zoom
 from tilescope.app.views.memory.text import chip_spot
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Buffer
@@ -121,17 +121,13 @@ def test_loads_on_their_way_are_translucent():
 
 
 def test_what_is_said_lies_above_loads_on_their_way():
-    """The words are drawn last: with and without loads passing behind they have the same brightest pixels."""
     session, theme = matmul("matmul-naive-col-on-x", m=24, k=24, n=24, tile=8), Theme.named("light")
-    moment, order = moment_of(session, LOAD, "b", 4), []
+    moment = moment_of(session, LOAD, "b", 4)
     view = show_memory(session, moment + 0.5, Selection(4, 21), theme=theme)
-    paint = type(view._picture)
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("_paint_loads", "_paint_values"):
-            patch.setattr(paint, name, lambda *_, n=name: order.append(n))
-        patch.setattr("tilescope.app.views.memory.text.draw_caption", lambda *_: order.append("caption"))
-        picture(view)
-    assert order[0] == "_paint_loads" and order[-1] == "caption"
+    drawn = [piece.name for piece in view._picture.pieces(view._state(), 1.0).pieces]
+    loads = drawn.index(("loads", 0))
+    assert all(drawn.index(("name", number)) > loads for number in range(3))
+    assert drawn[-1] == "caption"
 
 
 def test_a_magnified_picture_shows_how_to_see_all_of_it_again():

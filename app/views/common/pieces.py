@@ -1,0 +1,81 @@
+"""A picture as pieces that lie over one another, of which only those are drawn anew that look otherwise than before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QRect, QRectF
+from PySide6.QtGui import QPainter
+
+EDGE = 1  # pixels around what is drawn that antialiased edges may reach
+
+
+class Same:
+    """Any object as part of a key: equal to itself alone."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: object) -> None:
+        self.held = held
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.held is self.held
+
+    def __hash__(self) -> int:
+        return id(self.held)
+
+
+class Piece(NamedTuple):
+    """Something that is drawn."""
+
+    name: Hashable  # which piece it is, in this picture and in others
+    key: Hashable  # all that its looks follow from
+    box: QRectF  # around all of it, in logical pixels
+    draw: Callable[[QPainter], None]
+    part: Callable[[Piece], QRectF] | None = None  # from the same piece before to the part that differs
+
+
+class Pieces(NamedTuple):
+    """A picture."""
+
+    look: Hashable  # what all pieces follow from
+    pieces: Sequence[Piece]  # from the lowest to the highest
+
+
+def area(box: QRectF) -> QRect:
+    """Return the whole pixels that may show something of a box."""
+    return box.toAlignedRect().adjusted(-EDGE, -EDGE, EDGE, EDGE)
+
+
+def difference(before: Piece | None, after: Piece) -> list[QRect]:
+    """Return where a piece looks otherwise than before."""
+    if before is None:
+        return [area(after.box)]
+    if before.key == after.key:
+        return []
+    boxes = [after.part(before)] if after.part else [before.box, after.box]
+    return [area(box) for box in boxes if not box.isEmpty()]
+
+
+def changed_area(before: Pieces, after: Pieces) -> QRect | None:
+    """Return the rectangle in which a picture looks otherwise than before, None where that is anywhere.
+
+    One rectangle: of several Qt would draw row by row, and have other threads help it, which takes longer.
+    """
+    if before.look != after.look:
+        return None
+    old, found = {piece.name: piece for piece in before.pieces}, QRect()
+    for piece in after.pieces:
+        for rect in difference(old.pop(piece.name, None), piece):
+            found = found.united(rect)
+    for gone in old.values():
+        found = found.united(area(gone.box))
+    return found
+
+
+def draw_pieces(painter: QPainter, pieces: Iterable[Piece], seen: QRect | None) -> None:
+    """Draw those pieces that are to be seen in a rectangle, all of them for None."""
+    for piece in pieces:
+        if seen is None or seen.intersects(area(piece.box)):
+            piece.draw(painter)
