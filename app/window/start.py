@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..control.session_jobs import SessionJobs
     from .main_window import MainWindow
 
+SWITCH = 0.0005  # seconds after which a thread that computes lets the window draw, a tenth of what is usual
 HEARTBEAT = 250  # milliseconds after which Python looks for Ctrl+C in the terminal
 
 
@@ -46,6 +47,7 @@ def application() -> QApplication:
     if isinstance(existing, QApplication):
         return existing
     made = QApplication(sys.argv[:1])
+    sys.setswitchinterval(SWITCH)
     made.setApplicationName("Tilescope")
     made.setDesktopFileName("tilescope")
     made.setStyle("Fusion")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +44,10 @@ class BlockActivity:
         return min(int(np.searchsorted(self.end, int(moment))), self.phases - 1)
 
 
+MOST_KEPT = 64  # blocks of a session
+_KEPT: WeakKeyDictionary[Session, OrderedDict[int, BlockActivity]] = WeakKeyDictionary()
+
+
 @dataclass(frozen=True, eq=False)
 class WarpActivity:
     """One warp over the launch: its requests in the order of their moments."""
@@ -62,7 +68,17 @@ class WarpStatus:
 
 
 def block_activity(session: Session, block: int) -> BlockActivity:
-    """Return what a block (linear number) does."""
+    """Return what a block (linear number) does; that of the blocks that were looked at last is kept."""
+    kept = _KEPT.setdefault(session, OrderedDict())
+    if block not in kept:
+        kept[block] = _new_activity(session, block)
+        while len(kept) > MOST_KEPT:
+            kept.popitem(last=False)
+    kept.move_to_end(block)
+    return kept[block]
+
+
+def _new_activity(session: Session, block: int) -> BlockActivity:
     trace, requests = session.trace, session.requests
     place = int(np.searchsorted(trace.blocks, block))
     if place >= len(trace.blocks) or trace.blocks[place] != block:

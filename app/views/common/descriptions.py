@@ -12,16 +12,24 @@ from .wording import buffer_text, count_text, element_text, plural
 VERBS = {"load": ("reads", "from"), "store": ("writes", "to"), "atomic": ("updates", "in")}
 
 
-def warp_caption(session: Session, moment: int, selection: Selection, *, brief: bool = False) -> str:
-    """Return what the selected thread's warp does at a moment; brief, without the kind of memory."""
+def warp_caption(session: Session, moment: int, selection: Selection) -> str:
+    """Return what the selected thread's warp does at a moment."""
+    return warp_captions(session, moment, selection)[0]
+
+
+def warp_captions(session: Session, moment: int, selection: Selection) -> tuple[str, str]:
+    """Return what the selected thread's warp does at a moment, and the same without the kind of memory."""
     requests, now = session.requests, session.memory.request_rows(moment)
     block, warp = requests.block[now.start : now.stop], requests.warp[now.start : now.stop]
     mine = np.flatnonzero((block == selection.block) & (warp == selection.thread // WARP)) + now.start
-    texts = [_request_text(session, r, brief) for r in mine.tolist()]
+    texts = [_request_texts(session, r) for r in mine.tolist()]
     exchange = requests.exchanges.of(selection.block, selection.thread // WARP, moment)
     if exchange >= 0:
-        texts.append(exchange_text(session, exchange))
-    return "; ".join(texts) if texts else _idle_text(session, moment, selection.block)
+        texts.append((exchange_text(session, exchange),) * 2)
+    if not texts:
+        return (_idle_text(session, moment, selection.block),) * 2
+    full, brief = ("; ".join(some) for some in zip(*texts, strict=True))
+    return full, brief
 
 
 def exchange_text(session: Session, exchange: int) -> str:
@@ -51,7 +59,8 @@ def _idle_text(session: Session, moment: int, block: int) -> str:
     return "its block is done" if over else "no access at this moment"
 
 
-def _request_text(session: Session, request: int, brief: bool) -> str:
+def _request_texts(session: Session, request: int) -> tuple[str, str]:
+    """Return what a request does, with the kind of memory and without."""
     requests = session.requests
     rows = requests.order[requests.start[request] : requests.start[request + 1]]
     buffer = session.trace.buffers[int(requests.buffer[request])]
@@ -60,9 +69,10 @@ def _request_text(session: Session, request: int, brief: bool) -> str:
     count = plural(len(elements), "element")
     if session.is_python_program:  # whose arrays are all in the computer's memory
         alone = len(elements) == 1
-        return f"{verb} {element_text(buffer, int(elements[0])) if alone else f'{count} of {buffer_text(buffer)}'}"
+        what = element_text(buffer, int(elements[0])) if alone else f"{count} of {buffer_text(buffer)}"
+        return (f"{verb} {what}",) * 2
     what = f"{verb} {count} of {buffer_text(buffer)}"
-    return what if brief else f"{what} {where} {buffer.space} memory"
+    return f"{what} {where} {buffer.space} memory", what
 
 
 def selection_at(session: Session, buffer: int, element: int, selection: Selection) -> Selection | None:

@@ -211,6 +211,10 @@ class MemoryArrangement:
         metrics = Metrics(line, needs.left, needs.right, min(name, 8 * line), needs.tiles, lanes, large)
         return arrange(buffers, roles, self.room(state), metrics, self.data.stored, shown)
 
+    def tops(self, colour_by: str, selection: Selection) -> dict[tuple[str, str], int]:
+        """Return where the scales that count would end without other panes, by measure and space."""
+        return self._once("tops", lambda: self.data.tops(colour_by, selection), (colour_by, selection))
+
     def _groups(self, state: ViewState) -> list[ColourGroup]:
         key = (state.colour_by, state.selection, state.tops)
         return self._once("groups", lambda: self.data.groups(*key), key)

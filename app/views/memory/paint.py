@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QByteArray, QDataStream, QLineF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath
+from PySide6.QtCore import QByteArray, QDataStream, QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPixmap
 
 from ....tracer.model.array_types import Ints
 from ...widgets.patterns import mixed
@@ -95,12 +95,41 @@ def image_dots(image: NDArray[np.uint32], part: CellRect, step: int) -> Dots:
     return Dots(part, step, none, shown, not shown.all())
 
 
-def draw_cells(painter: QPainter, place: BufferPlace, dots: Dots, theme: Theme) -> None:
-    """Draw cells, hatched where nothing was written, with lines between large ones."""
+class Hatch(NamedTuple):
+    """The hatch of memory that nobody has written, as a picture."""
+
+    corner: QPointF
+    picture: QPixmap
+
+
+def hatch_of(target: QRectF, ratio: float, theme: Theme) -> Hatch:
+    """Return the hatch that fills a box, at so many device pixels to a logical one."""
+    # On the grid of logical pixels and, at the usual ratios, of those of the device.
+    left, top = 4.0 * math.floor(target.left() / 4), 4.0 * math.floor(target.top() / 4)
+    whole = QPixmap(*(math.ceil(ratio * (edge + 1)) for edge in (target.right(), target.bottom())))
+    whole.setDevicePixelRatio(ratio)
+    whole.fill(theme.colour("panel"))
+    painter = QPainter(whole)
+    draw_hatch(painter, target, theme)  # where it stands: elsewhere it would be rounded otherwise
+    painter.end()
+    first = round(left * ratio), round(top * ratio)
+    picture = whole.copy(*first, whole.width() - first[0], whole.height() - first[1])
+    return Hatch(QPointF(left, top), picture)
+
+
+def draw_cells(
+    painter: QPainter, place: BufferPlace, dots: Dots, theme: Theme, hatch: Hatch | None = None
+) -> None:
+    """Draw cells, hatched where nothing was written, with lines between large ones.
+
+    hatch: what is below them, where there is a picture of it, drawn on the panel.
+    """
     if not dots.pixels.size:
         return
     target, side = part_rect(place, dots.part), min(place.cell, place.row) * painter.deviceTransform().m11()
-    if dots.hatched:
+    if hatch is not None:
+        painter.drawPixmap(hatch.corner, hatch.picture)
+    elif dots.hatched:
         draw_hatch(painter, target, theme)
     height, width = dots.pixels.shape
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, side < 2)

@@ -16,7 +16,7 @@ from ...model.session import Selection, Session
 from ...widgets.theme import Theme
 from ..common import cell_colours
 from ..common.canvas import Canvas
-from ..common.descriptions import warp_caption
+from ..common.descriptions import warp_captions
 from ..common.dimming import VEIL, dimmed, faintly
 from ..common.drawing import Words, box_of, draw_words, is_vector, rect, width_of
 from ..common.exchange_paint import LANES, draw_exchange
@@ -33,7 +33,7 @@ from .layout.buffer_place import BufferPlace, MemoryLayout
 from .layout.sheet import Sheet
 from .lit_cells import parted, parted_loads, standing_out
 from .loads import DrawnLoads, MovingLoads, Ways
-from .paint import Dots, DrawnMark
+from .paint import Dots, DrawnMark, Hatch
 from .sparse_sheets import unchanging_dots, with_changing
 from .values import Inks, ValueLayer, ValueText, inks_on
 from .view_data import ColourGroup
@@ -85,8 +85,7 @@ class MemoryPicture(MemoryArrangement):
             state._replace(moment=0.0, selection=Selection()), Same(layout), Same(self._lit(state)),
             Same(self.data.races), *self._groups(state),
         )  # fmt: skip
-        clip = self.clip(state)
-        dots = {n: self._dots_now(ratio, state, n, place, clip) for n, place in layout.places.items()}
+        dots = {n: self._dots_now(ratio, state, n, place) for n, place in layout.places.items()}
         cells = [self._cells(state, n, place, dots[n], ratio) for n, place in layout.places.items()]
         above = [
             *self._footprints(state, layout),
@@ -107,16 +106,28 @@ class MemoryPicture(MemoryArrangement):
     def _cells(self, state: ViewState, number: int, place: BufferPlace, dots: Dots, ratio: float) -> Piece:
         lit = self._lit(state)
         chosen, box = None if lit is None else lit.get(number), paint.part_rect(place, dots.part)
+        parts: dict[object, QRectF] = {}  # by what was there before
 
         def draw(painter: QPainter) -> None:
-            cells = partial(paint.draw_cells, painter, place, dots, self.theme)
+            kept = dots.hatched and lit is None and not is_vector(painter)
+            hatch = self._hatch(number, box, ratio) if kept else None
+            cells = partial(paint.draw_cells, painter, place, dots, self.theme, hatch)
             paint.draw_lit(painter, place, chosen, state.keep, cells)
 
         def part(before: Piece) -> QRectF:
             held = before.key.held if isinstance(before.key, Same) else None
-            return paint.changed_part(place, held, dots, ratio) if isinstance(held, Dots) else box
+            if before.key not in parts:
+                parts[before.key] = (
+                    paint.changed_part(place, held, dots, ratio) if isinstance(held, Dots) else box
+                )
+            return parts[before.key]
 
         return Piece(("cells", number), Same(dots), box, draw, part)
+
+    def _hatch(self, number: int, box: QRectF, ratio: float) -> Hatch:
+        """Return the hatch below the cells of a buffer, which is kept: it takes longer than all other cells."""
+        key = (box.x(), box.y(), box.width(), box.height(), ratio)
+        return self._once(f"hatch {number}", lambda: paint.hatch_of(box, ratio, self.theme), key)
 
     def _race_pieces(self, state: ViewState, layout: MemoryLayout, what: str) -> list[Piece]:
         """Return the frames of cells that are raced for, or the signs on them."""
@@ -209,15 +220,19 @@ class MemoryPicture(MemoryArrangement):
     def _new_description(self, state: ViewState) -> str:
         (moment, selection), session, raced = state.now, self.data.session, self._race_text(state)
         who, block = descriptions.actor_text(session, selection), block_text(session.trace, selection.block)
-        doing = self._doing(state)
+        doing = self._doing(state)[0]
         text = f"Moment {moment} of {session.end}. {who} of {block}: {doing}."
         return f"{text} Race: {raced}." if raced else text
 
-    def _dots_now(self, ratio: float, state: ViewState, number: int, place: BufferPlace, clip: Box) -> Dots:
+    def _dots_now(self, ratio: float, state: ViewState, number: int, place: BufferPlace) -> Dots:
         data, sheet, group = self.data, place.sheet, self._group(state, number)
         key = (data.version(number, group.measure, *state.now), group, sheet)
+        shape = self._once(
+            f"shape {number}",
+            lambda: (paint.seen(place, self.clip(state)), paint.cells_per_dot(place, ratio)),
+            (Same(place), state[:3], state.large, ratio),
+        )
         table = self._table(group.measure)
-        shape = paint.seen(place, clip), paint.cells_per_dot(place, ratio)
         return self._once(
             f"dots {number}", lambda: self._dots(state, number, sheet, group, shape, table), (key, shape)
         )
@@ -384,8 +399,7 @@ class MemoryPicture(MemoryArrangement):
     def _new_caption(self, state: ViewState) -> list[tuple[str, str]]:
         selection, layout, session = state.selection, self.layout(state), self.data.session
         title = self._say("title", f"{descriptions.actor_text(session, selection)} now")
-        doing = self._say("text", self._doing(state))
-        brief = self._say("brief", warp_caption(session, *state.now, brief=True))
+        doing, brief = (self._say(*said) for said in zip(("text", "brief"), self._doing(state), strict=True))
         block = self._say("note", block_text(session.trace, selection.block))
         if raced := self._race_text(state):
             return [title, self._say("alert", f"Race: {raced}."), doing, self._say("brief", f"race: {raced}")]
@@ -397,8 +411,8 @@ class MemoryPicture(MemoryArrangement):
         fits = width_of(note[1], self.theme.font(words.SMALL)) <= layout.caption.width
         return [note if fits else block, title, doing, brief]
 
-    def _doing(self, state: ViewState) -> str:
-        return self._once("doing", lambda: warp_caption(self.data.session, *state.now), state.now)
+    def _doing(self, state: ViewState) -> tuple[str, str]:
+        return self._once("doing", lambda: warp_captions(self.data.session, *state.now), state.now)
 
     def _race_text(self, state: ViewState) -> str:
         key = (state.now, self.data.races)

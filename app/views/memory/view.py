@@ -104,7 +104,7 @@ class MemoryView(View):
 
     def own_tops(self, selection: Selection) -> dict[tuple[str, str], int]:
         """Return where the scales that count would end without the other panes, by measure and space."""
-        return self._picture.data.tops(self._colour_by, selection) if self._picture else {}
+        return self._picture.tops(self._colour_by, selection) if self._picture else {}
 
     @property
     def legend(self) -> int:

@@ -49,37 +49,44 @@ class Gutter(QWidget):
         painter.fillRect(event.rect(), theme.colour("panel"))
         painter.setFont(editor.gutter_font())
         numbers, counts, _ = editor.columns()
-        seen = event.rect()
+        seen, handle, spacing = event.rect(), editor.handle(), editor.fontMetrics().lineSpacing()
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         for line, top, height in editor.lines_in_sight():
             if top > seen.bottom() + 1 or top + height < seen.top():
                 continue
             marked, bright = line == editor.line, not editor.lit or line in editor.lit
             ink = theme if bright else dimmed(theme)
-            ground = editor.line_colour() if marked else editor.tint(line)
-            painter.fillRect(
-                QRectF(0, top, self.width(), height), ground if bright else editor.dimmed(ground)
-            )
-            if marked:
-                if editor.tinted:
-                    painter.fillRect(QRectF(numbers, top, self.width() - numbers, height), editor.tint(line))
-                painter.fillRect(QRectF(0, top, theme.px(3), height), ink.colour(editor.look))
-            if line == editor.pointed:
-                edge = theme.px(3)
-                painter.fillRect(QRectF(self.width() - edge, top, edge, height), theme.colour("accent"))
-            painter.setPen(ink.colour("text" if marked or editor.lit else "muted"))
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            first = min(height, editor.fontMetrics().lineSpacing())  # of the rows that a long line takes
-            painter.drawText(QRectF(0, top, numbers, first), right, str(line))
+            self._draw_ground(painter, line, QRectF(0, top, self.width(), height), bright)
+            first = min(height, spacing)  # of the rows that a long line takes
+            if seen.left() <= numbers:
+                painter.setPen(ink.colour("text" if marked or editor.lit else "muted"))
+                painter.drawText(QRectF(0, top, numbers, first), right, str(line))
             if editor.counts.get(line) and counts > numbers:
                 painter.setPen(ink.colour("text"))
                 painter.drawText(QRectF(0, top, counts, first), right, count_text(editor.counts[line]))
             if line in editor.changed:
                 bar = QRectF(self.width() - theme.px(4), top, theme.px(2), height)
                 painter.fillRect(bar, theme.colour("accent"))
-            if handle := editor.handle():
+            if handle and seen.left() < handle:
                 size = min(theme.px(12), first)
                 box = QRectF(handle - size + theme.px(1), top + (first - size) / 2, size, size)
                 self._draw_handle(painter, box, line, ink)
+
+    def _draw_ground(self, painter: QPainter, line: int, box: QRectF, bright: bool) -> None:
+        """Draw what a line stands on, where that is not the panel alone."""
+        editor, theme, marked = self._editor, self._editor.theme, line == self._editor.line
+        ink = theme if bright else dimmed(theme)
+        if marked or editor.tinted or not bright:
+            ground = editor.line_colour() if marked else editor.tint(line)
+            painter.fillRect(box, ground if bright else editor.dimmed(ground))
+        if marked:
+            if editor.tinted:
+                numbers = editor.columns()[0]
+                painter.fillRect(box.adjusted(numbers, 0, 0, 0), editor.tint(line))
+            painter.fillRect(QRectF(0, box.top(), theme.px(3), box.height()), ink.colour(editor.look))
+        if line == editor.pointed:
+            edge = theme.px(3)
+            painter.fillRect(box.adjusted(box.width() - edge, 0, 0, 0), theme.colour("accent"))
 
     def _draw_handle(self, painter: QPainter, box: QRectF, line: int, ink: Theme) -> None:
         """Draw what is wrong at a line, that it is taken out, or that it can be."""

@@ -88,6 +88,7 @@ class Page(QTextEdit):
             Qt.TextInteractionFlag.TextSelectableByKeyboard,
         )
         self.setTextInteractionFlags(by_mouse | by_keys)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # nothing is painted below it
         self.setAccessibleName("Source text")
         across = (
             self.horizontalScrollBar()
@@ -144,11 +145,12 @@ class Page(QTextEdit):
         if counts != self.counts:
             before, self.counts = self.counts, counts
             other = {n for n in before.keys() | counts.keys() if before.get(n) != counts.get(n)}
-            self._paint_lines(other, self._gutter)
+            self._paint_lines(other, self._gutter, 0 if self.tinted else self.columns()[0] + 1)
         if (line, look) != (self.line, self.look):
             both = {self.line, line}
             self.line, self.look = line, look
-            self._paint_lines(both, self._gutter, self.viewport())
+            self._paint_lines(both, self._gutter)
+            self._paint_lines(both, self.viewport())
             self._keep_in_sight()
 
     def begin_at(self, line: int) -> None:
@@ -294,12 +296,11 @@ class Page(QTextEdit):
         self.viewport().update()
         self._gutter.update()
 
-    def _paint_lines(self, lines: Collection[int], *where: QWidget) -> None:
-        """Draw some lines anew."""
+    def _paint_lines(self, lines: Collection[int], where: QWidget, left: int = 0) -> None:
+        """Draw some lines of the text or of the gutter anew, from so many pixels on."""
         for line, top, height in self.lines_in_sight():
             if line in lines:
-                for widget in where:
-                    widget.update(0, math.floor(top) - 1, widget.width(), math.ceil(height) + 2)
+                where.update(left, math.floor(top) - 1, where.width() - left, math.ceil(height) + 2)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Lay a ground under the line that is pointed at and under the marked one, and draw the text over it."""
@@ -309,6 +310,7 @@ class Page(QTextEdit):
         grounds |= dict.fromkeys((self.pointed, *self.lit), accent) | {self.line: self.line_colour()}
         painter, lines = QPainter(self.viewport()), self.lines_in_sight()
         painter.setClipRect(self.viewport().rect())  # on paper nothing else does
+        painter.fillRect(event.rect(), self.theme.colour("panel"))
         for line, top, height in lines:
             if line in grounds:
                 ground = grounds[line] if line in self.lit or not self.lit else self.dimmed(grounds[line])

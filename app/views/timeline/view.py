@@ -27,7 +27,7 @@ from ..common.dimming import dimmed
 from ..common.drawing import ON_PAPER, is_vector
 from ..common.view import View
 from .hit_test import TimelinePart, block_at, phase_start, text_at, warp_at
-from .image import codes, lanes
+from .image import Codes, codes, lanes
 from .paint import (
     ROW,
     MomentRange,
@@ -66,6 +66,7 @@ class TimelineView(View):
         self.apart, self.slim = "", False
         self._data: TimelineViewData | None = None
         self._strips: dict[Hashable, Pixels] = {}
+        self._codes: dict[int, Codes] = {}  # by block, of those that were looked at last
         self._pixmaps: OrderedDict[tuple[object, ...], QPixmap] = OrderedDict()  # the latest of each block
         self._zoom: MomentRange | None = (
             None  # relative to the block's start, so that it means the same in any block
@@ -104,7 +105,7 @@ class TimelineView(View):
     def load(self, session: Session | None) -> None:
         """Take a session and show the selected block from its start to its end."""
         super().load(session)
-        self._zoom, self._data, self._strips = None, None, {}
+        self._zoom, self._data, self._strips, self._codes = None, None, {}, {}
         self._lane = (
             lanes(session.requests.span_start.min(1), session.requests.span_end.max(1)) if session else None
         )
@@ -177,7 +178,10 @@ class TimelineView(View):
             block, what = old.block, old.codes
         else:
             block = block_activity(self.session, self.selection.block)
-            what = codes(self.session, block)
+            if block.block not in self._codes:
+                self._codes = dict([*self._codes.items()][1 - KEPT :])
+                self._codes[block.block] = codes(self.session, block)
+            what = self._codes[block.block]
         name = (self.session.title or trace.kernel).replace(" · ", ", ", 1)  # of a program, then of which
         title = ", ".join(filter(None, (name, self.apart)))
         self._data = TimelineViewData(self.session, block, what, self._lane, warp, title, self._strips)

@@ -17,6 +17,7 @@ class PositionLabel(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # nothing is painted below it
         self.theme = theme
         self.strong = self.quiet = ""
         self.widest = ("", "")
@@ -76,6 +77,7 @@ class PositionLabel(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw both texts."""
         painter = QPainter(self)
+        painter.fillRect(event.rect(), self.theme.colour("panel"))
         for text, bold, colour, x in (
             (self.strong, True, "text", 0),
             (self.quiet if self.with_quiet else "", False, "muted", self._after(self.strong)),
