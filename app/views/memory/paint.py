@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QByteArray, QDataStream, QLineF, QPointF, QRectF, Qt
+from PySide6.QtCore import QByteArray, QDataStream, QLineF, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPixmap
 
 from ....tracer.model.array_types import Ints
@@ -102,19 +102,19 @@ class Hatch(NamedTuple):
     picture: QPixmap
 
 
-def hatch_of(target: QRectF, ratio: float, theme: Theme) -> Hatch:
-    """Return the hatch that fills a box, at so many device pixels to a logical one."""
+def hatch_of(target: QRectF, size: tuple[int, int], ratio: float, theme: Theme) -> Hatch:
+    """Return the hatch that fills a box of a view of this size, at so many device pixels to a logical one."""
     # On the grid of logical pixels and, at the usual ratios, of those of the device.
-    left, top = 4.0 * math.floor(target.left() / 4), 4.0 * math.floor(target.top() / 4)
-    whole = QPixmap(*(math.ceil(ratio * (edge + 1)) for edge in (target.right(), target.bottom())))
+    left, top = (max(0.0, 4.0 * math.floor(edge / 4)) for edge in (target.left(), target.top()))
+    whole = QPixmap(*(max(1, round(length * ratio)) for length in size))
     whole.setDevicePixelRatio(ratio)
     whole.fill(theme.colour("panel"))
     painter = QPainter(whole)
     draw_hatch(painter, target, theme)  # where it stands: elsewhere it would be rounded otherwise
     painter.end()
-    first = round(left * ratio), round(top * ratio)
-    picture = whole.copy(*first, whole.width() - first[0], whole.height() - first[1])
-    return Hatch(QPointF(left, top), picture)
+    edges = (target.right() - left + 1, target.bottom() - top + 1)
+    part = QRect(round(left * ratio), round(top * ratio), *(math.ceil(edge * ratio) for edge in edges))
+    return Hatch(QPointF(left, top), whole.copy(part.intersected(whole.rect())))
 
 
 def draw_cells(

@@ -110,7 +110,7 @@ class MemoryPicture(MemoryArrangement):
 
         def draw(painter: QPainter) -> None:
             kept = dots.hatched and lit is None and not is_vector(painter)
-            hatch = self._hatch(number, box, ratio) if kept else None
+            hatch = self._hatch(state, number, box, ratio) if kept else None
             cells = partial(paint.draw_cells, painter, place, dots, self.theme, hatch)
             paint.draw_lit(painter, place, chosen, state.keep, cells)
 
@@ -124,10 +124,11 @@ class MemoryPicture(MemoryArrangement):
 
         return Piece(("cells", number), Same(dots), box, draw, part)
 
-    def _hatch(self, number: int, box: QRectF, ratio: float) -> Hatch:
+    def _hatch(self, state: ViewState, number: int, box: QRectF, ratio: float) -> Hatch:
         """Return the hatch below the cells of a buffer, which is kept: it takes longer than all other cells."""
-        key = (box.x(), box.y(), box.width(), box.height(), ratio)
-        return self._once(f"hatch {number}", lambda: paint.hatch_of(box, ratio, self.theme), key)
+        size = state.width, state.height
+        key = (box.x(), box.y(), box.width(), box.height(), size, ratio)
+        return self._once(f"hatch {number}", lambda: paint.hatch_of(box, size, ratio, self.theme), key)
 
     def _race_pieces(self, state: ViewState, layout: MemoryLayout, what: str) -> list[Piece]:
         """Return the frames of cells that are raced for, or the signs on them."""
