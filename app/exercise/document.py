@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from ..lecture.blocks import cut_long_paragraphs, heading_of, line_of, top_blocks
 from ..lecture.captions import LONGEST, OF_LENGTH, OF_PICTURES, Caption, caption_of
@@ -19,6 +17,10 @@ from ..model.visible_text import visible
 from .goals import Goal, GoalError, goal_of
 from .mistakes import ExerciseError, Mistake
 from .program import Program, read_program
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 LARGEST = 200_000  # bytes of a file
 LONGEST_TITLE = 300  # characters
@@ -97,6 +99,8 @@ def _text_of(path: Path) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # the window starts without it
+
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
     made.core.ruler.before("inline", "cut", cut_long_paragraphs)
     return made

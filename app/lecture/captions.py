@@ -5,14 +5,15 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Literal
 
 from ..model.visible_text import visible, visible_lines
 from .expressions import Environment, Expression, ExpressionError, parse
 from .problems import Problem
 from .quantities import MARK_TEXTS, Mark, Quantity
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 Style = Literal["i", "b", "code"]
 STYLES: dict[str, Style] = {"em": "i", "strong": "b"}

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-from markdown_it import MarkdownIt
-from markdown_it.rules_inline import StateInline
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from ..model.named_file import UnreadableFileError, small_text
 from ..model.visible_text import visible, visible_lines
@@ -17,6 +14,11 @@ from .blocks import cut_long_paragraphs, heading_of, line_of, top_blocks
 from .captions import Caption, caption_of
 from .changes import StepChange, is_change, parse_change
 from .problems import LectureError, Problem
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
 
 LARGEST = 200_000  # bytes of a file
 MOST_STEPS = 400
@@ -83,6 +85,8 @@ def parse_lecture(text: str, path: Path) -> Lecture:
 
 @cache
 def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # the window starts without it
+
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
     made.inline.ruler.before("escape", "placeholder", _placeholder)
     made.core.ruler.before("inline", "cut", cut_long_paragraphs)

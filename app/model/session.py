@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -16,9 +17,6 @@ from ...tracer.analysis.buffer_contents import BufferContents, contents_of
 from ...tracer.analysis.counters import Counters, counters_of
 from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launch_of
 from ...tracer.analysis.requests import Requests, requests_of
-from ...tracer.findings.all_findings import findings_of
-from ...tracer.findings.float64 import float64_findings
-from ...tracer.findings.not_compiled import refusal_findings
 from ...tracer.model.finding import Finding, sort_key
 from ...tracer.model.launch import Launch, decode, is_python_program
 from ...tracer.model.notebook_cells import cell_of
@@ -26,8 +24,10 @@ from ...tracer.model.plan import kernel_source
 from ...tracer.model.taken_out import barrier_lines
 from ...tracer.model.trace import WARP, Buffer, Op, Trace
 from ...tracer.storage.trace_file import TraceFileError, load
-from ...tracer.type_inference.client import Answer
 from .visible_text import visible
+
+if TYPE_CHECKING:
+    from ...tracer.type_inference.client import Answer
 
 
 class TextbookBuffer(Buffer):
@@ -83,6 +83,8 @@ class Session:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What is worth telling about the launch, errors first. Takes a while when it is first asked for."""
+        from ...tracer.findings.all_findings import findings_of  # the first picture comes without it
+
         return tuple(findings_of(self.trace, self.requests))
 
     @cached_property
@@ -116,6 +118,9 @@ class Session:
 
     def add_answer(self, answer: Answer) -> bool:
         """Take in what Numba's compiler makes of the kernel; return whether there are more findings now."""
+        from ...tracer.findings.float64 import float64_findings
+        from ...tracer.findings.not_compiled import refusal_findings
+
         late = [
             *float64_findings(self.trace, self.requests, answer.operations),
             *refusal_findings(self.trace, answer.refusal),

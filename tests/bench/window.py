@@ -33,10 +33,14 @@ def main_window(specs: tuple[str, ...] = ()) -> Any:
 
     worker = Worker()
     worker.start()
+    from tilescope.app.window.start import application, go_on_as_usual, load_quickly
+
+    load_quickly()
+    from PySide6.QtCore import QTimer
+
     from tilescope.app.control.session_jobs import SessionJobs
     from tilescope.app.model.first_bookmark import first_bookmark
     from tilescope.app.window.main_window import MainWindow
-    from tilescope.app.window.start import application
     from tilescope.tracer.storage import folders
     from tilescope.tracer.storage.trace_cache import TraceCache
 
@@ -45,6 +49,7 @@ def main_window(specs: tuple[str, ...] = ()) -> Any:
     window.resize(*SIZE)
     window.show_bookmark(first_bookmark(specs, None))
     window.show()
+    QTimer.singleShot(2000, go_on_as_usual)
     return window
 
 

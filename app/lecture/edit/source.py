@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Literal
 
 from ..changes import QUESTION_KEYS, READERS, is_change
 from ..document import FENCE, Lecture, Step, parse_lecture
 from ..places import PlaceError, parse_place
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 Kind = Literal["heading", "change", "caption", "notes", "between"]
 ORDER: tuple[Kind, ...] = ("heading", "change", "caption", "notes")  # in which a new step has them
@@ -149,6 +150,8 @@ def _part(blocks: list[Block], number: int) -> None:
 
 @cache
 def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # the window starts without it
+
     return MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
 
 
