@@ -25,6 +25,7 @@ SECTOR_BITS, WORD_BITS, LANE_BITS = 5, 2, 5
 SECTOR, WORD = 1 << SECTOR_BITS, 1 << WORD_BITS  # bytes
 BANKS = 32
 WIDE = 4 * WORD  # a request for elements of so many bytes takes two passes even where all lanes read one
+PERIOD = SECTOR  # bytes by which a request may lie further and cost the same: all of its words move on in the banks
 CHUNK = 1024  # requests handled at once: few enough for their accesses to stay in a processor's cache
 
 # What a request costs. NOTHING: memory that is neither global nor shared. SECTORS: the distinct sectors that it

@@ -79,6 +79,34 @@ def test_of_kernels_whose_warps_meet_between_barriers(tmp_path):
     assert_counted(*whole_and_summary(launch(tmp_path, WARPS, arrays, block=(64, 1, 1))))
 
 
+SHAPES = """
+@cuda.jit(device=True)
+def put(array, index, value):
+    array[index] = value
+
+@cuda.jit
+def kernel(a, b, out):
+    tile = cuda.shared.array(512, int16)
+    t = cuda.threadIdx.x
+    for k in range(9):
+        put(a, t * (k % 3) + 5 * k, k)
+        put(b, (t ^ k) + k, k)
+        tile[t * (k % 4) + k] = t
+        cuda.atomic.add(out, (t * (k % 2) + k) // 4, 1)
+        if t >= 40 - 4 * k:
+            put(a, 7 * t % 31 + k, k)
+        cuda.syncthreads()
+"""
+
+
+@pytest.mark.usefixtures("few_rows")
+def test_of_sites_whose_requests_change_their_shape_their_lanes_and_their_array(tmp_path):
+    arrays = (Array((256,), "float32"), Array((256,), "float64"), Array((64,), "int32"))
+    source = SHAPES.replace("int16", "numba.int16")
+    made = launch(tmp_path, f"import numba\n{source}", arrays, grid=(2, 1, 1), block=(64, 1, 1))
+    assert_counted(*whole_and_summary(made))
+
+
 @pytest.mark.parametrize("size", [(64, 64, 64), (5, 23, 7)])
 def test_summaries_agree_with_the_h200(size):
     names = {"naive_row_on_x": "matmul-naive-row-on-x", "naive_col_on_x": "matmul-naive-col-on-x"}

@@ -38,7 +38,7 @@ from .growing_columns import GrowingColumns
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1
-COUNTED = 1 << 17  # rows that are counted at once without being kept: few enough for a processor's cache
+COUNTED = 1 << 16  # rows that are counted at once without being kept: few enough for a processor's cache
 END = 1 << 62  # beyond every context
 MAX_ENDED = 1 << 16  # blocks that end before the driver has its turn
 IDLE_PHASES = 4096  # phases without an access after which a block may never end

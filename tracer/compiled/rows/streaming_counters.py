@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...analysis.counters import totals_of_sums
-from ...analysis.request_cost import ADDRESS, UNIT, new_scratch, rules_of
+from ...analysis.request_cost import ADDRESS, PERIOD, UNIT, new_scratch, rules_of
 from ...model.trace import WARP, Buffer
 from ..state import SITE_BITS
 from .block_counters import add_requests, new_work, no_sums, warp_requests
-from .request_cost import add_request, cached
+from .request_cost import cached, cost_of
 
-TILE = 64  # requests put together at once: their rows are read in the order in which they lie
+TILE = 64  # requests compared at once: their rows are read in the order in which they lie
 DONE, UNKNOWN, UNSORTED = range(3)
 _LOW = (1 << SITE_BITS) - 1
 
@@ -37,7 +37,7 @@ class StreamingCounters:
         self._buffers: list[Buffer] = []
         self._sums = no_sums(0)
         self._work, self._scratch = new_work(), new_scratch()
-        self._low = np.empty((TILE, WARP), np.int64)
+        self._shapes = _no_shapes(0)
 
     def add(
         self, rows: NDArray[Any], buffers: list[Buffer], tables: tuple[NDArray[Any], ...], sites: int
@@ -48,11 +48,13 @@ class StreamingCounters:
         """
         said = np.zeros(2, np.int64)
         self._buffers = buffers
+        if len(self._shapes[0]) < sites:
+            self._shapes = _no_shapes(sites)
         while len(rows):
             self._sums = np.concatenate((self._sums, no_sums(len(buffers) - len(self._sums))))
             done = count_rows(
                 rows["key"], rows["context"], rows["index"], self.threads, *tables, rules_of(buffers), sites,
-                self._work, self._scratch, self._low, self._sums, said,
+                self._work, self._scratch, self._shapes, self._sums, said,
             )  # fmt: skip
             hindered, end = said.tolist()
             if hindered == UNKNOWN:
@@ -64,6 +66,19 @@ class StreamingCounters:
     def totals(self) -> dict[str, int]:
         """Return the counters by name."""
         return totals_of_sums(self._buffers, self._sums)
+
+
+def _no_shapes(sites: int) -> tuple[NDArray[np.int64], ...]:
+    """Return room for the shape that requests of each site had last: how far the lanes are from the first one.
+
+    Most requests of a site differ in where they lie alone, and then cost the same again after PERIOD bytes. By site:
+    its key, a bit for each lane (0: none yet), and 1 more than the row where the tile began that it is from; then (by lane, site) the indices between that lane and the first,
+    and the cost (-1: unknown) by where the first lane's element lies. Beside it what a tile works with: what differs,
+    the index of the first lane, and the addresses of a request.
+    """
+    seen, shape = np.zeros((sites, 3), np.int64), np.zeros((WARP, sites), np.int64)
+    costs = np.full((sites, PERIOD), -1, np.int64)
+    return seen, shape, costs, np.empty(TILE, np.int64), np.empty(TILE, np.int64), np.empty(WARP, np.int64)
 
 
 def _incomplete_from(contexts: Any, complete: Any) -> Any:
@@ -99,44 +114,93 @@ lanes = cached(_lanes)
 
 
 def _uniform(
-    keys: Any, indices: Any, starts: Any, buffers: Any, sites: Any, ops: Any, rules: Any, scratch: Any, low: Any,
+    keys: Any, indices: Any, starts: Any, buffers: Any, sites: Any, ops: Any, rules: Any, scratch: Any, shapes: Any,
     sums: Any,
 ) -> Any:  # fmt: skip
     """Add the requests of a warp whose lanes did the same, or made no access; return whether that was so.
 
     Returns -1 - row for a row with an unknown key. Sums are changed also where a later access turns out to differ.
     """
-    lead = 0
+    lead, active, lanes = 0, 0, np.int64(0)
     while starts[lead + 1] == starts[lead]:
         lead += 1
     count = starts[lead + 1] - starts[lead]
-    for lane in range(WARP):
-        if starts[lane + 1] != starts[lane] and starts[lane + 1] - starts[lane] != count:
-            return 0
-    for tile in range(0, count, TILE):
-        size, active = min(TILE, count - tile), 0
-        for lane in range(lead, WARP):
-            begin = starts[lane] + tile
-            if starts[lane + 1] == starts[lane]:
-                continue
-            for k in range(size):
-                if keys[begin + k] != keys[starts[lead] + tile + k]:
-                    return 0
-                low[k, active] = indices[begin + k]
+    for lane in range(lead, WARP):
+        if starts[lane + 1] != starts[lane]:
+            if starts[lane + 1] - starts[lane] != count:
+                return 0
             active += 1
+            lanes |= np.int64(1) << lane
+    seen, shape, kept_costs, which, first, low = shapes
+    for tile in range(0, count, TILE):
+        size, begin = min(TILE, count - tile), starts[lead] + tile
+        if not alike(keys, indices, starts, tile, size, lead, lanes, shapes):
+            return 0
         for k in range(size):
-            row = starts[lead] + tile + k
-            key = np.int64(keys[row])
+            key = np.int64(keys[begin + k])
             buffer = np.int64(buffers[key >> SITE_BITS])
             if buffer < 0 or sites[key & _LOW] < 0:
-                return -1 - row
-            address, unit = rules[buffer, ADDRESS], rules[buffer, UNIT]
-            for lane in range(active):
-                low[k, lane] = address + low[k, lane] * unit
-            add_request(low[k], active, ops[key & _LOW], buffer, rules, scratch, sums)
+                return -1 - begin - k
+            site, op, unit = key & _LOW, ops[key & _LOW], rules[buffer, UNIT]
+            address = rules[buffer, ADDRESS] + first[k] * unit
+            if which[k] != 0 or seen[site, 2] == begin + 1:
+                seen[site, 2] = begin + 1
+                learn_shape(keys, indices, starts, tile + k, lead, lanes, shapes)
+            if kept_costs[site, address % PERIOD] < 0:
+                there = 0
+                for lane in range(lead, WARP):
+                    if lanes >> lane & 1:
+                        low[there] = address + shape[lane, site] * unit
+                        there += 1
+                kept_costs[site, address % PERIOD] = cost_of(low, active, op, buffer, rules, scratch)
+            sums[buffer, op, 0] += 1
+            sums[buffer, op, 1] += kept_costs[site, address % PERIOD]
+            sums[buffer, op, 2] += active
     return 1
 
 
+def _alike(
+    keys: Any, indices: Any, starts: Any, tile: Any, size: Any, lead: Any, lanes: Any, shapes: Any
+) -> Any:  # fmt: skip
+    """Return whether all lanes of a warp did what the first one did, in so many accesses from `tile` on.
+
+    Fills `which`: 0 for requests of the shape that their site had last before this tile.
+    """
+    seen, shape, _, which, first, _ = shapes
+    begin = starts[lead] + tile
+    leading, place = keys[begin : begin + size], np.empty(size, np.int64)
+    for k in range(size):
+        place[k] = np.int64(leading[k]) & _LOW
+        first[k] = indices[begin + k]
+        which[k] = (seen[place[k], 0] ^ np.int64(leading[k])) | (seen[place[k], 1] ^ lanes)
+    for lane in range(lead + 1, WARP):
+        if not lanes >> lane & 1:
+            continue
+        mine, there = keys[starts[lane] + tile :], indices[starts[lane] + tile :]
+        apart, behind = np.uint32(0), shape[lane]
+        for k in range(size):
+            apart |= mine[k] ^ leading[k]
+            which[k] |= (there[k] - first[k]) ^ behind[place[k]]
+        if apart != 0:
+            return False
+    return True
+
+
+def _learn_shape(
+    keys: Any, indices: Any, starts: Any, k: Any, lead: Any, lanes: Any, shapes: Any
+) -> None:  # fmt: skip
+    """Take the shape of a request, the k-th of its warp, for that of its site, of which no cost is known yet."""
+    seen, shape, kept_costs, _, _, _ = shapes
+    key = np.int64(keys[starts[lead] + k])
+    site = key & _LOW
+    seen[site, 0], seen[site, 1] = key, lanes
+    kept_costs[site] = -1
+    for lane in range(lead, WARP):
+        if lanes >> lane & 1:
+            shape[lane, site] = indices[starts[lane] + k] - indices[starts[lead] + k]
+
+
+alike, learn_shape = cached(_alike), cached(_learn_shape)
 uniform = cached(_uniform)
 
 
@@ -170,7 +234,7 @@ diverged = cached(_diverged)
 
 def _count_rows(
     keys: Any, contexts: Any, indices: Any, threads: Any, buffers: Any, sites: Any, ops: Any, rules: Any, count: Any,
-    work: Any, scratch: Any, low: Any, sums: Any, said: Any,
+    work: Any, scratch: Any, shapes: Any, sums: Any, said: Any,
 ) -> Any:  # fmt: skip
     """Count rows until something hinders; return the first one that is not counted.
 
@@ -185,7 +249,7 @@ def _count_rows(
         first = sweep + ((context - sweep) >> 5 << 5)
         lanes(contexts, begin, first, sweep + threads, starts)
         before[:] = sums
-        done = uniform(keys, indices, starts, buffers, sites, ops, rules, scratch, low, sums)
+        done = uniform(keys, indices, starts, buffers, sites, ops, rules, scratch, shapes, sums)
         if done == 0:
             sums[:] = before
             done = diverged(keys, indices, starts, buffers, sites, ops, rules, count, work, scratch, sums)
