@@ -72,9 +72,9 @@ def _no_shapes(sites: int) -> tuple[NDArray[np.int64], ...]:
     """Return room for the shape that requests of each site had last: how far the lanes are from the first one.
 
     Most requests of a site differ in where they lie alone, and then cost the same again after PERIOD bytes. By site:
-    its key, a bit for each lane (0: none yet), and 1 more than the row where the tile began that it is from; then (by lane, site) the indices between that lane and the first,
-    and the cost (-1: unknown) by where the first lane's element lies. Beside it what a tile works with: what differs,
-    the index of the first lane, and the addresses of a request.
+    its key, a bit for each lane (0: none yet), and 1 more than the row where the tile began that it is from; then (by
+    lane, site) the indices between that lane and the first, and the cost (-1: unknown) by where the first lane's
+    element lies. Beside it what a tile works with: what differs, indices of the first lane, addresses of a request.
     """
     seen, shape = np.zeros((sites, 3), np.int64), np.zeros((WARP, sites), np.int64)
     costs = np.full((sites, PERIOD), -1, np.int64)
