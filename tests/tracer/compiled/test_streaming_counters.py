@@ -14,7 +14,7 @@ from folders import DATA
 from launching import Array, Limits, launch
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.compiled.driver import engine as compiled
-from tilescope.tracer.compiled.driver import row_recorder
+from tilescope.tracer.compiled.driver import growing_columns, row_recorder
 from tilescope.tracer.compiled.driver.growing_columns import GrowingColumns
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
@@ -156,21 +156,36 @@ def test_columns_grow_wider_in_memory_and_in_files():
         found = growing.columns()["index"]
         assert found.dtype == np.uint32
         assert found.tolist() == [*range(10), *range(1000), *range(100_000)]
-        assert isinstance(found, np.memmap) == (memory < 1 << 30)
+        assert found.flags.writeable == (memory == 1 << 30)  # as nothing is that lies in a file
+
+
+def no_room(file, size):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_leaves_columns_in_memory_while_that_suffices(monkeypatch):
+    monkeypatch.setattr(growing_columns, "make_room", no_room)
+    monkeypatch.setattr(growing_columns, "SMALL", 1000)
+    made = limited(launch_of(find("matmul-tiled"), {}), 20_000_000)
+    in_memory = compiled.run_compiled(made, nothing)
+    monkeypatch.undo()
+    assert_same(in_memory, compiled.run_compiled(made, nothing), 0.0)
 
 
 def test_a_full_disk_ends_in_one_sentence(monkeypatch):
-    class Full:
-        def write(self, data):
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-        def close(self):
-            pass
-
-    monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: Full())
+    monkeypatch.setattr(growing_columns, "make_room", no_room)
     made = msgspec.structs.replace(launch_of(find("matmul-tiled"), {}), limits=Limits(memory=1000))
     with pytest.raises(
         TraceFileError, match=r"Can't keep .* No space left on device; free some space"
     ) as told:
         compiled.run_compiled(made, nothing)
     assert "\n" not in str(told.value)
+
+
+def test_the_phases_of_blocks_with_many_barriers(tmp_path):
+    source = (
+        "@cuda.jit\ndef kernel(a):\n    for k in range(300):\n        a[0] = k\n        cuda.syncthreads()\n"
+    )
+    made = launch(tmp_path, source, (Array((1,)),), grid=(100, 1, 1))
+    traced = compiled.run_compiled(made, nothing)
+    assert traced.phase.tolist() == 100 * [*range(300)]

@@ -15,7 +15,7 @@ from ...recording.recorder import CHUNK, Recorder, TooLarge
 from ...recording.warp_operations import Participants, lanes
 from ..not_compilable import WaitsForOthers
 from ..rewrite.program import RecordingProgram
-from ..rows.decode import COLUMN_TYPES, COLUMNS, fill_columns, values_of_rows
+from ..rows.decode import CODES, COLUMNS, decoded, type_of_values, values_of_rows
 from ..rows.streaming_counters import StreamingCounters, incomplete_from
 from ..state import (
     ARRIVAL_WORDS,
@@ -66,7 +66,8 @@ class RowRecorder(Recorder):
         self._buffer_numbers = np.full(1 << 32 - SITE_BITS, -1, np.int32)
         self._final = np.full(max(1, len(program.sites)), -1, np.int32)
         self._ops = np.array([*program.site_kinds, 0], np.uint8)
-        self._out = tuple(np.empty(CHUNK, t) for t in COLUMN_TYPES)
+        tops = {"block": self._top_block, "thread": threads - 1}
+        self._widths = {name: np.min_scalar_type(tops.get(name, 0)) for name in (*COLUMNS, "op")}
         self._blocks, self._phases = np.zeros(MAX_PHASES, np.int64), np.zeros(MAX_PHASES, np.int64)
         self._log = np.zeros((MAX_ARRIVALS, ARRIVAL_WORDS), np.int64)
         self._arrived, self._arrived_warp = BarrierLog(memory // 8), BarrierLog(memory // 8)
@@ -142,7 +143,7 @@ class RowRecorder(Recorder):
             if call == DriverCall.OUT_OF_BOUNDS:
                 self._record_out_of_bounds()
             elif call == DriverCall.FULL:
-                self._empty(self._under_way())
+                self._empty(END if self.streaming is None else self._under_way())
             elif call == DriverCall.NUMBERS:
                 self._empty(END)
             elif call == DriverCall.ARRIVALS:
@@ -224,7 +225,7 @@ class RowRecorder(Recorder):
             if self.to_the_end and self._too_large(len(rows) - taken):
                 taken, self.in_pieces = taken + self._summed(self.streaming, rows[taken:], END), True
         elif len(rows):
-            self._keep(self._columns(rows))
+            self._keep(rows)
         self.accesses += taken
         self._start_over(taken)
         if len(rows) and self.streaming is None:
@@ -232,11 +233,11 @@ class RowRecorder(Recorder):
             if self.capped:
                 self.state[Word.PAUSE_AT] = 1  # the driver has its turn at the end of this block
 
-    def _keep(self, columns: Columns) -> None:
+    def _keep(self, rows: NDArray[Any]) -> None:
         if self.capped:
-            self.pending.append({name: column.copy() for name, column in columns.items()})
+            self.pending.append(self._columns(rows))
         else:
-            self._store.append(columns)
+            self._decode(rows, self._store)
             self.kept = [self._store.columns()]
 
     def _summed(self, streaming: StreamingCounters, rows: NDArray[Any], complete: int) -> int:
@@ -328,29 +329,30 @@ class RowRecorder(Recorder):
         return self.kept[0] if len(self.kept) == 1 else super().columns()
 
     def _columns(self, rows: NDArray[Any]) -> Columns:
-        if len(rows) > len(self._out[0]):
-            self._out = tuple(np.empty(len(rows), t) for t in COLUMN_TYPES)
-        top = np.zeros(5, np.int64)
-        done = -1
-        while done < len(rows):
-            if done >= 0:
+        """Return columns of their own for some rows."""
+        made = GrowingColumns(END, len(rows))
+        self._decode(rows, made)
+        return made.columns()
+
+    def _decode(self, rows: NDArray[Any], store: GrowingColumns) -> None:
+        """Add rows to columns, which are made as wide as that takes."""
+        top, widths = np.zeros(CODES + 1, np.int64), self._widths
+        by_sweep, by_key = (self._blocks, self._phases), (self._buffer_numbers, self._final, self._ops)
+        mine = slice(len(store), len(store) + len(rows))
+        while True:
+            columns = {name: column[mine] for name, column in store.room(len(rows), widths).items()}
+            done = decoded(rows, columns, self.threads, by_sweep, by_key, top)
+            if done < len(rows):
                 self._learn(int(rows["key"][done]))
-            done = fill_columns(
-                rows["key"], rows["context"], rows["index"], self.threads, self._blocks, self._phases,
-                self._buffer_numbers, self._final, self._ops, self._out, top,
-            )  # fmt: skip
-        filled = dict(zip(COLUMNS, (column[: len(rows)] for column in self._out), strict=True))
-        tops = {
-            "block": self._top_block,
-            "thread": self.threads - 1,
-            "phase": top[0],
-            "buffer": top[1],
-            "site": top[2],
-            "index": top[3],
-        }
-        columns = {k: c.astype(np.min_scalar_type(tops[k])) if k in tops else c for k, c in filled.items()}
-        columns["value"] = values_of_rows(rows, int(top[4]))
-        return columns
+                continue
+            needed = {name: np.min_scalar_type(int(most)) for name, most in zip(COLUMNS, top, strict=False)}
+            if all(columns[name].itemsize >= needed[name].itemsize for name in COLUMNS):
+                break
+            widths = widths | needed
+        codes = int(top[CODES])
+        values = store.room(len(rows), {"value": type_of_values(codes)})["value"]
+        values[mine] = values_of_rows(rows, codes)
+        store.add(len(rows))
 
     def _learn(self, key: int) -> None:
         """Find the buffer and site of a key that is new."""

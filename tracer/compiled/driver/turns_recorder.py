@@ -35,7 +35,7 @@ class TurnsRecorder(RowRecorder):
         self._note_ended()
         rows = self.rows[: self._count()]
         if len(rows):
-            self._keep(self._columns(rows))
+            self._keep(rows)
             self.accesses += len(rows)
         if self.most is not None and self.accesses > self.most:
             raise TooManyTurns(f"it makes more than {self.most:,} accesses.")

@@ -7,52 +7,92 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.array_types import Columns
 from ..cached import cached
 from ..state import CODE_BITS, DTYPES, ROW, SITE_BITS
 
-COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index")
-COLUMN_TYPES = (np.uint32, np.uint16, np.uint32, np.uint8, np.uint16, np.uint16, np.int64)
+COLUMNS = ("block", "thread", "phase", "buffer", "site", "index")  # of whole numbers, as wide as they need be
+BLOCK, THREAD, PHASE, BUFFER, SITE, INDEX, CODES = range(7)  # CODES: a bit for each dtype's code
 
 
-def _fill_columns(
-    keys: Any, contexts: Any, indices: Any, threads: int, blocks: Any, phases: Any, buffers: Any, sites: Any, ops: Any,
-    out: Any, top: Any,
+def decoded(
+    rows: NDArray[Any], columns: Columns, threads: int, by_sweep: tuple[NDArray[np.int64], ...],
+    by_key: tuple[NDArray[Any], ...], top: NDArray[np.int64],
 ) -> int:  # fmt: skip
-    """Fill the columns from the rows; return the first row of unknown buffer or site, or how many rows there are.
+    """Write rows into columns; return the first row of unknown buffer or site, or how many there are.
 
-    top gets the largest phase, buffer, site and index, and a bit for each dtype's code.
+    by_sweep: block and phase. by_key: buffer by key, site of the trace by site of the program, Op by that. top gets the
+    largest number for each of COLUMNS, which a column may be too narrow for, and dtypes' codes.
     """
-    block, thread, phase, op, buffer, site, index = out
-    last = sweep = lane = np.int64(-1)
-    largest_phase = largest_buffer = largest_site = largest_index = codes = np.int64(0)
+    what = (columns[name] for name in ("buffer", "site", "op"))
+    done: int = look_up(rows["key"], rows["index"], *by_key, *what, top)
+    if done < len(rows):
+        return done
+    columns["index"][:] = rows["index"]
+    starts = np.empty((4, len(rows) + 1), np.int64)
+    runs = find_runs(rows["context"], threads, *by_sweep, starts, top)
+    for name, numbers in zip(("block", "thread", "phase"), starts[1:], strict=True):
+        spread(starts[0], numbers, runs, columns[name])
+    return done
+
+
+def _look_up(
+    keys: Any, indices: Any, buffers: Any, sites: Any, ops: Any, buffer: Any, site: Any, op: Any, top: Any
+) -> Any:  # fmt: skip
+    """Fill buffer, site and op from keys; see `decoded`."""
+    codes = largest_buffer = largest_site = largest_index = np.int64(0)
     for row in range(len(keys)):
-        key, context = np.int64(keys[row]), np.int64(contexts[row])
-        low = key & ((1 << SITE_BITS) - 1)
-        where, number = np.int64(buffers[key >> SITE_BITS]), np.int64(sites[low])
-        if where < 0 or number < 0:
+        key = np.int64(keys[row])
+        low, high = key & ((1 << SITE_BITS) - 1), key >> SITE_BITS
+        its_buffer, its_site = np.int64(buffers[high]), np.int64(sites[low])
+        if its_buffer < 0 or its_site < 0:
             return row
-        if context != last:
-            last, sweep = context, context // threads
-            lane = context - sweep * threads
-            largest_phase = max(largest_phase, phases[sweep])
-        block[row], phase[row], thread[row] = blocks[sweep], phases[sweep], lane
-        op[row], buffer[row], site[row], index[row] = ops[low], where, number, indices[row]
-        largest_buffer, largest_site = max(largest_buffer, where), max(largest_site, number)
+        buffer[row], site[row], op[row] = its_buffer, its_site, ops[low]
+        codes |= np.int64(1) << (high & ((1 << CODE_BITS) - 1))
+        largest_buffer, largest_site = max(largest_buffer, its_buffer), max(largest_site, its_site)
         largest_index = max(largest_index, indices[row])
-        codes |= np.int64(1) << ((key >> SITE_BITS) & ((1 << CODE_BITS) - 1))
-    top[:] = (largest_phase, largest_buffer, largest_site, largest_index, codes)
+    top[BUFFER], top[SITE], top[INDEX], top[CODES] = largest_buffer, largest_site, largest_index, codes
     return len(keys)
 
 
-fill_columns = cached(_fill_columns)
+def _find_runs(contexts: Any, threads: Any, blocks: Any, phases: Any, found: Any, top: Any) -> Any:
+    """Find where contexts change; found gets these rows, and the block, thread and phase from there on."""
+    runs = 0
+    for row in range(len(contexts)):
+        if row == 0 or contexts[row] != contexts[row - 1]:
+            context = np.int64(contexts[row])
+            sweep = context // threads
+            found[0, runs], found[1, runs] = row, blocks[sweep]
+            found[2, runs], found[3, runs] = context - sweep * threads, phases[sweep]
+            runs += 1
+    found[0, runs] = len(contexts)
+    for column in range(3):
+        top[column] = found[column + 1, :runs].max() if runs else 0
+    return runs
+
+
+def _spread(starts: Any, numbers: Any, runs: Any, column: Any) -> None:
+    """Fill a column with the number of each run."""
+    for run in range(runs):
+        for row in range(starts[run], starts[run + 1]):
+            column[row] = numbers[run]
+
+
+look_up, find_runs, spread = cached(_look_up), cached(_find_runs), cached(_spread)
+
+
+def type_of_values(codes: int) -> np.dtype[Any]:
+    """Return the widest of the dtypes whose codes are the bits of `codes`."""
+    present = [dtype for code, dtype in enumerate(DTYPES) if codes >> code & 1]
+    return present[0] if len(present) == 1 else np.result_type(*present)
 
 
 def values_of_rows(rows: NDArray[Any], codes: int) -> NDArray[Any]:
-    """Return the values of rows whose dtypes' codes are the bits of `codes`, in the widest of these dtypes."""
+    """Return the values of rows whose dtypes' codes are the bits of `codes`, in `type_of_values`; perhaps a view."""
     present = [code for code in range(len(DTYPES)) if codes >> code & 1]
     if len(present) == 1:
-        return _values_as(rows, DTYPES[present[0]]).copy()
-    made = np.empty(len(rows), np.result_type(*(DTYPES[c] for c in present)))
+        return _values_as(rows, DTYPES[present[0]])
+    made = np.empty(len(rows), type_of_values(codes))
     code = rows["key"] >> SITE_BITS & ((1 << CODE_BITS) - 1)
     for one in present:
         mine = code == one
