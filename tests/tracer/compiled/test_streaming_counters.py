@@ -159,13 +159,13 @@ def test_columns_grow_wider_in_memory_and_in_files():
         assert found.flags.writeable == (memory == 1 << 30)  # as nothing is that lies in a file
 
 
-def no_room(file, size):
+def no_room(file, begin, end):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_a_full_disk_leaves_columns_in_memory_while_that_suffices(monkeypatch):
     monkeypatch.setattr(growing_columns, "make_room", no_room)
-    monkeypatch.setattr(growing_columns, "SMALL", 1000)
+    monkeypatch.setattr(growing_columns, "most_in_memory", lambda most: min(most, 1000))
     made = limited(launch_of(find("matmul-tiled"), {}), 20_000_000)
     in_memory = compiled.run_compiled(made, nothing)
     monkeypatch.undo()

@@ -1,37 +1,43 @@
-"""Columns that grow: while they are small in memory, from there on in mapped files, which others can map too."""
+"""Columns that grow: in memory up to a number of bytes, from there on in mapped files, which others can map too."""
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import weakref
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...model.array_types import Columns
-from ...storage.column_files import make_room, mapped
+from ...storage.column_files import make_room, mapped, most_in_memory
 from ...storage.temp_folders import large_files_folder
 from ...storage.trace_file import TraceFileError
 
-ROOM = 1 << 24  # rows for which a column has room at least, and by which it grows in a file
-SMALL = 1 << 26  # bytes of columns that stay in memory: a copy of those costs next to nothing
+# Rows for which a column has room at least. What is not written to takes no memory, and in a file no room on the disk
+# before that is made; but Windows counts it.
+ROOM = 1 << (24 if sys.platform == "win32" else 27)
+LESS = 1 << 20  # the same where there is not so much memory
+STEP = 1 << 22  # rows for which that is made at once
 
 
 class GrowingColumns:
     """Columns of equal length, which are written to where they are.
 
-    memory: bytes that they may take where there is no room for files. These have no name, so that nothing is left of
+    memory: bytes that they may take before they go to files, or fewer where these are shared (`column_files`); where
+    there is no room for files, they stay in memory up to that. The files have no name, so that nothing is left of
     them, however the process ends. room: rows to begin with. Raises TraceFileError where the disk is full.
     """
 
     def __init__(self, memory: int, room: int = ROOM) -> None:
-        self._memory, self._most = memory, min(memory, SMALL)
+        self._memory, self._most = memory, most_in_memory(memory)
         self._room = room
         self._columns: Columns = {}  # with their room
         self._files: dict[str, IO[bytes]] = {}
+        self._made: dict[str, int] = {}  # rows for which there is room on the disk, by column
         self._in_files = False
         self._rows = 0
         weakref.finalize(self, _close, self._files)  # what is mapped of a file stays
@@ -61,6 +67,8 @@ class GrowingColumns:
         for name, dtype in wide.items():
             if name not in known or known[name].dtype != dtype or len(known[name]) < end:
                 self._enlarge(name, dtype, end)
+            elif self._in_files and self._made[name] < end:
+                self._make_room(name, end)
         return known
 
     def add(self, count: int) -> None:
@@ -77,9 +85,6 @@ class GrowingColumns:
     def _enlarge(self, name: str, dtype: np.dtype[Any], end: int) -> None:
         """Give a column room for `end` rows of a type."""
         old = self._columns.get(name)
-        if old is not None and old.dtype == dtype and name in self._files:
-            self._columns[name] = self._mapped(self._files[name], dtype, end)
-            return
         # What is not written to takes no memory.
         new = (
             self._in_a_file(name, dtype, end) if self._in_files else np.empty(max(self._room, 2 * end), dtype)
@@ -88,31 +93,41 @@ class GrowingColumns:
             new[: self._rows] = old[: self._rows]
         self._columns[name] = new
 
+    def _in_memory(self, dtype: np.dtype[Any], end: int) -> NDArray[Any]:
+        """Return a new column with room for `end` rows."""
+        try:
+            return np.empty(max(self._room, 2 * end), dtype)
+        except MemoryError:
+            return np.empty(max(min(self._room, LESS), end + end // 2), dtype)
+
     def _in_a_file(self, name: str, dtype: np.dtype[Any], end: int) -> NDArray[Any]:
         """Return a new column with room for `end` rows, in a file that takes the place of the one before."""
-        file = tempfile.TemporaryFile(dir=large_files_folder())  # noqa: SIM115  # as long as the columns
-        try:
-            column = self._mapped(file, dtype, end)
-        except BaseException:
-            file.close()
-            raise
-        if name in self._files:
-            self._files[name].close()
-        self._files[name] = file
-        return column
+        with self._told(end):
+            file = tempfile.TemporaryFile(dir=large_files_folder())  # noqa: SIM115  # as long as the columns
+        old, self._files[name], self._made[name] = self._files.get(name), file, 0
+        if old:
+            old.close()
+        with self._told(end):
+            mapping = mapped(file, max(ROOM, 2 * end) * dtype.itemsize)
+        self._make_room(name, end, dtype.itemsize)
+        return np.frombuffer(mapping, dtype)
 
-    def _mapped(self, file: IO[bytes], dtype: np.dtype[Any], end: int) -> NDArray[Any]:
-        """Return a file's column with room for `end` rows."""
-        room = -(-end // ROOM) * ROOM
+    def _make_room(self, name: str, end: int, itemsize: int = 0) -> None:
+        """Make room on the disk for `end` rows of a column."""
+        size, made = itemsize or self._columns[name].itemsize, -(-end // STEP) * STEP
+        with self._told(end):
+            make_room(self._files[name], self._made[name] * size, made * size)
+        self._made[name] = made
+
+    @contextmanager
+    def _told(self, end: int) -> Iterator[None]:
         try:
-            make_room(file, room * dtype.itemsize)
-            mapping = mapped(file, room * dtype.itemsize)
+            yield
         except OSError as error:
             raise TraceFileError(
                 f"Can't keep {end:,} accesses in {large_files_folder()}: {error.strerror}; "
                 "free some space, or choose a smaller size or fewer blocks."
             ) from error
-        return np.frombuffer(mapping, dtype)
 
     def _move_to_files(self, wide: Mapping[str, np.dtype[Any]], end: int) -> None:
         """Move all columns to files; where there is no room for them they stay, as long as memory lasts."""
@@ -120,7 +135,7 @@ class GrowingColumns:
         try:
             for name, dtype in wide.items():
                 self._enlarge(name, dtype, end)
-        except (OSError, TraceFileError):
+        except TraceFileError:
             if self._most == self._memory:
                 raise
             self._in_files, self._most = False, self._memory

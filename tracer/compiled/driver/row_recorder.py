@@ -15,7 +15,7 @@ from ...recording.recorder import CHUNK, Recorder, TooLarge
 from ...recording.warp_operations import Participants, lanes
 from ..not_compilable import WaitsForOthers
 from ..rewrite.program import RecordingProgram
-from ..rows.decode import CODES, COLUMNS, decoded, type_of_values, values_of_rows
+from ..rows.decode import CODES, COLUMNS, decoded, put_values, type_of_values
 from ..rows.streaming_counters import StreamingCounters, incomplete_from
 from ..state import (
     ARRIVAL_WORDS,
@@ -351,7 +351,7 @@ class RowRecorder(Recorder):
             widths = widths | needed
         codes = int(top[CODES])
         values = store.room(len(rows), {"value": type_of_values(codes)})["value"]
-        values[mine] = values_of_rows(rows, codes)
+        put_values(rows, codes, values[mine])
         store.add(len(rows))
 
     def _learn(self, key: int) -> None:
