@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from launching import Array, Limits  # sets the environment, before numba is imported
 from tilescope.tracer.analysis import request_order
 from tilescope.tracer.analysis.counters import totals_of
-from tilescope.tracer.analysis.request_order import OrderedRequests, ordered_requests
-from tilescope.tracer.analysis.requests import requests_of
+from tilescope.tracer.analysis.requests import Requests, requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.rows.block_counters import counted
 from tilescope.tracer.model.launch import Launch, Schedule
@@ -147,18 +146,20 @@ def assert_counted(whole: Trace, summary: Trace) -> None:
     assert summary.check == whole.check
 
 
-def the_long_way(trace: Trace) -> OrderedRequests:
-    """Return the sequence of a trace as if it were not regular."""
+def the_long_way(trace: Trace) -> Requests:
+    """Return the requests of a trace as if it were not regular."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(request_order, "access_matrices", lambda trace: None)
-        return ordered_requests(trace)
+        return requests_of(trace)
 
 
 def assert_ordered_alike(trace: Trace) -> None:
-    """Assert that both ways lead to the same sequence."""
-    short, long = ordered_requests(trace), the_long_way(trace)
-    for field in fields(OrderedRequests):
-        assert np.array_equal(getattr(short, field.name), getattr(long, field.name)), field.name
+    """Assert that both ways lead to the same requests."""
+    short, long = requests_of(trace), the_long_way(trace)
+    for name in (field.name for field in fields(Requests) if field.name != "exchanges"):
+        assert np.array_equal(getattr(short, name), getattr(long, name)), name
+    assert np.array_equal(short.exchanges.moment, long.exchanges.moment)
+    assert np.array_equal(short.request[short.order], np.repeat(np.arange(len(short)), short.lanes))
 
 
 def racing(trace: Trace) -> bool:

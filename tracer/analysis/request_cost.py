@@ -164,12 +164,12 @@ def costs_of(trace: Trace, order: Ints, start: Ints) -> tuple[Ints, Ints]:
         bounds = start[low : low + CHUNK + 1]
         rows = order[bounds[0] : bounds[-1]]
         part = slice(low, low + CHUNK)
-        sectors[part], wavefronts[part] = _costs(trace, rows, bounds - bounds[0], rules)
+        sectors[part], wavefronts[part] = costs_of_rows(trace, rows, bounds - bounds[0], rules)
     return sectors, wavefronts
 
 
-def _costs(trace: Trace, rows: Ints, start: Ints, rules: Ints) -> tuple[Ints, Ints]:
-    """Return (sectors, wavefronts) of a chunk of requests, whose accesses are these rows."""
+def costs_of_rows(trace: Trace, rows: Ints, start: Ints, rules: Ints) -> tuple[Ints, Ints]:
+    """Return (sectors, wavefronts) of some requests, whose accesses are rows[start[r]:start[r + 1]]."""
     head = rows[start[:-1]]
     buffer = trace.buffer[head]
     rule = rules[buffer, RULE + trace.op[head]]

@@ -30,7 +30,10 @@ class OrderedRequests:
     lanes: Ints  # accesses that it has
     position: Ints  # the largest of its accesses: how many their thread made before in the phase
     step: Ints  # the largest of its accesses
-    rows: NDArray[np.signedinteger[Any]]  # of the trace, by request, then lane
+    rows: NDArray[
+        np.signedinteger[Any]
+    ]  # of the trace, by request, then lane; none where there are `matrices`
+    matrices: AccessMatrices | None = None  # of a regular trace, whose columns these requests are
 
 
 def ordered_requests(trace: Trace) -> OrderedRequests:
@@ -45,17 +48,18 @@ def ordered_requests(trace: Trace) -> OrderedRequests:
         rows[done : done + len(batch)] = part.rows
         done += len(batch)
         parts.append(replace(part, rows=rows[:0]))
-    names = [field.name for field in fields(OrderedRequests) if field.name != "rows"]
+    names = [field.name for field in fields(OrderedRequests) if field.name not in ("rows", "matrices")]
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     return OrderedRequests(**columns, rows=rows)
 
 
 def _of_matrices(trace: Trace, regular: AccessMatrices) -> OrderedRequests:
-    matrix, column, rows = regular.rows()
-    lanes = regular.lanes[matrix]
-    last = rows[np.cumsum(lanes) - 1]
+    matrix, column = regular.requests()
+    lanes, length = regular.lanes[matrix], regular.length[matrix]
+    last = regular.begin[matrix] + column + (lanes - 1) * length
     where = (regular.block_position[matrix], regular.warp[matrix], regular.phase[matrix])
-    return OrderedRequests(*where, lanes, column, trace.step[last].astype(np.int64), rows)
+    none: NDArray[np.signedinteger[Any]] = np.empty(0, index_dtype(len(trace)))
+    return OrderedRequests(*where, lanes, column, trace.step[last].astype(np.int64), none, regular)
 
 
 def _batches(trace: Trace) -> list[Ints]:

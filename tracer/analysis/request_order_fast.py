@@ -5,15 +5,19 @@ The accesses of a warp in a phase are then a matrix, a row of it for each lane, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..model.array_types import Ints
 from ..model.grouping import group_starts, offsets
 from ..model.trace import WARP, Trace
+from .request_cost import ADDRESS, PERIOD, UNIT, costs_of_rows, rules_of
+
+PART = 1 << 17  # accesses handled at once: few enough to stay in a processor's cache
+Shape = tuple[int, int, int]  # how many matrices, of how many lanes, of how many accesses each
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,17 +31,23 @@ class AccessMatrices:
     lanes: Ints  # those that made accesses
     length: Ints  # accesses of each of these lanes
 
-    def rows(self) -> tuple[Ints, Ints, NDArray[np.signedinteger[Any]]]:
-        """Return per request its matrix and its column there; and the rows of the trace by request, then lane."""
+    def requests(self) -> tuple[Ints, Ints]:
+        """Return per request its matrix and its column there."""
         matrix = np.repeat(np.arange(len(self.begin)), self.length)
-        column = np.arange(len(matrix)) - offsets(self.length)[matrix]
-        lanes = self.lanes[matrix]
-        number = index_dtype(int(lanes.sum()))
-        rows = np.arange(int(lanes.sum()), dtype=number)
-        rows -= np.repeat(offsets(lanes)[:-1].astype(number), lanes)
-        rows *= np.repeat(self.length[matrix].astype(number), lanes)
-        rows += np.repeat((self.begin[matrix] + column).astype(number), lanes)
-        return matrix, column, rows
+        return matrix, np.arange(len(matrix)) - offsets(self.length)[matrix]
+
+    def costs(self, trace: Trace) -> tuple[Ints, Ints]:
+        """Return (sectors, wavefronts) of each request.
+
+        One whose lanes lie to each other as in the matrix before costs the same again where it lies as far behind a
+        multiple of PERIOD bytes.
+        """
+        count, rules = offsets(self.length), rules_of(trace.buffers)
+        sectors, wavefronts = np.zeros((2, count[-1]), np.int64)
+        for number, shape in _of_a_size(self):
+            place = count[number][:, None] + np.arange(shape[2])
+            sectors[place], wavefronts[place] = _costs(trace, self.begin[number], shape, rules)
+        return sectors, wavefronts
 
 
 def access_matrices(trace: Trace) -> AccessMatrices | None:
@@ -53,8 +63,7 @@ def access_matrices(trace: Trace) -> AccessMatrices | None:
     length = np.diff(starts, append=len(trace))
     groups = group_starts(block_position, phase, thread // WARP)
     lanes = np.diff(groups, append=len(starts))
-    lead = np.repeat(starts[groups], lanes)
-    if not (length == np.repeat(length[groups], lanes)).all() or not _alike(trace, starts - lead, length):
+    if not (length == np.repeat(length[groups], lanes)).all():
         return None
     found = (
         block_position[groups],
@@ -65,24 +74,75 @@ def access_matrices(trace: Trace) -> AccessMatrices | None:
         length[groups],
     )
     order = np.lexsort((found[2], found[1], found[0]))
-    return AccessMatrices(*(column[order] for column in found))
+    made = AccessMatrices(*(column[order] for column in found))
+    return made if _alike(trace, made) else None
 
 
 def _queues(trace: Trace) -> Ints:
     """Return where the rows of another thread, phase or block begin."""
-    changes = np.zeros(len(trace) - 1, bool)
-    for column in (trace.thread, trace.phase, trace.block):
-        changes |= column[1:] != column[:-1]
-    return np.append(0, np.flatnonzero(changes) + 1)
+    found = [np.zeros(1, np.int64)]
+    for low in range(0, len(trace) - 1, PART):
+        part = slice(low, low + PART + 1)
+        changes = np.zeros(min(PART, len(trace) - 1 - low), bool)
+        for column in (trace.thread[part], trace.phase[part], trace.block[part]):
+            changes |= column[1:] != column[:-1]
+        found.append(np.flatnonzero(changes) + low + 1)
+    return np.concatenate(found)
 
 
-def _alike(trace: Trace, behind: Ints, length: Ints) -> bool:
-    """Return whether every lane did what the first one of its warp did, whose rows are so far before its own."""
-    number = index_dtype(len(trace))
-    first = np.arange(len(trace), dtype=number)
-    first -= np.repeat(behind.astype(number), length)
-    columns: tuple[NDArray[np.unsignedinteger[Any]], ...] = (trace.site, trace.buffer, trace.op)
-    return all(bool((column == column[first]).all()) for column in columns)
+def _of_a_size(matrices: AccessMatrices) -> Iterator[tuple[Ints, Shape]]:
+    """Yield matrices that are as large, in the order of the trace, and their shape.
+
+    They have PART accesses together at most, or are one. There are few sizes, since those of many accesses add up.
+    """
+    order = np.lexsort((matrices.begin, matrices.length, matrices.lanes))
+    lanes, length = matrices.lanes[order], matrices.length[order]
+    starts = group_starts(lanes, length)
+    for low, high in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
+        each = max(1, PART // int(lanes[low] * length[low]))
+        for begin in range(low, high, each):
+            some = order[begin : min(begin + each, high)]
+            yield some, (len(some), int(lanes[low]), int(length[low]))
+
+
+def _rows_of(begin: Ints, shape: Shape) -> slice | Ints:
+    """Return the rows of matrices that begin at these."""
+    size = shape[1] * shape[2]
+    if begin[-1] - begin[0] == (shape[0] - 1) * size:  # one behind the other
+        return slice(int(begin[0]), int(begin[-1]) + size)
+    return np.add.outer(begin, np.arange(size)).ravel()
+
+
+def _alike(trace: Trace, matrices: AccessMatrices) -> bool:
+    """Return whether every lane did what the first one of its warp did."""
+    for number, shape in _of_a_size(matrices):
+        rows = _rows_of(matrices.begin[number], shape)
+        for column in (trace.site, trace.buffer, trace.op):
+            made = column[rows].reshape(shape)
+            if not (made == made[:, :1]).all():
+                return False
+    return True
+
+
+def _costs(trace: Trace, begin: Ints, shape: Shape, rules: Ints) -> tuple[Ints, Ints]:
+    """Return (sectors, wavefronts) of the requests of matrices that begin at these rows, shape (matrices, length)."""
+    lead_rows = begin[:, None] + np.arange(shape[2])
+    buffer, op = trace.buffer[lead_rows].astype(np.int64), trace.op[lead_rows]
+    index = trace.index[_rows_of(begin, shape)].reshape(shape)
+    index = index.astype(np.int32 if index.itemsize < 4 else np.int64)
+    lead = index[:, 0].astype(np.int64)
+    index -= index[:, :1].copy()  # how far each lane is from the first one
+    new = np.ones((shape[0], shape[2]), np.int64)
+    new[1:] = (index[1:] != index[:-1]).any(axis=1) | (buffer[1:] != buffer[:-1]) | (op[1:] != op[:-1])
+    kind = np.cumsum(new, axis=0) * shape[2] + np.arange(shape[2])
+    residue = (rules[buffer, ADDRESS] + lead * rules[buffer, UNIT]) % PERIOD
+    _, first, which = np.unique(kind * PERIOD + residue, return_index=True, return_inverse=True)
+    matrix, column = np.divmod(first, shape[2])
+    rows = begin[matrix] + column
+    lanes = rows[:, None] + np.arange(shape[1]) * shape[2]
+    sectors, wavefronts = costs_of_rows(trace, lanes.ravel(), np.arange(len(first) + 1) * shape[1], rules)
+    which = which.reshape(new.shape)
+    return sectors[which], wavefronts[which]
 
 
 def index_dtype(count: int) -> type[np.signedinteger[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from ..model.grouping import offsets, stable_order
 from ..model.trace import WARP, Op, Trace
 from .display_clock import phase_counts
 from .request_cost import CHUNK, costs_of
-from .request_order import ordered_requests
-from .request_order_fast import index_dtype
+from .request_order import OrderedRequests, ordered_requests
+from .request_order_fast import AccessMatrices, index_dtype
 from .warp_exchanges import WarpExchanges, no_exchanges, timed
+
+MANY = 1 << 14  # requests handled at once where that is simple: others want the lock of Python's threads, too
 
 # What a request is, as drawn and counted everywhere: `Requests.kind` is an index of this tuple.
 REQUEST_KINDS = (
@@ -55,7 +58,6 @@ class Requests:
     lanes: NDArray[np.int64]  # active ones, 1 to 32
     sectors: NDArray[np.int64]  # of 32 bytes that it takes, 0 outside global memory; see `request_cost`
     wavefronts: NDArray[np.int64]  # that it takes, 0 outside shared memory; see `request_cost`
-    request: NDArray[Any]  # of each access of the trace, shape (accesses,)
     order: NDArray[Any]  # accesses by request, then lane; those of request r are order[start[r]:start[r + 1]]
     start: NDArray[np.int64]  # shape (requests + 1,)
     span_start: NDArray[np.int64]  # the moment before the first of a phase
@@ -65,6 +67,16 @@ class Requests:
 
     def __len__(self) -> int:
         return len(self.moment)
+
+    @cached_property
+    def request(self) -> NDArray[Any]:
+        """The request of each access of the trace, shape (accesses,)."""
+        request = np.empty_like(self.order)
+        for low in range(0, len(self), MANY):
+            high = min(low + MANY, len(self))
+            mine = self.order[self.start[low] : self.start[high]]
+            request[mine] = np.repeat(np.arange(low, high, dtype=request.dtype), self.lanes[low:high])
+        return request
 
 
 def requests_of(trace: Trace) -> Requests:
@@ -79,38 +91,61 @@ def requests_of(trace: Trace) -> Requests:
     ordered = ordered_requests(trace)
     moment, exchanges = timed(trace, ordered)
     by_moment = stable_order(moment)
-    lanes = ordered.lanes[by_moment]
-    start = offsets(lanes)
+    start = offsets(ordered.lanes[by_moment])
+    if ordered.matrices is None:
+        order = _gathered(ordered, by_moment, start)
+        costs = costs_of(trace, order, start)
+    else:
+        order = _from_matrices(ordered.matrices, by_moment, start)
+        sectors, wavefronts = ordered.matrices.costs(trace)
+        costs = sectors[by_moment], wavefronts[by_moment]
+    return _filled(trace, moment[by_moment], order, start, costs, exchanges)
+
+
+def _gathered(ordered: OrderedRequests, by_moment: Ints, start: Ints) -> NDArray[Any]:
+    """Return the accesses of requests in another order, by request, then lane."""
     moved = offsets(ordered.lanes)[by_moment] - start[:-1]
-    order, request = np.empty((2, len(trace)), index_dtype(len(trace)))
-    for low in range(0, len(lanes), CHUNK):
-        high = min(low + CHUNK, len(lanes))
-        mine, number = slice(start[low], start[high]), np.repeat(np.arange(low, high), lanes[low:high])
-        order[mine] = ordered.rows[np.arange(start[low], start[high]) + moved[number]]
-        request[order[mine]] = number
-    return _filled(trace, moment[by_moment], request, order, start, exchanges)
+    order = np.empty(len(ordered.rows), ordered.rows.dtype)
+    for low in range(0, len(by_moment), CHUNK):
+        high = min(low + CHUNK, len(by_moment))
+        away = np.repeat(moved[low:high], np.diff(start[low : high + 1]))
+        order[start[low] : start[high]] = ordered.rows[np.arange(start[low], start[high]) + away]
+    return order
+
+
+def _from_matrices(matrices: AccessMatrices, by_moment: Ints, start: Ints) -> NDArray[Any]:
+    """Return the same of a regular trace: of the lanes of a request each is a row of its matrix behind the other."""
+    matrix, column = (c[by_moment] for c in matrices.requests())
+    dtype = index_dtype(int(start[-1]))
+    first, length = (matrices.begin[matrix] + column).astype(dtype), matrices.length[matrix].astype(dtype)
+    order = np.empty(int(start[-1]), dtype)
+    for low in range(0, len(by_moment), MANY):
+        part = slice(low, min(low + MANY, len(by_moment)))
+        mine, lanes = order[start[part.start] : start[part.stop]], np.diff(start[part.start : part.stop + 1])
+        if lanes.min() == lanes.max():
+            lane = np.arange(lanes[0], dtype=dtype)
+            np.multiply(length[part, None], lane, out=mine.reshape(-1, len(lane)))
+            mine.reshape(-1, len(lane))[...] += first[part, None]
+        else:
+            lane = np.arange(len(mine), dtype=dtype) - np.repeat(offsets(lanes)[:-1].astype(dtype), lanes)
+            mine[:] = np.repeat(first[part], lanes) + lane * np.repeat(length[part], lanes)
+    return order
 
 
 def _filled(
-    trace: Trace,
-    moment: Ints,
-    request: NDArray[Any],
-    order: NDArray[Any],
-    start: Ints,
-    exchanges: WarpExchanges,
-) -> Requests:
+    trace: Trace, moment: Ints, order: NDArray[Any], start: Ints, costs: tuple[Ints, Ints], exchanges: WarpExchanges
+) -> Requests:  # fmt: skip
     """Return the requests with every column, from their order, moments and accesses."""
     head = order[start[:-1]]
     columns = (trace.block, trace.thread, trace.phase, trace.site, trace.buffer)
     block, thread, phase, site, buffer = (c[head].astype(np.int64) for c in columns)
     op = trace.op[head]
     kind = np.array([[_kind(b.space, op) for op in Op] for b in trace.buffers], np.uint8)[buffer, op]
-    sectors, wavefronts = costs_of(trace, order, start)
     spans = _spans(trace, *_together(exchanges, block, phase, moment))
     end = max(int(moment[-1]), int(exchanges.moment[-1]) if len(exchanges) else 0)
     return Requests(
-        block, thread // WARP, phase, site, buffer, op, kind, moment, np.diff(start), sectors, wavefronts,
-        request, order, start, *spans, end, exchanges,
+        block, thread // WARP, phase, site, buffer, op, kind, moment, np.diff(start), *costs, order, start, *spans,
+        end, exchanges,
     )  # fmt: skip
 
 
@@ -151,6 +186,6 @@ def _nothing(trace: Trace) -> Requests:
     none = np.empty(0, np.int64)
     kind, start = none.astype(np.uint8), np.zeros(1, np.int64)
     return Requests(
-        none, none, none, none, none, kind, kind, none, none, none, none, none, none, start,
+        none, none, none, none, none, kind, kind, none, none, none, none, none, start,
         *_spans(trace, none, none, none), 0, no_exchanges(),
     )  # fmt: skip
