@@ -148,9 +148,10 @@ class BufferContents:
     def _range(self, buffer: int) -> tuple[float, float]:
         trace, dtype = self._trace, self._dtype(buffer)
         held = [_written(trace.initial[buffer].ravel())] if buffer in trace.initial else []
-        if trace.value is not None and dtype.kind != "V" and trace.access_counts[buffer, Op.STORE :].any():
-            written = np.flatnonzero(trace.op != Op.LOAD)
-            held.append(_cast(trace.value[written[trace.buffer[written] == buffer]], dtype))
+        asked = self._requests
+        writing = np.flatnonzero((asked.buffer == buffer) & (asked.op != Op.LOAD))
+        if trace.value is not None and dtype.kind != "V" and len(writing):
+            held.append(_cast(trace.value[self._rows_of(writing)], dtype))
         if not held or dtype.kind == "V":
             return 0.0, 0.0
         ends = [end for h in held for end in _ends(np.abs(h) if h.dtype.kind == "c" else h)]
@@ -200,10 +201,17 @@ class BufferContents:
     def _part(self, buffer: int, some: Ints, thread: int) -> tuple[Ints, Ints, Ints]:
         """Return (cell, moment, row) of the accesses that some requests make, of one thread or of any."""
         asked, lanes = self._requests, self._requests.lanes[some]
-        rows = asked.order[np.repeat(asked.start[some] - offsets(lanes)[:-1], lanes) + np.arange(lanes.sum())]
+        rows = self._rows_of(some)
         cell = self.cells(buffer).of(self._trace.index[rows])
         here = (cell >= 0) & ((thread == ANY) | (self._trace.thread[rows] == thread))
         return cell[here], np.repeat(asked.moment[some], lanes)[here], rows[here]
+
+    def _rows_of(self, some: Ints) -> NDArray[Any]:
+        """Return the accesses (rows of the trace) that some requests make."""
+        asked, lanes = self._requests, self._requests.lanes[some]
+        place = np.repeat(asked.start[some] - offsets(lanes)[:-1], lanes) + np.arange(lanes.sum())
+        rows: NDArray[Any] = asked.order[place]
+        return rows
 
     def _requests_to(self, buffer: int, block: int) -> Ints:
         """Return the requests to a buffer, those of one block where each block has a copy."""

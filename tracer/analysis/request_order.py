@@ -49,8 +49,10 @@ def ordered_requests(trace: Trace) -> OrderedRequests:
         done += len(batch)
         parts.append(replace(part, rows=rows[:0]))
     names = [field.name for field in fields(OrderedRequests) if field.name not in ("rows", "matrices")]
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return OrderedRequests(**columns, rows=rows)
+    block_position, warp, phase, lanes, position, step = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in names
+    )
+    return OrderedRequests(block_position, warp, phase, lanes, position, step, rows)
 
 
 def _of_matrices(trace: Trace, regular: AccessMatrices) -> OrderedRequests:

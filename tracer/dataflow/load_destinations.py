@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,12 @@ class LoadDestinations:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._flow = _SourceFlow(trace)
-        self._next = _NextStores(trace)
+        if not all(map(self._flow.is_known, range(len(trace.sites)))):
+            _ = self._next
+
+    @cached_property
+    def _next(self) -> _NextStores:
+        return _NextStores(self._trace)
 
     def of(self, rows: AnyInts) -> Ints:
         """Return the row of the store that the element of each of some accesses goes to, -1 where there is none."""
@@ -49,7 +55,6 @@ class _SourceFlow:
         self._file = next(iter(trace.sources), "")
         self._places = [(site.line, site.column) for site in trace.sites]
         writes = np.flatnonzero(trace.op != Op.LOAD)
-        self._threads = np.unique(trace.thread_in_grid(writes))
         site = trace.site[writes]
         order = stable_order(site)
         starts = group_starts(site[order])
@@ -100,9 +105,8 @@ class _SourceFlow:
         return np.sort(self._key(rows))
 
     def _key(self, rows: AnyInts) -> Ints:
-        """Return a number for each access that sorts by thread, then row; below 0 where its thread never writes."""
-        thread = self._trace.thread_in_grid(rows)
-        key: Ints = _looked_up(self._threads, np.arange(len(self._threads)), thread) * len(self._trace) + rows
+        """Return a number for each access that sorts by thread, then row."""
+        key: Ints = self._trace.thread_of(rows) * len(self._trace) + rows
         return key
 
 

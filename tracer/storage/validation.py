@@ -339,16 +339,26 @@ def _check_blocks(trace: Trace) -> None:
 
 
 def _check_accesses(trace: Trace) -> None:
-    _require(_below(trace.op, len(Op)), "op of an access")
-    _require(_below(trace.thread, trace.threads), "a thread outside its block")
-    _require(_below(trace.buffer, len(trace.buffers)), "an access to no buffer")
-    _require(_below(trace.site, len(trace.sites)), "an access from no site")
-    _require(_are_among(trace.block, trace.blocks), "an access of a block that did not run")
     sizes = np.array([buffer.size for buffer in trace.buffers], np.int64)
-    _require(not len(trace) or np.all(trace.index < sizes[trace.buffer]), "an access outside its buffer")
-    _require(_rising(trace.step), "order of the accesses")
+    _require(not len(trace) or len(sizes) > 0, "an access to no buffer")
+    if len(sizes) and int(sizes.max()) < 2**32:
+        sizes = sizes.astype(np.uint32)
+    for low in range(0, len(trace), CHUNK):
+        _check_some(trace, slice(low, low + CHUNK), sizes)
     warps = min(len(trace), len(trace.blocks) * trace.warps)
-    _require(_below(trace.step, 2**62 // max(1, warps)), "step of an access")
+    _require(_below(trace.step[-1:], 2**62 // max(1, warps)), "step of an access")
+
+
+def _check_some(trace: Trace, rows: slice, sizes: NDArray[Any]) -> None:
+    """Check some accesses, few enough to stay in a processor's cache; those after them come in another call."""
+    buffer = trace.buffer[rows]
+    _require(_below(trace.op[rows], len(Op)), "op of an access")
+    _require(_below(trace.thread[rows], trace.threads), "a thread outside its block")
+    _require(_below(buffer, len(trace.buffers)), "an access to no buffer")
+    _require(_below(trace.site[rows], len(trace.sites)), "an access from no site")
+    _require(_are_among(trace.block[rows], trace.blocks), "an access of a block that did not run")
+    _require(bool((trace.index[rows] < sizes[buffer]).all()), "an access outside its buffer")
+    _require(_rising(trace.step[rows.start : rows.stop + 1]), "order of the accesses")
 
 
 def _check_barriers(trace: Trace, barriers: Barriers, widest: int, largest_part: int) -> None:
@@ -371,11 +381,14 @@ def _check_phases(trace: Trace) -> None:
     _require(_are_consecutive(trace), "a barrier that a thread came to out of turn")
     reached = np.zeros(len(trace.blocks), np.int64)
     np.maximum.at(reached, trace.block_positions(barriers.block), barriers.phase.astype(np.int64) + 1)
+    least = int(reached.min()) if len(reached) else 0
     for table in (trace, trace.warp_barriers, trace.outside):
         for low in range(0, len(table.phase), CHUNK):
             phase, block = table.phase[low : low + CHUNK], table.block[low : low + CHUNK]
+            everywhere = int(phase.max()) <= least  # as nearly always
             _require(
-                np.all(phase <= reached[trace.block_positions(block)]), "a phase that its block did not reach"
+                everywhere or np.all(phase <= reached[trace.block_positions(block)]),
+                "a phase that its block did not reach",
             )
     if (barriers.reach == GRID_SCOPE).any():  # each is a pass over the phases of all blocks
         _require(phases * phases * len(trace.blocks) <= 8 * LARGEST_TABLE, "too many barriers of the grid")
