@@ -233,7 +233,9 @@ def test_kernels_of_a_factory_and_device_functions_called_from_the_host(script, 
 def test_a_schedule_of_random_order_is_compiled_and_the_simulators(script, tmp_path):
     path = script(ATOMIC)
     words = ("--schedule", "random", "--seed", "3")
-    ours, theirs = (told(tmp_path, (*words, "--engine", engine), path) for engine in ("compiled", "simulator"))
+    ours, theirs = (
+        told(tmp_path, (*words, "--engine", engine), path) for engine in ("compiled", "simulator")
+    )
     assert ours[0] == theirs[0]
     assert ours[2][0].made_by.endswith(", compiled")
     assert ours[2][0].step.tolist() == theirs[2][0].step.tolist()
