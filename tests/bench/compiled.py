@@ -2,6 +2,7 @@
 
 python tests/bench/compiled.py M K N [--repeat 5]      trace matmul-tiled of this size, all accesses kept
 python tests/bench/compiled.py M K N --summary         the same, but only its counters are kept
+python tests/bench/compiled.py M K N --order lockstep  the same in lockstep, or random, with as many blocks at once as fit
 python tests/bench/compiled.py --start cold|cached     first trace of a process: compiled, or read from disk
 """
 
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from statistics import median_low as median
 from typing import Any
 
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
@@ -25,10 +27,10 @@ from tilescope.tracer.model.launch import Launch, Limits, Schedule
 from tilescope.tracer.model.plan import launch_of
 
 
-def launch(m: int, k: int, n: int, kept: int = 100_000_000) -> Launch:
+def launch(m: int, k: int, n: int, kept: int = 100_000_000, order: str = "sequential") -> Launch:
     """Return the tiled product of this size, with room for every access, or none."""
-    made = launch_of(find("matmul-tiled"), {"m": m, "k": k, "n": n}, schedule=Schedule("sequential"))
-    return msgspec.structs.replace(made, limits=Limits(accesses=kept))
+    made = launch_of(find("matmul-tiled"), {"m": m, "k": k, "n": n}, schedule=Schedule(order, 1))
+    return msgspec.structs.replace(made, limits=Limits(accesses=kept), resident=None)
 
 
 def seconds(made: Launch) -> tuple[float, int]:
@@ -36,16 +38,19 @@ def seconds(made: Launch) -> tuple[float, int]:
     from tilescope.tracer.compiled.driver.engine import run_compiled
 
     begin = time.perf_counter()
-    trace = run_compiled(made, lambda done, of: None)
+    trace = run_compiled(made, lambda done, of: None, turns=made.schedule.kind != "sequential")
     return time.perf_counter() - begin, trace.accesses
 
 
-def size(m: int, k: int, n: int, repeat: int, kept: int) -> dict[str, Any]:
-    """Return the best of some traces of one size, after one has loaded what each of them needs."""
-    seconds(launch(16, 16, 16, kept))
-    taken, accesses = min(seconds(launch(m, k, n, kept)) for _ in range(repeat))
+def size(m: int, k: int, n: int, repeat: int, kept: int, order: str) -> dict[str, Any]:
+    """Return the median of some traces of one size, after one has loaded what each of them needs."""
+    seconds(launch(16, 16, 16, kept, order))
+    taken, accesses = median(seconds(launch(m, k, n, kept, order)) for _ in range(repeat))
     each = taken / accesses * 1e9
-    return {"size": [m, k, n], "seconds": taken, "accesses": accesses, "ns": each, "megabytes": peak()}
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    return {
+        "size": [m, k, n], "seconds": taken, "accesses": accesses, "ns": each, "megabytes": peak(), "load": load,
+    }  # fmt: skip
 
 
 def peak() -> float:
@@ -86,12 +91,14 @@ def main() -> None:
     parser.add_argument("size", nargs="*", type=int, default=[64, 64, 64])
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--summary", action="store_true")
+    parser.add_argument("--order", choices=("sequential", "lockstep", "random"), default="sequential")
     parser.add_argument("--start", choices=("cold", "cached"))
     parser.add_argument("--first", action="store_true")
     given = parser.parse_args()
 
     def measured() -> dict[str, Any]:
-        return size(*given.size, repeat=given.repeat, kept=0 if given.summary else 100_000_000)
+        kept = 0 if given.summary else 100_000_000
+        return size(*given.size, repeat=given.repeat, kept=kept, order=given.order)
 
     if given.first:
         print(json.dumps(first()))

@@ -68,6 +68,9 @@ def compiled(home: str, *, quick: bool) -> None:
     print(f"compiled engine, tiled product, everything recorded; median of {ROUNDS} rounds in turn")
     show("64-cube: Numba's simulator", f"{plain:.3f}", "s   recording nothing")
     show("64-cube: compiled", f"{ours:.3f}", f"s   {plain / ours:5.0f} times faster (at least 300)")
+    for order in ("lockstep", "random"):
+        found = output("compiled", "64", "64", "64", "--order", order, home=home)
+        _size(f"64-cube, in turns: {order}", found, "(100)")
     _size("256-cube", output("compiled", "256", "256", "256", home=home), "(40)")
     for kind in ("cold", "cached"):
         first = output("compiled", "--start", kind, home=home)["seconds"]
@@ -81,7 +84,7 @@ def compiled(home: str, *, quick: bool) -> None:
 
 def _size(name: str, found: dict[str, float], asked: str = "") -> None:
     speed = f"{found['ns']:.1f} ns an access {asked}".rstrip()
-    size = f"{found['accesses']:,} accesses, peak {found['megabytes']:.0f} MB"
+    size = f"{found['accesses']:,} accesses, peak {found['megabytes']:.0f} MB, load {found['load']:.1f}"
     show(name, f"{found['seconds']:.3f}", f"s   {speed}, {size}")
 
 

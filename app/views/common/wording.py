@@ -128,6 +128,17 @@ def check_text(trace: Trace) -> tuple[str, bool]:
     return compared_text(trace.check), trace.check.equal
 
 
+def made_text(trace: Trace) -> str:
+    """Return which engine made the values of a trace, in a sentence; "" of what no engine has run."""
+    made, _, why = trace.made_by.partition("; ")
+    if not made.startswith("numba"):
+        return ""
+    if made.endswith(", compiled"):
+        return "The values were computed by compiled code, in the types that Numba infers."
+    reason = f" ({why})" if why else ""
+    return f"The values were computed by the simulator{reason}."
+
+
 def compared_text(check: Check, *, brief: bool = False) -> str:
     """Return how a result compares with NumPy's: by how much, and in how many elements where that is known."""
     error, numbers = check.largest_error, math.isfinite(check.largest_error)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from ....tracer.model.trace import Trace
 from ...model.session import Session
-from ...views.common.wording import check_text, compared_text, pitfall_text
+from ...views.common.wording import check_text, compared_text, made_text, pitfall_text
 from ...widgets.controls import mark
 from ...widgets.icons import icon
 from ...widgets.plain_text import PlainLabel, plain_tip
@@ -193,7 +193,7 @@ class PaneHeading(QWidget):
         good = trace is None or (trace.error is None and (trace.check is None or trace.check.equal))
         told = self._say(check_text(trace)[0]) if trace else ""
         for label in (self.verdict, self.sign):
-            label.setToolTip(plain_tip(told))
+            label.setToolTip(plain_tip(f"{told}. {made_text(trace)}".strip() if told and trace else told))
         self.verdict.setObjectName("good" if good else "bad")
         mark(self.verdict, "good", good)
         size = self.theme.px(14)
