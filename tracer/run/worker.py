@@ -26,6 +26,7 @@ from ..model.launch import decode
 from ..model.trace import Trace
 from ..processes.json_streams import private_streams, sender
 from ..recording.kernel_loader import LoadError, kernel_file
+from ..storage.column_files import close_named, share_columns
 from ..storage.trace_file import TraceFileError, save
 from .ahead import PAUSE, CompilingAhead
 from .endless import NotEnded, ended_if_endless
@@ -92,11 +93,13 @@ def main() -> None:
     source, target = private_streams()
     send = sender(target, _leave)
     sys.stdout = sys.stderr = printed = Printed(send)
+    share_columns()
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(source, jobs), daemon=True).start()
     engine, ahead = _warm_engine(send), CompilingAhead()
     while True:
         job = _next_job(jobs, ahead)
+        close_named()
         end = answer_judging(job, send) if isinstance(job, JudgeJob) else answer(job, engine, send)
         printed.flush()
         send(end)
@@ -148,7 +151,7 @@ def answer(job: Job, engine: Engine, send: Send) -> Done | Failed | Slow:
     """Do one job and say how it ended."""
     try:
         trace = _trace_of(job, engine, send)
-        save(trace, job.out, compress=False)
+        save(trace, job.out, compress=False, handed_over=not job.call)
     except TooSlow as left:
         return Slow(job.job, left.seconds, left.blocks)
     except BaseException as error:  # noqa: BLE001  # a kernel's module may raise anything, even SystemExit
@@ -177,7 +180,7 @@ def _send_early(trace: Trace, job: Job, send: Send) -> None:
     """Send the trace that is to be shown until the launch has been run again; without it nothing is lost."""
     path = f"{job.out}.early"
     with contextlib.suppress(OSError, MemoryError, TraceFileError):
-        save(trace, path, compress=False)
+        save(trace, path, compress=False, handed_over=True)
         send(Early(job.job, path))
 
 

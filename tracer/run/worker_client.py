@@ -357,7 +357,7 @@ def _result(end: Ended) -> Trace:
 def _loaded(path: str) -> Trace:
     """Return the trace of a file, which is removed."""
     try:
-        return load(path, mapped=True)
+        return load(path, mapped=True, ours=True)
     except TraceFileError as error:
         raise WorkerError(str(error)) from error
     finally:

@@ -6,12 +6,18 @@ import errno
 import mmap
 import os
 import weakref
-from typing import IO
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 PIECE = bytes(1 << 20)
 _UNKNOWN = (errno.EINVAL, errno.EOPNOTSUPP, errno.ENODEV, errno.ENOSYS)  # of a file system that can't do it
 SMALL = 1 << 26  # bytes of columns that are not worth files of their own
 _shares = False  # whether another process maps what this one records
+_named: list[int] = []  # descriptors of files that another process was told of
 _descriptors: weakref.WeakKeyDictionary[mmap.mmap, int] = weakref.WeakKeyDictionary()
 
 
@@ -55,3 +61,54 @@ def mapped(file: IO[bytes], size: int) -> mmap.mmap:
     descriptor = _descriptors[mapping] = os.dup(file.fileno())
     weakref.finalize(mapping, os.close, descriptor)
     return mapping
+
+
+class ColumnFile(msgspec.Struct, frozen=True):
+    """A column that lies in a file of another process, from its beginning on."""
+
+    path: str  # as long as that process has it open; "" for 0 1 2 ..., which lie nowhere
+    dtype: str  # of its entries, as NumPy writes it
+    count: int  # of its entries
+
+
+def file_of(column: NDArray[Any]) -> ColumnFile | None:
+    """Return where a column lies, None where that is no file that another process could open.
+
+    The file stays open until `close_named`.
+    """
+    descriptor = _descriptor(column)
+    if descriptor is None or not Path(f"/proc/self/fd/{descriptor}").exists():
+        return None
+    _named.append(os.dup(descriptor))
+    return ColumnFile(f"/proc/{os.getpid()}/fd/{_named[-1]}", column.dtype.str, len(column))
+
+
+def close_named() -> None:
+    """Close the files that `file_of` returned: who was told of them has mapped them by now."""
+    while _named:
+        os.close(_named.pop())
+
+
+def counted(column: NDArray[Any]) -> ColumnFile:
+    """Return where 0 1 2 ... lie."""
+    return ColumnFile("", column.dtype.str, len(column))
+
+
+def column_in(file: ColumnFile) -> NDArray[Any]:
+    """Return a column, mapped for reading; raises OSError and ValueError."""
+    dtype = np.dtype(file.dtype)
+    if not file.path:
+        return np.arange(file.count, dtype=dtype)
+    return np.memmap(file.path, dtype, "r", shape=(file.count,))
+
+
+def _descriptor(column: NDArray[Any]) -> int | None:
+    """Return the descriptor of the file in which a column lies from its beginning on."""
+    base: Any = column
+    while isinstance(base, np.ndarray):
+        base = base.base
+    mapping = base.obj if isinstance(base, memoryview) else base
+    if not isinstance(mapping, mmap.mmap) or mapping not in _descriptors or not column.flags.c_contiguous:
+        return None
+    begin = np.frombuffer(mapping, np.uint8).__array_interface__["data"][0]
+    return _descriptors[mapping] if column.__array_interface__["data"][0] == begin else None

@@ -8,6 +8,7 @@ import json
 import re
 import zipfile
 import zlib
+from collections.abc import Mapping
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, Final, Literal
@@ -20,6 +21,7 @@ from ..model.array_types import Columns, narrow
 from ..model.trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, OutOfBounds, Site, Trace
 from . import npz
 from .atomic_write import atomic_file
+from .column_files import ColumnFile, column_in, counted, file_of
 from .validation import (
     ACCESS_COLUMNS,
     BARRIER_COLUMNS,
@@ -47,6 +49,8 @@ LATER = tuple(
 BY_OWNER = ("phase", "op", "buffer", "site")
 BY_SITE = ("index", "value")
 OPTIONAL = re.compile(r"value|outside\.cell|initial\.(?:0|[1-9]\d{0,5})")
+
+ELSEWHERE = "elsewhere"  # where the columns lie that are not in the file, as JSON
 
 _FOREIGN = "it is not a Tilescope trace; choose a file that Tilescope saved"
 _DAMAGED = "the trace is damaged or cut short ({}); copy it again, or trace the kernel again"
@@ -98,33 +102,39 @@ _OWN_FIELDS = ("format", "version", "packed", "outside")
 _TRACE_FIELDS = [f.name for f in dataclasses.fields(_Meta) if f.name not in _OWN_FIELDS]
 
 
-def save(trace: Trace, path: str | Path, compress: bool | None = None, durable: bool | None = None) -> None:
+def save(
+    trace: Trace, path: str | Path, compress: bool | None = None, durable: bool | None = None, *,
+    handed_over: bool = False,
+) -> None:  # fmt: skip
     """Write the trace to `path`, whole or not at all; raises TraceFileError.
 
     compress: by default where that makes a difference. Without it a file takes up to 24 bytes an access and is written
     and read faster: right for handing a trace to another process. durable: forced onto the disk, which takes
-    milliseconds; by default unless compress is False.
+    milliseconds; by default unless compress is False. handed_over: to a process that loads it as `ours`, while this one
+    keeps open the files in which columns lie; these are not written again.
     """
     path, durable = Path(path), compress is not False if durable is None else durable
     compress = trace.nbytes > FEW if compress is None else compress
     try:
         with atomic_file(path, durable) as file:
-            npz.write(file, _members(trace, compress), compress)
+            columns = _members(trace, compress)
+            npz.write(file, _without_files(columns) if handed_over else columns, compress)
     except OSError as error:
         raise TraceFileError(f"Can't save {path}: {_why_not_saved(path, error)}.") from error
     except MemoryError as error:
         raise TraceFileError(f"Can't save {path}: the memory is full; close other programs.") from error
 
 
-def load(path: str | Path, mapped: bool = False) -> Trace:
+def load(path: str | Path, mapped: bool = False, *, ours: bool = False) -> Trace:
     """Return the trace in a file; its columns are read-only. Raises TraceFileError for anything else.
 
-    mapped: large columns are left in the file, which nobody may change any more; it may be removed.
+    mapped: large columns are left in the file, which nobody may change any more; it may be removed. ours: a process of
+    ours has handed it over, with the names of other files in which columns lie.
     """
     path = Path(path)
     try:
         with path.open("rb") as file:
-            return _read(file, mapped)
+            return _read(file, mapped, ours)
     except _Unfit as error:
         raise TraceFileError(f"Can't open {path}: {error}.") from error
     except OSError as error:
@@ -165,6 +175,20 @@ def _members(trace: Trace, packed: bool) -> Columns:
         columns["value"] = trace.value
     initial = {f"initial.{number}": content for number, content in trace.initial.items()}
     return {"meta": _meta(trace, packed)} | (_pack(columns) if packed else columns) | initial
+
+
+def _without_files(columns: Columns) -> Columns:
+    """Return columns without those that lie in files of this process, and one that says where these are.
+
+    The steps of a trace that was recorded here are 0 1 2 ...
+    """
+    found = {name: file_of(column) for name, column in columns.items() if column.nbytes >= npz.LARGE}
+    step = columns["step"]
+    if step.nbytes >= npz.LARGE and step[0] == 0 and step[-1] == len(step) - 1:
+        found["step"] = counted(step)
+    files = {name: file for name, file in found.items() if file is not None}
+    said = np.frombuffer(msgspec.json.encode(files), np.uint8)
+    return {name: column for name, column in columns.items() if name not in files} | {ELSEWHERE: said}
 
 
 def _meta(trace: Trace, packed: bool) -> NDArray[np.uint8]:
@@ -221,15 +245,19 @@ def _order(column: NDArray[Any]) -> NDArray[np.int64]:
     return np.argsort(column, kind="stable")
 
 
-def _read(file: IO[bytes], mapped: bool) -> Trace:
+def _read(file: IO[bytes], mapped: bool, ours: bool) -> Trace:
     foreign = not file.read(4).startswith(b"PK\x03\x04")
     try:
         with zipfile.ZipFile(file) as members:
             meta = _read_meta(members)
             check_meta(meta)
-            names = _wanted(members)
-            check_announced(meta, _with_later({name: npz.header(members, name) for name in names}))
+            files = _elsewhere(members) if ours else {}
+            names = _wanted(members, files, ours=ours)
+            announced = {name: (np.dtype(file.dtype), file.count) for name, file in files.items()}
+            announced |= {name: npz.header(members, name) for name in names}
+            check_announced(meta, _with_later(announced))
             columns = {name: npz.read(members, name, file if mapped else None) for name in names}
+            columns |= {name: column_in(file) for name, file in files.items()}
         for name in LATER:
             columns.setdefault(name, np.zeros(len(columns[name.replace("part", "step")]), np.uint8))
         trace = _trace(meta, _unpack(columns) if meta.packed else columns)
@@ -243,6 +271,7 @@ def _read(file: IO[bytes], mapped: bool) -> Trace:
 
 # The type is made ready when it is imported: threads that are the first to use one at once can crash msgspec.
 msgspec.json.Decoder(_Meta)
+_FILES = msgspec.json.Decoder(dict[str, ColumnFile])
 
 
 def _read_meta(members: zipfile.ZipFile) -> _Meta:
@@ -260,12 +289,19 @@ def _read_meta(members: zipfile.ZipFile) -> _Meta:
     return msgspec.convert(meta, _Meta)
 
 
-def _wanted(members: zipfile.ZipFile) -> list[str]:
+def _elsewhere(members: zipfile.ZipFile) -> dict[str, ColumnFile]:
+    """Return where the columns lie that are not in the file."""
+    there = f"{ELSEWHERE}.npy" in members.namelist()
+    return _FILES.decode(npz.read(members, ELSEWHERE).tobytes()) if there else {}
+
+
+def _wanted(members: zipfile.ZipFile, elsewhere: Mapping[str, ColumnFile], *, ours: bool) -> list[str]:
     """Return the names of the columns; raises ValueError where some are missing, unknown or too large."""
     sizes = npz.sizes(members)
-    names = [name for name in sizes if name != "meta"]
-    unknown = [name for name in names if name not in INTEGERS and not OPTIONAL.fullmatch(name)]
-    if unknown or not sizes.keys() >= set(INTEGERS) - set(LATER) or sum(sizes.values()) > LARGEST_BYTES:
+    names = [name for name in sizes if name != "meta" and not (ours and name == ELSEWHERE)]
+    known = {*names, *elsewhere}
+    unknown = [name for name in known if name not in INTEGERS and not OPTIONAL.fullmatch(name)]
+    if unknown or not known >= set(INTEGERS) - set(LATER) or sum(sizes.values()) > LARGEST_BYTES:
         raise ValueError("names or sizes of its columns")
     return names
 

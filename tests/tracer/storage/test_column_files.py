@@ -1,0 +1,58 @@
+"""Columns in files that another process maps: handed over once, never copied, and of nobody else's files."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+
+import numpy as np
+import pytest
+
+from engines import assert_same, limited, nothing
+from tilescope.kernels.scenarios.catalogue import find
+from tilescope.tracer.compiled.driver import engine as compiled
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.storage import column_files, npz
+from tilescope.tracer.storage.column_files import close_named, column_in, file_of, make_room, mapped
+from tilescope.tracer.storage.trace_file import TraceFileError, load, save
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a process can't open another's files by their numbers")
+def test_a_trace_that_is_handed_over_is_the_same_and_is_nobody_elses(tmp_path, monkeypatch):
+    monkeypatch.setattr(column_files, "_shares", True)
+    monkeypatch.setattr(column_files, "SMALL", 1000)
+    monkeypatch.setattr(npz, "LARGE", 1000)
+    made = compiled.run_compiled(limited(launch_of(find("matmul-tiled"), {}), 20_000_000), nothing)
+    path = tmp_path / "trace"
+    save(made, path, compress=False, handed_over=True)
+    assert path.stat().st_size < made.nbytes / 2
+    taken = load(path, mapped=True, ours=True)
+    close_named()
+    assert_same(taken, made, 0.0)
+    assert np.array_equal(taken.step, made.step)
+    assert not taken.value.flags.writeable
+    with pytest.raises(TraceFileError, match="names or sizes of its columns"):
+        load(path)
+    with pytest.raises(TraceFileError, match="no such file"):
+        load(path, ours=True)  # the file is closed
+
+
+def test_a_column_that_lies_in_no_file_or_in_the_midst_of_one_is_not_named():
+    with tempfile.TemporaryFile() as file:
+        column = np.frombuffer(mapped(file, 4096), np.uint8)
+    named = file_of(column[:100])
+    assert named is None or column_in(named).tolist() == column[:100].tolist()
+    assert file_of(column[1:]) is file_of(column[::2]) is file_of(np.zeros(4096, np.uint8)) is None
+    close_named()
+
+
+@pytest.mark.parametrize("allocates", [True, False])
+def test_room_is_made_before_it_is_written_to(allocates, monkeypatch):
+    if not allocates:
+        monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    with tempfile.TemporaryFile() as file:
+        make_room(file, 0, 3 << 20)
+        make_room(file, 3 << 20, (3 << 20) + 10)
+        file.seek(0)
+        assert file.read() == bytes((3 << 20) + 10)
