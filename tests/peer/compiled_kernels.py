@@ -52,7 +52,7 @@ def compare_every_launch() -> None:
     simulate = Execution.execute
 
     def execute(
-        self: Execution, kernel: Any, grid: Any, dim: Any, arguments: tuple[Any, ...], debug: bool
+        self: Execution, kernel: Any, grid: Any, dim: Any, arguments: tuple[Any, ...], debug: bool, typed: Any
     ) -> None:
         theirs = self.record
         before = [(a, a.copy()) for value in arguments for a in arrays(value)]
@@ -69,7 +69,7 @@ def compare_every_launch() -> None:
         for array, content in before:
             if array.flags.writeable:
                 array[...] = content
-        simulate(self, kernel, grid, dim, arguments, debug)
+        simulate(self, kernel, grid, dim, arguments, debug, typed)
         verdict = "refused" if said else "same"
         if not said:
             file = kernel.__code__.co_filename
