@@ -2,7 +2,7 @@
 
 python tests/bench/compiled.py M K N [--repeat 5]      trace matmul-tiled of this size, all accesses kept
 python tests/bench/compiled.py M K N --summary         the same, but only its counters are kept
-python tests/bench/compiled.py M K N --order lockstep  the same in lockstep, or random, with as many blocks at once as fit
+python tests/bench/compiled.py M K N --order lockstep  the same in lockstep or random, many blocks at once
 python tests/bench/compiled.py --start cold|cached     first trace of a process: compiled, or read from disk
 """
 

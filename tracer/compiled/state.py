@@ -35,9 +35,8 @@ SITES = 1 << SITE_BITS
 # One access: index in its buffer, key, context (number of its phase of a block * threads + thread), value (raw bits, up
 # to 16 bytes).
 ROW = np.dtype([("index", "<i8"), ("key", "<u4"), ("context", "<u4"), ("value", "V16")])
-MAX_PHASES = MAX_ARRIVALS = (
-    1 << 14
-)  # room for phases of blocks, and for arrivals at barriers, until the rows are emptied
+MAX_PHASES, MAX_ARRIVALS = 1 << 16, 1 << 14  # of blocks, and at barriers, until the rows are emptied
+MOST_BLOCKS = MAX_PHASES // 4  # that run at once
 ARRIVAL_WORDS = (
     6  # of an arrival: context, site, accesses made until then, reach, part, whether at a warp operation
 )

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from ...model.launch import Schedule
 from ...model.trace import Dim3
-from ..not_compilable import WaitsForOthers
+from ..not_compilable import NotCompilable, WaitsForOthers
 from ..scheduler import main, stacks, turns
 from ..scheduler.stack_digest import digest_of_stacks
 from ..state import (
+    MOST_BLOCKS,
     PLACE_WORDS,
     SEAT_WORDS,
     TWISTER_WORDS,
@@ -103,7 +104,9 @@ class BlockRunner:
             )
 
     def _make_room(self, seats: int) -> None:
-        """Have room for so many resident blocks."""
+        """Have room for so many resident blocks; raises NotCompilable for too many."""
+        if seats > MOST_BLOCKS:
+            raise NotCompilable(f"more than {MOST_BLOCKS:,} blocks have to run at once.")
         state, before = self._state, len(self._seats)
         made = np.array([self._new_seat(number) for number in range(before, seats)], np.int64)
         self._seats = np.concatenate([self._seats, made])

@@ -11,7 +11,7 @@ from ...model.array_types import Columns
 from ...recording.recorder import Recorder
 from ..not_compilable import TooManyTurns
 from ..rewrite.program import RecordingProgram
-from ..state import SeatWord, Word
+from ..state import MAX_PHASES, SeatWord, Word
 from .row_recorder import RowRecorder
 
 
@@ -40,7 +40,8 @@ class TurnsRecorder(RowRecorder):
         if self.most is not None and self.accesses > self.most:
             raise TooManyTurns(f"it makes more than {self.most:,} accesses.")
         self.state[Word.ROW], self.state[Word.BASE] = self.state[Word.BEGIN], self.accesses
-        self._number_anew()
+        if self.state[Word.NUMBERS] > MAX_PHASES // 2:
+            self._number_anew()
         if len(rows):
             self._mind_the_limit()
             if self.capped:
@@ -48,15 +49,14 @@ class TurnsRecorder(RowRecorder):
 
     def _number_anew(self) -> None:
         """Number the phases of the blocks under way from 0 on: no row has a context any more."""
-        number = 0
-        for place, seat in enumerate(self.seats):
-            if seat[SeatWord.TAKEN]:
-                self._blocks[number], self._phases[number] = seat[SeatWord.BLOCK], seat[SeatWord.PHASE]
-                seat[SeatWord.NUMBER] = number * self.threads
-                if place == self.state[Word.SEAT]:
-                    self.state[Word.CONTEXT] = seat[SeatWord.NUMBER] + self.state[Word.THREAD]
-                number += 1
-        self.state[Word.NUMBERS] = number
+        taken = np.flatnonzero(self.seats[:, SeatWord.TAKEN])
+        for table, word in ((self._blocks, SeatWord.BLOCK), (self._phases, SeatWord.PHASE)):
+            table[: len(taken)] = self.seats[taken, word]
+        self.seats[taken, SeatWord.NUMBER] = np.arange(len(taken)) * self.threads
+        self.state[Word.NUMBERS] = len(taken)
+        if self.state[Word.SEAT] >= 0:
+            first = self.seats[self.state[Word.SEAT], SeatWord.NUMBER]
+            self.state[Word.CONTEXT] = first + self.state[Word.THREAD]
 
     def _complete(self, rows: Columns) -> NDArray[np.bool_]:
         return Recorder._complete(self, rows)
