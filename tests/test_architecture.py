@@ -56,7 +56,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
     "tracer/compiled": (),
     "tracer/compiled/rewrite": ("tracer/model", "tracer/compiled"),
-    "tracer/compiled/scheduler": ("tracer/model", "tracer/compiled"),
+    "tracer/compiled/scheduler": ("tracer/model", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/runtime": ("tracer/model", "tracer/compiled", "tracer/compiled/scheduler"),
     "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),

@@ -23,7 +23,7 @@ from ..simulator.numba_patch import (
     trace_of_simulated_run,
 )
 from .compiled_kernels import note_compiled, ready_call, was_compiled
-from .order import in_order
+from .engine import in_order
 
 if TYPE_CHECKING:  # numba is imported where compiling pays
     from ..compiled.driver.engine import Prepared

@@ -17,13 +17,9 @@ import greenlet
 import numpy as np
 
 from ..recording.bytecode_positions import is_our_own
+from ..recording.repetition import TURNS_BETWEEN_LOOKS, Looks
 from .cuda_threads import Block, Thread
 
-TURNS_BETWEEN_LOOKS = 64  # turns of each thread from one look to the next
-FIRST_KEPT_LOOK = (
-    4  # looks after which one is kept, to compare the following ones with; then twice as many, and so on
-)
-REPEATS_TO_BE_SURE = {"lockstep": 1, "sequential": 1, "random": 8}  # times that all must be as it was
 RUNS_ALONE = (
     "under the sequential schedule threads run one after the other, so it would wait for no other one"
 )
@@ -36,18 +32,16 @@ class NeverEnds(RuntimeError):
 
 
 class LivelockDetector:
-    """Compares where threads are, and what memory holds (`content`), with what was kept of an earlier look."""
+    """Looks now and then whether threads, and what memory holds (`content`), are as they were before."""
 
     def __init__(self, content: Callable[[], bytes], schedule: str) -> None:
-        self._content, self._sure = content, REPEATS_TO_BE_SURE[schedule]
-        self.reset()
+        self._turns = 0
+        self._states: Looks[list[ThreadState]] = Looks(content, schedule)
 
     def reset(self) -> None:
         """Begin again, since something has changed."""
-        self._turns = self._looks = self._times = 0
-        self._keep_at = FIRST_KEPT_LOOK
-        self._kept: list[ThreadState] = []
-        self._memory: bytes | None = None
+        self._turns = 0
+        self._states.reset()
 
     def is_due(self, threads: int) -> bool:
         """Return whether it is time to look; called once for each turn of one of so many threads."""
@@ -56,25 +50,10 @@ class LivelockDetector:
 
     def is_repeating(self, threads: Sequence[Thread]) -> bool:
         """Look at the threads that run; return whether they will be here again and again."""
-        self._looks += 1
-        if self._looks == self._keep_at:
-            self._kept, self._memory, self._times = [_state_of(t) for t in threads], None, 0
-            self._keep_at *= 2
-            return False
-        if len(self._kept) != len(threads) or not all(map(_is_in_state, threads, self._kept)):
-            return False
-        return self._unchanged()
-
-    def _unchanged(self) -> bool:
-        """Return whether memory is what it was when the threads were last here, often enough to be sure."""
-        before, self._memory = self._memory, self._content()
-        if before is None:
-            return False
-        if before != self._memory:
-            self._kept = []
-            return False
-        self._times += 1
-        return self._times >= self._sure
+        return self._states.is_repeating(
+            lambda: [_state_of(t) for t in threads],
+            lambda kept: len(kept) == len(threads) and all(map(_is_in_state, threads, kept)),
+        )
 
 
 def livelock_message(threads: Sequence[Thread], blocks: int, owns: Callable[[str], bool]) -> str:

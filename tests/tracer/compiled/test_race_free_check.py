@@ -13,7 +13,7 @@ from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.rows.race_free_check import keep_apart
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.run.order import has_races
+from tilescope.tracer.run.engine import has_races
 
 ALONE = {
     "each its own": "out[cuda.grid(1)] = a[cuda.grid(1)]",

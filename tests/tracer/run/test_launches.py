@@ -14,7 +14,7 @@ from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.recording.kernel_loader import LoadError
-from tilescope.tracer.run import engine, order
+from tilescope.tracer.run import engine
 from tilescope.tracer.simulator.numba_patch import run
 
 COPY = """
@@ -238,7 +238,7 @@ def test_what_is_too_large_to_be_run_again_in_lockstep_says_so(tmp_path, monkeyp
     made = launch(tmp_path, source, (Array((1,), "int64"),), block=(32, 1, 1), engine="compiled")
     in_turns = engine.run(made, lambda done, of: None)
     assert contents(in_turns, "out").tolist() == [1 if source == RACING else 32]
-    for part in (order, compiled):
+    for part in (engine, compiled):
         monkeypatch.setattr(part, "MOST_TURNS", 10)
     left = engine.run(made, lambda done, of: None)
     assert left.made_by.endswith("compiled")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...model.launch import Schedule
 from ...model.trace import Dim3
+from ...recording.repetition import Looks
 from ..not_compilable import NotCompilable, WaitsForOthers
 from ..scheduler import main, stacks, turns
 from ..scheduler.stack_digest import digest_of_stacks
@@ -31,11 +32,9 @@ from .memory import LaunchMemory
 from .quick_compiler import entry_address
 from .row_recorder import MAX_ENDED, RowRecorder
 from .stack_memory import StackMemory
-from .waiting_for_ever import Looks
 
 BATCH_TIME = 0.02  # seconds of compiled code from one report of progress to the next, where blocks are short
 ORDERS = {"sequential": Order.SEQUENTIAL, "lockstep": Order.LOCKSTEP, "random": Order.RANDOM}
-TIMES_TO_BE_SURE = {"lockstep": 1, "sequential": 1, "random": 8}  # as in tracer/simulator/livelock.py
 
 
 class BlockRunner:
@@ -54,7 +53,8 @@ class BlockRunner:
         self._report = report
         self._stacks = StackMemory()
         self._chosen = np.zeros(0, np.int64)
-        self._looks = Looks(memory.content, TIMES_TO_BE_SURE[order.kind])
+        self._looks: Looks[int] = Looks(memory.content, order.kind)
+        self._news = 0  # how often threads had begun, ended or met when they were looked at last
         self._twister = np.array([*random.Random(order.seed).getstate()[1]], np.int64)
         assert len(self._twister) == TWISTER_WORDS + 1
         switch, start = stacks.code()
@@ -141,8 +141,11 @@ class BlockRunner:
     def _look(self) -> None:
         """Look whether the threads wait for ever: for blocks that have not begun, if there are any, as on a GPU."""
         state = self._state
+        if self._news != state[Word.NEWS_COUNT]:
+            self._news = int(state[Word.NEWS_COUNT])
+            self._looks.reset()
         threads = digest_of_stacks(state.ctypes.data)
-        if not self._looks.is_repeating(threads, int(state[Word.NEWS_COUNT])):
+        if not self._looks.is_repeating(lambda: threads, lambda kept: kept == threads):
             return
         if state[Word.BEGUN] == state[Word.CHOSEN_COUNT] or self._fixed or not state[Word.TURNS]:
             raise WaitsForOthers("its threads wait for what nothing changes any more")

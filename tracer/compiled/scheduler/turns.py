@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...recording.repetition import TURNS_BETWEEN_LOOKS
 from ..cached import cached
 from ..state import Order, Pause, PlaceWord, SeatWord, Status, StopReason, Word
 from ..words import peek, poke, prefetch
@@ -19,7 +20,6 @@ from .votes import vote
 from .warps import converge, leave_warp, release_all
 
 _WORDS_AHEAD, _STACKS_AHEAD, _LINES = 8, 4, 6  # threads, and lines of 64 bytes of each stack
-TURNS_BETWEEN_LOOKS = 64  # as in tracer/simulator/livelock.py
 
 
 def _release_of(state: Any, seat: Any) -> None:
