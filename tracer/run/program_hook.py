@@ -19,6 +19,7 @@ from msgspec.structs import replace as replace_launch
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
 from ..model.notebook_cells import cell_of, with_definitions
 from ..simulator.host.after_import import after_import
+from ..simulator.quick_imports import without_collections, without_driver
 from .launch_size import LaunchRefused, check_size, is_too_large, sampled_blocks, sampling_notice
 from .long_launch import LongLaunches
 from .own_builtins import own_builtins
@@ -64,7 +65,8 @@ def record_launches(options: RecordingOptions, recorded: Recorded) -> None:
     exception that the kernel raised goes on to the program. Call this before numba is imported.
     """
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
-    after_import("numba.cuda", lambda: _wrap_launches(options, recorded))
+    after_import("numba", lambda: None, without_collections)
+    after_import("numba.cuda", lambda: _wrap_launches(options, recorded), without_driver)
 
 
 def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:

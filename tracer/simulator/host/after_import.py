@@ -6,20 +6,23 @@ import importlib.abc
 import importlib.machinery
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
 
+Around = Callable[[], AbstractContextManager[None]]
 
-def after_import(name: str, then: Callable[[], None]) -> None:
-    """Call `then` as soon as a module that is not imported yet has been."""
-    sys.meta_path.insert(0, _Finder(name, then))
+
+def after_import(name: str, then: Callable[[], None], around: Around = nullcontext) -> None:
+    """Call `then` as soon as a module that is not imported yet has been, which happens in a context of `around`."""
+    sys.meta_path.insert(0, _Finder(name, then, around))
 
 
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds one module where the other finders do, and calls something once it has been imported."""
 
-    def __init__(self, name: str, then: Callable[[], None]) -> None:
-        self.name, self.then = name, then
+    def __init__(self, name: str, then: Callable[[], None], around: Around) -> None:
+        self.name, self.then, self.around = name, then, around
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -29,13 +32,13 @@ class _Finder(importlib.abc.MetaPathFinder):
         others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
         spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, self.then)
+            spec.loader = _Loader(spec.loader, self.then, self.around)
         return spec
 
 
 class _Loader(importlib.abc.Loader):
-    def __init__(self, loader: importlib.abc.Loader, then: Callable[[], None]) -> None:
-        self._loader, self._then = loader, then
+    def __init__(self, loader: importlib.abc.Loader, then: Callable[[], None], around: Around) -> None:
+        self._loader, self._then, self._around = loader, then, around
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
         return self._loader.create_module(spec)
@@ -44,7 +47,8 @@ class _Loader(importlib.abc.Loader):
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
         module.__loader__ = self._loader
-        self._loader.exec_module(module)
+        with self._around():
+            self._loader.exec_module(module)
         self._then()
 
     def __getattr__(self, name: str) -> Any:

@@ -249,3 +249,19 @@ def test_memory_that_nobody_writes(script, tmp_path, text, printed):
     """A scalar that a ufunc repeats, and a constant array of a launch that is begun anew, compiled."""
     done = tilescope("run", "--quiet", str(script(HEAD + text)), folder=tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, printed), done.stderr
+
+
+def test_numba_is_imported_without_what_a_gpu_needs_and_leaves_nothing_in_its_place(script, tmp_path):
+    pytest.importorskip("numba_cuda")
+    path = script(
+        """
+        import gc, sys
+        from numba import cuda
+        print([name for name in sys.modules if name.startswith("cuda.core")], gc.isenabled())
+        from cuda.core import Buffer
+        from cuda.core.utils import StridedMemoryView
+        print(hasattr(Buffer, "from_handle"), hasattr(StridedMemoryView, "from_dlpack"))
+        """
+    )
+    done = tilescope("run", "--quiet", str(path), folder=tmp_path)
+    assert done.stdout == "[] True\nTrue True\n", done.stderr
