@@ -12,6 +12,7 @@ class FlowLayout(QLayout):
     """Widgets from left to right, each as large as it asks to be; those added as `right` end at the right edge."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
+        self._hints: dict[QLayoutItem, QSize] = {}  # what the items want, until one wants something else
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self._right: set[QLayoutItem] = set()
@@ -32,6 +33,11 @@ class FlowLayout(QLayout):
         """Put an item at the end."""
         self._items.append(item)
 
+    def invalidate(self) -> None:
+        """Ask anew what the items want."""
+        self._hints.clear()
+        super().invalidate()
+
     def count(self) -> int:
         """Return how many items there are."""
         return len(self._items)
@@ -45,6 +51,7 @@ class FlowLayout(QLayout):
         if not 0 <= index < len(self._items):
             return None
         self._right.discard(self._items[index])
+        self._hints.clear()
         return self._items.pop(index)
 
     def hasHeightForWidth(self) -> bool:
@@ -55,12 +62,12 @@ class FlowLayout(QLayout):
         """Return the height of all rows at this width."""
         margins = self.contentsMargins()
         rows = self._rows(width - margins.left() - margins.right())
-        heights = [max(item.sizeHint().height() for item in row) for row in rows]
+        heights = [max(self._hint(item).height() for item in row) for row in rows]
         return sum(heights) + self._gap() * max(len(rows) - 1, 0) + margins.top() + margins.bottom()
 
     def sizeHint(self) -> QSize:
         """Return the size of all widgets in one row."""
-        shown = [item.sizeHint() for item in self._items if not item.isEmpty()]
+        shown = [self._hint(item) for item in self._items if not item.isEmpty()]
         margins = self.contentsMargins()
         width = sum(size.width() + self._gap() for size in shown) + margins.left() + margins.right()
         return QSize(width, self.heightForWidth(width))
@@ -79,7 +86,7 @@ class FlowLayout(QLayout):
         inside = rect.marginsRemoved(self.contentsMargins())
         y = inside.top()
         for row in self._rows(inside.width()):
-            height = max(item.sizeHint().height() for item in row)
+            height = max(self._hint(item).height() for item in row)
             self._lay_out(row, QRect(inside.left(), y, inside.width(), height))
             y += height + self._gap()
 
@@ -107,7 +114,13 @@ class FlowLayout(QLayout):
 
     def _width(self, items: Row) -> int:
         """Return the width of these items beside each other."""
-        return sum(item.sizeHint().width() for item in items) + self._gap() * (len(items) - 1)
+        return sum(self._hint(item).width() for item in items) + self._gap() * (len(items) - 1)
+
+    def _hint(self, item: QLayoutItem) -> QSize:
+        """Return the size that an item wants: asked for once, since its style takes a while to say it."""
+        if item not in self._hints:
+            self._hints[item] = item.sizeHint()
+        return self._hints[item]
 
     def _lay_out(self, row: Row, room: QRect) -> None:
         """Lay out one row: from the left edge, and what belongs at the right up to the right edge."""
@@ -117,6 +130,7 @@ class FlowLayout(QLayout):
         for item in row:
             if item in self._right and not moved:
                 x, moved = x + max(spare, 0), True
-            size = QSize(min(item.sizeHint().width(), room.width()), item.sizeHint().height())
+            hint = self._hint(item)
+            size = QSize(min(hint.width(), room.width()), hint.height())
             item.setGeometry(QRect(QPoint(x, room.top() + (room.height() - size.height()) // 2), size))
             x += size.width() + self._gap()
