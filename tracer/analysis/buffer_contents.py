@@ -78,6 +78,21 @@ class BufferContents:
         last = history.last_writes_touched(moment)
         return touched, self._overwritten(self._initial(buffer, touched), last), last >= 0
 
+    def some_values(
+        self, buffer: int, moment: int, block: int = 0, thread: int = 0, most: int = 1 << 16
+    ) -> NDArray[Any]:
+        """Return what elements hold: all, or of more than `most` some, those that are written where these are few.
+
+        The smallest and the largest finite value that the buffer ever holds are then among them.
+        """
+        size = len(self.cells(buffer))
+        written = self.sparse_writes(buffer, moment, block, thread) if size > most else None
+        if written is None:
+            return self.values(buffer, moment, block, thread).ravel()
+        evenly = self._initial(buffer, np.arange(0, size, -(-size // most)))
+        ends = np.array(self.value_range(buffer)).astype(self._dtype(buffer))
+        return np.concatenate([evenly, written[1], ends])
+
     def writer(self, buffer: int, element: int, moment: int, block: int = 0, thread: int = 0) -> int | None:
         """Return the access (row of the trace) that wrote an element last, None where none did.
 

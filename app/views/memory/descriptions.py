@@ -68,7 +68,7 @@ def usual_values(session: Session, buffer: int, copy: tuple[int, int]) -> NDArra
 
     copy: the block and the thread whose copy it is. Records are too long for a cell and give none.
     """
-    ends = [session.memory.values(buffer, moment, *copy).ravel() for moment in (0, session.end)]
+    ends = [session.memory.some_values(buffer, moment, *copy) for moment in (0, session.end)]
     if ends[0].dtype.kind == "V":
         return ends[0][:0]
     known = np.concatenate([values[~cell_colours.is_poison(values)] for values in ends])
