@@ -91,6 +91,9 @@ class Word(IntEnum):
     STOPPED = auto()  # the `StopReason` of the thread that stopped last
     EVENT = auto()  # the `DriverCall` that it wants
     ANSWER = auto()  # what that returned
+    MESSAGE = (
+        auto()
+    )  # address of what it wants to be printed, or of the name of a function that calls itself too often
     ERROR_CODE = auto()  # how the kernel ended in it, as Numba has it
     ERROR = auto()  # address of what it raised
 
@@ -250,3 +253,5 @@ class DriverCall(IntEnum):
     NUMBERS = 3  # there is no room for another phase
     ARRIVALS = 4  # there is no room for another arrival
     MASK_FAULT = 5  # a warp operation goes on with other lanes than its mask names, or from several sites
+    PRINT = 6  # see runtime/printing.py
+    TOO_DEEP = 7  # a function calls itself more often than there is room for on a stack

@@ -1,4 +1,4 @@
-"""Types of NumPy arrays: as signatures name them, of one axis where nothing else is said, and the smallest that do."""
+"""Arrays: their types as signatures name them, the smallest types that do, and the alignment that Numba takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,21 @@ Ints = NDArray[np.int64]
 AnyInts = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+POINTER = 8  # bytes that an address takes on a GPU
 Columns = dict[str, NDArray[Any]]  # by name, one entry a row in each
+
+
+def alignment_fault(alignment: Any) -> str:
+    """Return what is wrong with the alignment of an array that a kernel declares, in Numba's words, or nothing."""
+    if alignment is None:
+        return ""
+    if not isinstance(alignment, int):
+        return "Alignment must be an integer"
+    if alignment <= 0:
+        return "Alignment must be positive"
+    if alignment & (alignment - 1):
+        return "Alignment must be a power of 2"
+    return f"Alignment must be a multiple of {POINTER}" if alignment % POINTER else ""
 
 
 def narrow(column: NDArray[Any]) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.array_types import alignment_fault
 from ..model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE, WARP
 from ..recording.bytecode_positions import assigned_name
 from ..recording.fixed_width_ints import BitFunctions
@@ -39,7 +40,7 @@ class _Shared:
         self._execution, self._numba = execution, numba
 
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
-        _refuse(alignment)
+        _check(alignment)
         block, found = self._execution.scheduler.current.block, self._numba.as_dtype(dtype)
         if shape in (0, (0,)):
             return self._execution.dynamic(found, block)
@@ -51,7 +52,7 @@ class _Local:
         self._execution, self._numba = execution, numba
 
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
-        _refuse(alignment)
+        _check(alignment)
         locals_ = self._execution.scheduler.current.locals
         return self._execution.declared("local", shape, self._numba.as_dtype(dtype), locals_)
 
@@ -84,9 +85,11 @@ class _Cooperative:
         return _GridGroup(self._execution)
 
 
-def _refuse(alignment: int | None) -> None:
-    if alignment is not None:
-        raise RuntimeError("alignment= is not supported in cudasim, nor under the tracer")
+def _check(alignment: int | None) -> None:
+    """Raise ValueError for an alignment that Numba refuses; where an array lies is nothing that a trace shows."""
+    fault = alignment_fault(alignment)
+    if fault:
+        raise ValueError(fault)
 
 
 def _arrive(execution: Execution, vote: Any, frame: FrameType, reach: int = BLOCK_SCOPE) -> Block:

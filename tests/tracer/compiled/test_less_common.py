@@ -96,6 +96,16 @@ def test_half_precision(tmp_path, name):
     same(launch(tmp_path, source, HALVES, block=(16, 1, 1)), 2e-3)
 
 
+def test_numbers_become_half_precision(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, b, out):
+        i = cuda.threadIdx.x
+        out[i] = np.float16(a[i] / float32(3)) + np.float16(i * 1.1)
+    """
+    same(launch(tmp_path, source, HALVES, block=(16, 1, 1)), 2e-3)
+
+
 def test_what_is_written_for_a_function_of_cuda_is_defined():
     names = {f"_ts_cuda_{name.replace('.', '_')}" for name in FUNCTIONS}
     assert names == {name for name in SUPPORT if name.startswith("_ts_cuda_")}

@@ -41,17 +41,18 @@ class BlockRunner:
     """Runs chosen blocks of one launch by the address of its compiled kernel.
 
     order: the schedule whose turns its threads take. slots: blocks that run at once; more do where threads wait for
-    blocks that have not begun, unless the number is `fixed`. report(done) is called as blocks end.
+    blocks that have not begun, unless the number is `fixed`. report(done) is called as blocks end. recursive: whether
+    its functions call themselves.
     """
 
     def __init__(
         self, entry: int, state: NDArray[np.int64], recorder: RowRecorder, memory: LaunchMemory, grid: Dim3, dim: Dim3,
-        order: Schedule, slots: int, report: Callable[[int], None], *, fixed: bool,
+        order: Schedule, slots: int, report: Callable[[int], None], *, fixed: bool, recursive: bool = False,
     ) -> None:  # fmt: skip
         self._state, self._recorder, self._memory, self._dim = state, recorder, memory, dim
         self._threads, self._order, self._fixed = dim[0] * dim[1] * dim[2], order, fixed
         self._report = report
-        self._stacks = StackMemory()
+        self._stacks = StackMemory(stacks.RECURSIVE_BYTES if recursive else stacks.STACK_BYTES)
         self._chosen = np.zeros(0, np.int64)
         self._looks: Looks[int] = Looks(memory.content, order.kind)
         self._news = 0  # how often threads had begun, ended or met when they were looked at last
@@ -61,7 +62,7 @@ class BlockRunner:
         words = {
             Word.ENTRY: entry, Word.MAIN: _main_address(), Word.START: start, Word.SWITCH: switch,
             Word.SCHEDULE: ORDERS[order.kind], Word.TURNS: order.kind != "sequential", Word.SLOTS: slots,
-            Word.THREADS: self._threads, Word.SEAT: -1, Word.STACK_BYTES: stacks.STACK_BYTES,
+            Word.THREADS: self._threads, Word.SEAT: -1, Word.STACK_BYTES: self._stacks.each,
             Word.TWISTER: self._twister.ctypes.data, Word.PAUSE_AT: 1,
         }  # fmt: skip
         for word, value in words.items():

@@ -119,8 +119,12 @@ def prepared(
     if debug:
         raise NotCompilable("debug=True asks for errors that compiled code does not raise.")
     try:
-        program, arguments = rewritten(function), Arguments()
-        for name, value in zip(names, given, strict=True):
+        named = dict(
+            zip((*names, *(f"argument {n}" for n in range(len(names), len(given)))), given, strict=False)
+        )
+        dtypes = {name: value.dtype for name, value in named.items() if isinstance(value, np.ndarray)}
+        program, arguments = rewritten(function, dtypes), Arguments()
+        for name, value in named.items():
             arguments.add(name, value)
         return Prepared(program, arguments, compiled(program, arguments, keep=keep))
     except NotCompilable:
@@ -145,13 +149,16 @@ def execute(
     blocks have run.
     """
     program, arguments, entry = ready or prepared(record.launch, record.names, function, given, debug=debug)
+    several = turns or program.waits_for_grid  # blocks under way at once
     state, launch = np.zeros(len(Word), np.int64), record.launch
     threads = record.dim[0] * record.dim[1] * record.dim[2]
     count = record.grid[0] * record.grid[1] * record.grid[2]
     record.resident = resident_blocks(launch.schedule, launch.resident, threads)
     order = launch.schedule if turns else Schedule("sequential")
-    limit = min(launch.limits.accesses, most_rows(launch.limits.memory)) if turns else launch.limits.accesses
-    recorder = (TurnsRecorder if turns else RowRecorder)(
+    limit = (
+        min(launch.limits.accesses, most_rows(launch.limits.memory)) if several else launch.limits.accesses
+    )
+    recorder = (TurnsRecorder if several else RowRecorder)(
         limit, launch.limits.memory, lambda columns: _count(record, threads, columns), program, state,
         lambda region, code: memory.number_of(region, code), count, threads,
     )  # fmt: skip
@@ -162,12 +169,14 @@ def execute(
     blocks = BlockRunner(
         entry, state, recorder, memory, record.grid, record.dim, order, record.resident if turns else 1,
         lambda done: record.report(done, len(record.chosen_blocks())), fixed=launch.resident is not None,
+        recursive=bool(program.recursive),
     )  # fmt: skip
     try:
         _run_blocks(record, blocks, recorder, state)
     finally:
         memory.declare()
         recorder.end()
+    recorder.print_lines()
     if recorder.streaming is not None:
         record.add_totals(recorder.streaming.totals())
     return recorder
@@ -202,6 +211,8 @@ def _end(record: RunRecord, error: BaseException, state: NDArray[np.int64]) -> N
         )
         return
     if isinstance(error, NotCompilable | TraceFileError) or not isinstance(error, Exception):
+        if isinstance(recorder, RowRecorder) and not isinstance(error, NotCompilable):
+            recorder.print_lines()
         raise error from None
     block = (int(state[Word.BX]), int(state[Word.BY]), int(state[Word.BZ]))
     thread = unravel(int(state[Word.THREAD]), record.dim)

@@ -17,6 +17,7 @@ from ..not_compilable import WaitsForOthers
 from ..rewrite.program import RecordingProgram
 from ..rows.decode import CODES, COLUMNS, decoded, put_values, type_of_values
 from ..rows.streaming_counters import StreamingCounters, incomplete_from
+from ..runtime.printing import printed
 from ..state import (
     ARRIVAL_WORDS,
     CODE_BITS,
@@ -76,6 +77,7 @@ class RowRecorder(Recorder):
             (1, 1), np.int64
         )  # see `PlaceWord` and `SeatWord`; the driver's own
         self._idle_since = (0, 0, 0)  # block, accesses made and phase when threads last did more than wait
+        self._printed: list[str] = []  # lines that nobody has seen
         self._serving = False  # whether Python runs here and may be interrupted
         self._same_reads = 0  # rows since a thread last did anything but make the same few loads
         self._store = GrowingColumns(memory // 2)  # the rest is for what is made of the columns
@@ -122,6 +124,12 @@ class RowRecorder(Recorder):
                 number, thread = np.divmod(context, self.threads)
                 arrived.add(self._blocks[number], thread, self._phases[number], site, step, reach, part)
 
+    def print_lines(self) -> None:
+        """Print what the kernel printed: not before it is settled that no other engine does it again."""
+        for line in self._printed:
+            print(line)
+        self._printed = []
+
     def take_ended(self) -> None:
         """Take the blocks that have ended since."""
         ended = self._ended[: self.state[Word.FINISHED_COUNT]].tolist()
@@ -151,6 +159,11 @@ class RowRecorder(Recorder):
                 self._take_arrivals()
             elif call == DriverCall.MASK_FAULT:
                 self.mask_faults.check(self._participants())
+            elif call == DriverCall.PRINT:
+                self._printed.append(printed(int(self.state[Word.MESSAGE])))
+            elif call == DriverCall.TOO_DEEP:
+                name = ctypes.string_at(int(self.state[Word.MESSAGE])).decode()
+                raise NotCompilable(f"{name} calls itself more often than a thread's stack has room for")
             self._serving = False
         except BaseException as error:  # noqa: BLE001  # raised again by whoever runs compiled code
             self._serving, self.failure = False, error

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...model.array_types import alignment_fault
 from ..state import CODES
 from .program import DeclaredArray
 from .scope import CudaPath, NotKnown
@@ -22,7 +23,7 @@ def declaration(rewriter: Writer, path: CudaPath, node: ast.Call) -> ast.expr | 
     arguments = dict(zip(("shape", "dtype", "alignment"), node.args, strict=False))
     arguments |= {k.arg: k.value for k in node.keywords if k.arg}
     if "alignment" in arguments:
-        rewriter.refuse(node, "alignment=")
+        _check_alignment(rewriter, arguments, node)
     array = (
         _constant(rewriter, arguments, node)
         if path == "const.array_like"
@@ -45,6 +46,13 @@ def _array(rewriter: Writer, path: str, arguments: dict[str, ast.expr], node: as
     dynamic = path == "shared.array" and shape == (0,)
     lengths = None if dynamic else tuple(map(int, shape))
     return DeclaredArray(rewriter.targets.get(id(node), ""), SPACES[path], dtype, lengths)
+
+
+def _check_alignment(rewriter: Writer, arguments: dict[str, ast.expr], node: ast.Call) -> None:
+    """Refuse what Numba refuses; where an array lies is nothing that a trace shows."""
+    fault = alignment_fault(_static(rewriter, arguments, "alignment", node))
+    if fault:
+        rewriter.refuse(node, fault)
 
 
 def _static(rewriter: Writer, arguments: dict[str, ast.expr], name: str, node: ast.Call) -> Any:

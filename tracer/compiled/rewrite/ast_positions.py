@@ -47,6 +47,15 @@ def parsed(text: str, where: ast.AST) -> Any:
     return ast.copy_location(_parsed(text), where)
 
 
+def parsed_statement(text: str, where: ast.AST) -> ast.stmt:
+    """Return the tree of a statement, at the place of another in the source."""
+    (made,) = ast.parse(text).body
+    for node in ast.walk(made):
+        if "lineno" in node._attributes:
+            ast.copy_location(node, where)
+    return made
+
+
 def parsed_call(name: str, arguments: list[ast.expr], where: ast.AST) -> ast.expr:
     """Return a call, at the place of something else in the source."""
     return located(ast.Call(ast.Name(name, ast.Load()), arguments, []), where)  # type: ignore[no-any-return]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from functools import reduce
+from itertools import zip_longest
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -15,11 +16,11 @@ from .cuda_names import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
 from .gpu_names import OPERATORS, name_of_function, takes
 from .known_arguments import known_arguments
 from .scope import CudaPath, NotKnown, source_of
-from .waits import NAMES, wait
+from .waits import NAMES, THIS_GRID, group_wait, this_grid, wait
 from .writer import OWN, Writer
 
 _KINDS: dict[type, str] = {
-    ast.FunctionDef: "a function", ast.Lambda: "a lambda", ast.With: "with", ast.Try: "try", ast.Match: "match",
+    ast.AsyncFunctionDef: "async", ast.ClassDef: "a class", ast.With: "with", ast.Try: "try", ast.Match: "match",
     ast.ListComp: "a comprehension", ast.DictComp: "a comprehension", ast.SetComp: "a comprehension",
     ast.GeneratorExp: "a generator", ast.JoinedStr: "an f-string", ast.Dict: "a dictionary", ast.Set: "a set",
     ast.Import: "an import", ast.ImportFrom: "an import", ast.Delete: "del", ast.Global: "global",
@@ -30,7 +31,7 @@ _VIEWS = ("transpose", "ravel", "reshape", "view")
 _STAYS = (
     ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.Constant, ast.Name, ast.Attribute,
     ast.Subscript, ast.Call, ast.keyword, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple,
-    ast.List, ast.Slice, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Pass, ast.Break, ast.Continue,
+    ast.List, ast.Slice, ast.Starred, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Pass, ast.Break, ast.Continue,
 )  # fmt: skip
 
 
@@ -97,22 +98,42 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         return self.call("_ts_load", [array, index, self.site(node, Op.LOAD)], node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
-            self.refuse(node, "arguments with * or **")
+        if any(k.arg is None for k in node.keywords):
+            self.refuse(node, "arguments with **")
         try:
             value = self.scope.value(node.func)
         except NotKnown:
             return self._method(node) or self._unknown(node)
-        if isinstance(value, CudaPath):
-            return self._cuda_call(value, node)
         if hasattr(value, "py_func"):
             return self._device_call(value.py_func, node)
+        if value is not zip and value is not max and value is not min:
+            self._refuse_starred(node)
+        if isinstance(value, CudaPath):
+            return self._cuda_call(value, node)
+        if value is print:
+            return self._print(node)
         name = name_of_function(value)
         if name and not node.keywords and takes(name, len(node.args)):
             return self._as_on_a_gpu(name, node)
         if value is round and len(node.args) > 1:
             self.refuse(node, "round to a number of digits, where numba and Python differ")
         return self.generic_visit(node)  # type: ignore[no-any-return]
+
+    def _refuse_starred(self, node: ast.Call) -> None:
+        if any(isinstance(a, ast.Starred) for a in node.args):
+            self.refuse(node, f"arguments of {ast.unparse(node.func)} with *")
+
+    def _print(self, node: ast.Call) -> ast.expr:
+        """Return the call that has values printed; those of one statement are loaded before it is the thread's turn."""
+        if node.keywords:
+            self.refuse(node, f"print with {node.keywords[0].arg}=")
+        self.program.prints = True
+        values = ast.Tuple([self.visit(a) for a in node.args], ast.Load())
+        return self.call("_ts_print", [values], node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        with self.inside(node, "<lambda>"):
+            return located(ast.Lambda(node.args, self.visit(node.body)), node)  # type: ignore[no-any-return]
 
     def _as_on_a_gpu(self, name: str, node: ast.Call) -> ast.expr:
         """Return the call of a function that computes otherwise on a CPU."""
@@ -155,8 +176,12 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         return self.generic_visit(node)  # type: ignore[no-any-return]
 
     def _method(self, node: ast.Call) -> ast.expr | None:
-        """Return the call of what a method of an array is in compiled code; None for another method."""
-        if not isinstance(node.func, ast.Attribute) or node.keywords or node.func.attr not in _VIEWS:
+        """Return the call of what a method of an array or group is in compiled code; None for another method."""
+        if not isinstance(node.func, ast.Attribute) or node.keywords:
+            return None
+        if node.func.attr == "sync" and not node.args:
+            return group_wait(self, self.visit(node.func.value), node)
+        if node.func.attr not in _VIEWS:
             return None
         array, arguments = self.visit(node.func.value), [self.visit(a) for a in node.args]
         name, count = node.func.attr, len(arguments)
@@ -183,6 +208,8 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             return self._helper(path, node)
         if path in NAMES:
             return wait(self, path, [self.visit(a) for a in node.args], node)
+        if path == THIS_GRID:
+            return this_grid(self, node)
         if path in CALLS and not node.args:
             return parsed(CALLS[path], node)  # type: ignore[no-any-return]
         return self.refuse(node, f"cuda.{path}")  # type: ignore[no-any-return]
@@ -221,11 +248,16 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             self.program.written.add(name)
         name = self.program.devices[key]
         if name not in self.program.written:
-            self.refuse(node, f"{function.__name__}, which calls itself")
-        names = function.__code__.co_varnames
-        places = [self.visit(a) for n, a in zip(names, node.args, strict=False) if n not in known]
+            self.program.recursive.add(name)
+        names = function.__code__.co_varnames[: function.__code__.co_argcount]
+        given = zip_longest(names[: len(node.args)], node.args)
+        places = [self.visit(a) for n, a in given if n is None or n not in known]
         call = self.call(name, places, node)
         assert isinstance(call, ast.Call)
+        if name in self.program.recursive:
+            call.args = [
+                a if isinstance(a, ast.Starred) else parsed_call("_ts_plain", [a], node) for a in call.args
+            ]
         call.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords if k.arg not in known]
         return located(call, node)  # type: ignore[no-any-return]
 

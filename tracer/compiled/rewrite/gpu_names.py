@@ -17,19 +17,19 @@ OPERATORS: dict[type, str] = {
 }  # fmt: skip
 _FUNCTIONS: list[tuple[Any, str]] = [
     (min, "_ts_smallest"), (max, "_ts_largest"), (int, "_ts_to_int"), (math.floor, "_ts_floor"),
-    (math.ceil, "_ts_ceil"), (math.trunc, "_ts_trunc"),
+    (math.ceil, "_ts_ceil"), (math.trunc, "_ts_trunc"), (math.modf, "_ts_math_modf"),
     *((getattr(math, name), f"_ts_math_{name}") for name in (*OF_ONE, *OF_TWO)),
     *((getattr(np, name), f"_ts_np_{name}") for name in OF_ONE.values() if name),
 ]  # fmt: skip
 _BY_ID = {id(function): name for function, name in _FUNCTIONS}
-_INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+_CASTS = ["float16", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
 
 
 def name_of_function(value: Any) -> str:
     """Return what a function or type is called in compiled code, "" for one that stays as it is."""
-    if is_type(value) or (isinstance(value, type) and issubclass(value, np.integer)):
+    if is_type(value) or (isinstance(value, type) and issubclass(value, np.integer | np.float16)):
         name = str(value) if is_type(value) else np.dtype(value).name
-        return f"_ts_to_{name}" if name in _INTEGERS else ""
+        return f"_ts_to_{name}" if name in _CASTS else ""
     return _BY_ID.get(id(value), "")
 
 

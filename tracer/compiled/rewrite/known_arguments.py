@@ -8,8 +8,10 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from .constants import is_type
-from .scope import CudaPath, NotKnown, source_of
+from .scope import DTYPE, CudaPath, NotKnown, source_of
 from .writer import Writer
 
 
@@ -20,6 +22,8 @@ def known_arguments(caller: Writer, function: FunctionType, node: ast.Call) -> d
     are made of; an argument that the function assigns to stays one.
     """
     names = {k.arg or "": k.value for k in node.keywords}
+    if any(isinstance(a, ast.Starred) for a in node.args):
+        return {}
     try:
         bound = inspect.signature(function).bind(*node.args, **names).arguments
     except TypeError:
@@ -30,7 +34,16 @@ def known_arguments(caller: Writer, function: FunctionType, node: ast.Call) -> d
         known = _known(caller, value) if name not in assigned and isinstance(value, ast.expr) else None
         if known is not None and (_is_written(known) or name in shaping):
             found[name] = known
+        elif name not in assigned and name in shaping and isinstance(value, ast.expr):
+            found |= _dtype_of(caller, name, value)
     return found
+
+
+def _dtype_of(caller: Writer, name: str, value: ast.expr) -> dict[str, Any]:
+    try:
+        return {name + DTYPE: np.dtype(caller.scope.dtype(value))}
+    except (NotKnown, TypeError):
+        return {}
 
 
 def _known(caller: Writer, value: ast.expr) -> Any:

@@ -57,6 +57,9 @@ class RecordingProgram:
     devices: dict[tuple[Any, ...], str] = field(default_factory=dict)  # names of device functions, by key
     written: set[str] = field(default_factory=set)  # names of the device functions that are complete
     files: dict[str, str] = field(default_factory=dict)  # by function: the file that it was written in
+    recursive: set[str] = field(default_factory=set)  # names of the device functions that call themselves
+    prints: bool = False  # whether it prints
+    waits_for_grid: bool = False  # whether threads may wait for those of all blocks
     _sites: dict[tuple[Site, int, Site | None], int] = field(
         default_factory=dict
     )  # number, by kind and caller
@@ -66,8 +69,8 @@ class RecordingProgram:
 
     @property
     def meets(self) -> bool:
-        """Whether threads are known to meet, by atomics."""
-        return any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in self.site_kinds)
+        """Whether threads are known to meet: they have atomics, or print, which is seen in their order."""
+        return self.prints or any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in self.site_kinds)
 
     def site(self, site: Site, kind: int, *others: int, caller: Site | None = None) -> int:
         """Return the number of a site that makes accesses of a kind, and the next numbers for other kinds.

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from ...model.trace import Op
 from ...model.user_code import user_code_for
-from .ast_positions import located, loop_position, move
+from .ast_positions import located, loop_position, move, parsed, parsed_statement
 from .cuda_names import NOTHING, UPDATES
 from .expressions import ExpressionRewriter
 from .gpu_names import OPERATORS
 from .program import RecordingProgram
-from .scope import CudaPath, NotKnown, source_of
+from .scope import DTYPE, CudaPath, NotKnown, Scope, source_of
 from .writer import STATE, Writer
 
 SHORT = 1 << 16  # rounds of a loop that is over soon
 
 
-def rewritten(function: FunctionType) -> RecordingProgram:
-    """Return the program of a kernel; raises NotCompilable."""
+def rewritten(function: FunctionType, dtypes: Mapping[str, np.dtype[Any]]) -> RecordingProgram:
+    """Return the program of a kernel; `dtypes` are those of its arguments that are arrays. Raises NotCompilable."""
     program = RecordingProgram(user_code_for(function.__code__.co_filename))
     source = source_of(function)
-    program.functions.append(Rewriter(program, source).kernel())
+    known = {name + DTYPE: dtype for name, dtype in dtypes.items()}
+    program.functions.append(Rewriter(program, source, known).kernel())
     return program
 
 
@@ -48,8 +51,8 @@ class Rewriter(ExpressionRewriter):
     def _function(self, name: str) -> ast.FunctionDef:
         tree = self.source.tree
         arguments = tree.args
-        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-            self.refuse(tree, "arguments with * or **")
+        if arguments.kwarg or arguments.kwonlyargs:
+            self.refuse(tree, "arguments with ** or by name alone")
         known, values = self.scope.known, self.source.function.__defaults__ or ()
         defaults = dict(
             zip([a.arg for a in arguments.args][len(arguments.args) - len(values) :], values, strict=True)
@@ -57,7 +60,11 @@ class Rewriter(ExpressionRewriter):
         arguments.args = [ast.arg(STATE), *(ast.arg(a.arg) for a in arguments.args if a.arg not in known)]
         arguments.defaults = [self._default(tree, v) for n, v in defaults.items() if n not in known]
         self.program.files[name] = self.source.file
-        made = ast.FunctionDef(name, arguments, self.block(tree.body), [], None, None)
+        body = self.block(tree.body)
+        if name in self.program.recursive:
+            deep = self.call("_ts_go_deeper", [ast.Constant(self.source.function.__name__)], tree)
+            body.insert(0, located(ast.Expr(deep), tree))
+        made = ast.FunctionDef(name, arguments, body, [], None, None)
         return located(ast.fix_missing_locations(ast.copy_location(made, tree)), tree)  # type: ignore[no-any-return]
 
     def _default(self, where: ast.AST, value: Any) -> ast.expr:
@@ -74,6 +81,14 @@ class Rewriter(ExpressionRewriter):
         return found or [ast.Pass()]
 
     # Statements
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """A function in a kernel, which Numba writes out where it is called."""
+        if node.decorator_list:
+            self.refuse(node, f"a function in a kernel with @{ast.unparse(node.decorator_list[0])}")
+        with self.inside(node, node.name):
+            made: Any = ast.FunctionDef(node.name, node.args, self.block(node.body), [], None, None)
+        return located(made, node)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         if isinstance(node.value, ast.Constant):
@@ -116,6 +131,8 @@ class Rewriter(ExpressionRewriter):
             pairs = zip(target.elts, names, strict=True)
             parts = [s for t, n in pairs for s in self.assign(t, located(ast.Name(n.id, ast.Load()), target))]
             return [unpack, *parts]
+        if isinstance(target, ast.Starred):
+            self.refuse(target, "an assignment to a variable with *")
         if isinstance(target, ast.Attribute):
             place = [self.visit(target.value), ast.Constant(target.attr)]
             call = self.call("_ts_set_field", [value, *place, self.site(target, Op.STORE, Op.LOAD)], target)
@@ -151,6 +168,8 @@ class Rewriter(ExpressionRewriter):
     def visit_For(self, node: ast.For) -> Any:
         numbered = self._enumerated(node)
         body: list[ast.stmt] = []
+        if numbered is None and self._is_composed(node.iter):
+            return self._composed_loop(node)
         if numbered is not None:
             iterated, target, body = self._elements(node, numbered, node.target.elts[0], node.target.elts[1])  # type: ignore[attr-defined]  # a tuple
         elif not isinstance(node.iter, ast.Call | ast.Tuple | ast.List):
@@ -177,6 +196,62 @@ class Rewriter(ExpressionRewriter):
             return call.args[0] if self.scope.value(call.func) is enumerate else None
         except NotKnown:
             return None
+
+    def _is_composed(self, iterated: ast.expr) -> bool:
+        """Return whether a loop goes over `zip` or `enumerate` of arrays, which Numba has no iterators of."""
+        made = composed(self.scope, iterated)
+        if made is None:
+            return False
+        parts = [
+            n for n in ast.walk(iterated) if isinstance(n, ast.Call) and composed(self.scope, n) is not None
+        ]
+        leaves = [a for call in parts for a in elements_of(self.scope, call) if a not in parts]
+        plain = all(isinstance(leaf, ast.Call) for leaf in leaves)  # ranges, which Numba has iterators of
+        return not plain and all(is_indexed(self.scope, leaf) for leaf in leaves)
+
+    def _composed_loop(self, node: ast.For) -> Any:
+        """Return a loop over `zip` or `enumerate`, which takes an element of each part until one has none left."""
+        if node.orelse:
+            self.refuse(node, "a loop over zip or enumerate with else")
+        place, body = self.program.temporary(), []
+        first: list[ast.Name] = []
+        values = self._element(node.iter, place, node, body, first)
+        body += self.assign(node.target, values)
+        before, self.before = self.before, []
+        body += self.block(node.body)
+        self.before = before
+        target, iterated = (
+            ast.Name(place, ast.Store()),
+            parsed(f"_ts_range(_ts_len({first[0].id}) + 1)", node),
+        )
+        return located(ast.For(target, iterated, _with_tick(self, node, body), [], None), node)
+
+    def _element(
+        self, iterated: ast.expr, place: str, node: ast.For, body: list[ast.stmt], known: list[ast.Name]
+    ) -> ast.expr:
+        """Return the element at a place, which is taken in `body`; what it is taken from gets into `known`."""
+        made = composed(self.scope, iterated)
+        if made is not None:
+            inner = elements_of(self.scope, iterated)
+            parts = [self._element(part, place, node, body, known) for part in inner]
+            if made is enumerate:
+                more = iterated.args[1:]  # type: ignore[attr-defined]  # of a call
+                start = self.put(self.visit(more[0])).id if more else "0"
+                parts.insert(0, parsed(f"{place} + {start}" if more else place, node))
+            return located(ast.Tuple(parts, ast.Load()), node)  # type: ignore[no-any-return]
+        if isinstance(iterated, ast.Call):
+            iterated.args = [self.put(self.visit(a)) for a in iterated.args]
+        known.append(self.put(self.visit(iterated)))
+        name, site = self.program.temporary(), self.site(loop_position(node), Op.LOAD)
+        body.append(parsed_statement(f"if {place} >= _ts_len({known[-1].id}): break", node))
+        item = self.call("_ts_load", [known[-1], ast.Name(place, ast.Load()), site], node)
+        if isinstance(iterated, ast.Call):  # a range
+            begin, _, step = (
+                ["0", "0", "1"] if len(iterated.args) < 2 else [*map(ast.unparse, iterated.args), "1"][:3]
+            )
+            item = parsed(f"{begin} + {place} * {step}", node)
+        body.append(located(ast.Assign([ast.Name(name, ast.Store())], item), node))
+        return located(ast.Name(name, ast.Load()), node)  # type: ignore[no-any-return]
 
     def _elements(
         self, node: ast.For, array: ast.expr, number: ast.expr | None, element: ast.expr
@@ -205,6 +280,33 @@ class Rewriter(ExpressionRewriter):
         if isinstance(node.value, ast.Constant) and node.value.value is None:
             return located(ast.Return(None), node)
         return located(ast.Return(node.value and self.visit(node.value)), node)
+
+
+def composed(scope: Scope, iterated: ast.expr) -> Any:
+    """Return `zip` or `enumerate`, where a loop goes over a call of it; else None."""
+    if not isinstance(iterated, ast.Call) or not iterated.args or iterated.keywords:
+        return None
+    try:
+        value = scope.value(iterated.func)
+    except NotKnown:
+        return None
+    return value if value is zip or value is enumerate else None
+
+
+def elements_of(scope: Scope, call: ast.expr) -> list[ast.expr]:
+    """Return what a call of `zip` or `enumerate` takes elements of."""
+    assert isinstance(call, ast.Call)
+    return call.args[:1] if composed(scope, call) is enumerate else call.args
+
+
+def is_indexed(scope: Scope, iterated: ast.expr) -> bool:
+    """Return whether the elements of what a loop goes over have numbers: arrays, tuples, ranges."""
+    if not isinstance(iterated, ast.Call):
+        return isinstance(iterated, ast.Name | ast.Attribute | ast.Subscript)
+    try:
+        return scope.value(iterated.func) is range
+    except NotKnown:
+        return False
 
 
 def _stores(target: ast.expr) -> bool:

@@ -19,6 +19,9 @@ class CudaPath(str):
     """What a name under `cuda` means, as "shared.array"; "" is `cuda` itself."""
 
 
+DTYPE = ".dtype"
+
+
 class NotKnown(Exception):
     """A name or expression whose value is known at run time only."""
 
@@ -58,10 +61,14 @@ def source_of(function: FunctionType) -> Source:
 
 
 class Scope:
-    """The values that a function's names have at launch; `known` are those of arguments that are known before."""
+    """The values that a function's names have at launch; `known` are those of arguments that are known before.
+
+    In `known`, "a.dtype" is the dtype of the array that `a` is.
+    """
 
     def __init__(self, source: Source, known: Mapping[str, Any]) -> None:
         function = source.function
+        self.dtypes = {k.removesuffix(DTYPE): v for k, v in known.items() if k.endswith(DTYPE)}
         code = function.__code__
         self.known = known
         self.locals = {*code.co_varnames, *code.co_cellvars} - known.keys()
@@ -102,10 +109,28 @@ class Scope:
             return _computed(type(node.op), self.static(node.left), self.static(node.right))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -self.static(node.operand)
+        if isinstance(node, ast.Attribute) and node.attr == "dtype":
+            return self.dtype(node.value)
         value = self.value(node)
         if isinstance(value, CudaPath):
             raise NotKnown
         return value
+
+    def dtype(self, array: ast.expr) -> Any:
+        """Return the dtype of an array or of a view of one; raises NotKnown."""
+        if isinstance(array, ast.Name) and array.id in self.dtypes:
+            return self.dtypes[array.id]
+        if isinstance(array, ast.Name) and array.id in self._constants:
+            return self.dtype(self._constants[array.id])
+        if isinstance(array, ast.Subscript):
+            return self.dtype(array.value)
+        if isinstance(array, ast.Call) and getattr(array.func, "attr", "") == "array":
+            given = [*array.args[1:2], *(k.value for k in array.keywords if k.arg == "dtype")]
+            return self.static(given[0])
+        found = getattr(self.value(array), "dtype", None)
+        if found is None:
+            raise NotKnown
+        return found
 
 
 def _computed(operation: type[ast.operator], left: Any, right: Any) -> Any:
@@ -129,7 +154,7 @@ def _constant_locals(tree: ast.FunctionDef) -> dict[str, ast.expr]:
             assigned.setdefault(node.id, []).append(None)
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             assigned.setdefault(node.targets[0].id, []).append(node.value)
-    arguments = {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)}
+    arguments = {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)}  # also of functions in it
     stored = {n: [v for v in values if v is not None] for n, values in assigned.items()}
     return {
         n: v[0] for n, v in stored.items() if len(v) == 1 and len(assigned[n]) == 2 and n not in arguments

@@ -19,6 +19,7 @@ _MATCHES = {"match_any_sync": "match_any", "match_all_sync": "match_all"}
 NAMES = _BARRIERS | _VOTES | _SHUFFLES | _WARP_VOTES | _MATCHES | {"syncwarp": "syncwarp"}
 _TAKES = dict.fromkeys(_BARRIERS, 0) | dict.fromkeys((*_VOTES, "syncwarp"), 1) | dict.fromkeys(_SHUFFLES, 3)
 _TRUE_OR_FALSE = ("all_sync", "any_sync", "eq_sync")
+THIS_GRID = "cg.this_grid"
 
 
 def wait(writer: Writer, path: CudaPath, arguments: list[ast.expr], node: ast.Call) -> ast.expr:
@@ -33,6 +34,19 @@ def wait(writer: Writer, path: CudaPath, arguments: list[ast.expr], node: ast.Ca
     if path in _TRUE_OR_FALSE:
         return parsed_call("_ts_is_true", [made], node)
     return parsed_call("_ts_and_whether", [made], node) if path == "match_all_sync" else made
+
+
+def this_grid(writer: Writer, node: ast.Call) -> ast.expr:
+    """Return the call that gives the group of all threads of the grid, whose blocks wait for each other."""
+    if node.args or node.keywords:
+        writer.refuse(node, f"cuda.{THIS_GRID} with {len(node.args)} arguments")
+    writer.program.waits_for_grid = True
+    return parsed_call("_ts_this_grid", [], node)
+
+
+def group_wait(writer: Writer, group: ast.expr, node: ast.Call) -> ast.expr:
+    """Return the call that stops a thread until all of a group, which is rewritten already, have come."""
+    return writer.call("_ts_wait_group", [group, writer.site(node, BARRIER)], node)
 
 
 def _vote(value: ast.expr) -> ast.expr:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -35,6 +36,9 @@ class Writer:
         self.program, self.source, self.prefix, self.caller = program, source, prefix, caller
         self.stack = (*stack, source.function)
         self.scope = Scope(source, known or {})
+        self.name = (
+            source.function.__code__.co_name
+        )  # of the function that is being written, perhaps in this one
         self.before: list[ast.stmt] = []
         self.targets: dict[int, str] = {}
 
@@ -53,8 +57,7 @@ class Writer:
 
     def _place(self, node: ast.expr | ast.For) -> Site:
         line, offset = position_of(node)
-        name = self.source.function.__code__.co_name
-        return Site(name, self.source.file, line, self.source.column(line, offset))
+        return Site(self.name, self.source.file, line, self.source.column(line, offset))
 
     def caller_of(self, function: FunctionType, node: ast.Call) -> Site | None:
         """Return the place in the user's code that leads to a library's function, which is called here; else None."""
@@ -62,6 +65,18 @@ class Writer:
         if owns(function.__code__.co_filename):
             return None
         return self._place(node) if owns(self.source.file) else self.caller
+
+    @contextmanager
+    def inside(self, function: ast.Lambda | ast.FunctionDef, name: str) -> Iterator[None]:
+        """Write a function that stands in this one meanwhile: its arguments and variables are known there alone."""
+        outer, locals_ = self.name, self.scope.locals
+        nodes = [n for part in ast.iter_child_nodes(function) for n in ast.walk(part)]
+        stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        named = {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
+        self.name = name
+        self.scope.locals = {*locals_, *stored, *named, *(n.arg for n in nodes if isinstance(n, ast.arg))}
+        yield
+        self.name, self.scope.locals = outer, locals_
 
     def call(self, name: str, arguments: list[ast.expr], where: ast.AST) -> ast.expr:
         """Return a call of a function that takes the state."""

@@ -10,7 +10,7 @@ from numba.core.extending import intrinsic
 
 from ..scheduler.switching import end_turn
 from .cell_type import Cells
-from .element import Element, from_data, is_element, numbers, replaced
+from .element import Element, from_data, numbers, parts_of, replaced
 from .gpu_numbers import converted
 
 # What an operation makes of the old value and the one given; the meaning that each has on the GPU.
@@ -80,9 +80,15 @@ def _replaced(seen: Any, old: Any, value: Any) -> Any:
 
 def _fits(typing: Any, cells: Any, index: Any, value: Any) -> bool:
     """Return whether an atomic operation of one element by a value can be compiled."""
-    if not isinstance(cells, Cells) or cells.is_record or not is_element(cells, index):
+    if not isinstance(cells, Cells) or cells.is_record or not _is_place(cells, index):
         return False
     return isinstance(value, types.Number | types.Boolean) and bool(typing.can_convert(value, cells.value))
+
+
+def _is_place(cells: Cells, index: Any) -> bool:
+    """Return whether an index names one element; Numba makes floats in that of an atomic operation whole."""
+    parts = parts_of(index)
+    return len(parts) == cells.ndim and all(isinstance(p, types.Integer | types.Float) for p in parts)
 
 
 def _updated(context: Any, builder: Any, kinds: Any, values: Any, change: Callable[[Any], Any]) -> Any:

@@ -56,6 +56,6 @@ _VALUES: dict[str, Callable[..., Any]] = {
     "hmax": lambda a, b: b if b > a else a,
     "hmin": lambda a, b: b if b < a else a,
 }
-HALVES = {
+HALVES = {"_ts_to_float16": rounded} | {
     f"_ts_cuda_fp16_{name}": numba.njit(error_model="numpy")(function) for name, function in _VALUES.items()
 }

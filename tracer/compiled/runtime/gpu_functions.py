@@ -96,7 +96,29 @@ def _of_the_library(name: str, count: int) -> Any:
     return intrinsic(one if count == 1 else two)
 
 
+def _modf(typing: Any, value: Any) -> Any:
+    """Return the fraction of a number and the whole number nearer to 0, each with its sign."""
+    if not isinstance(value, types.Integer | types.Float | types.Boolean):
+        return None
+    kind = value if isinstance(value, types.Float) else types.float64
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        given = context.cast(builder, args[0], value, kind)
+        trunc, fabs = (builder.module.declare_intrinsic(f"llvm.{n}", [given.type]) for n in ("trunc", "fabs"))
+        two = ir.FunctionType(given.type, [given.type] * 2)
+        copysign = builder.module.declare_intrinsic("llvm.copysign", [given.type], two)
+        whole, zero = builder.call(trunc, [given]), given.type(0.0)
+        endless = builder.fcmp_ordered("==", builder.call(fabs, [given]), given.type(math.inf))
+        fraction = builder.select(endless, zero, builder.fsub(given, whole))
+        return context.make_tuple(
+            builder, signature.return_type, [builder.call(copysign, [fraction, given]), whole]
+        )
+
+    return types.UniTuple(kind, 2)(value), generate
+
+
 MATHS: dict[str, Any] = {
+    "_ts_math_modf": intrinsic(_modf),
     "_ts_power": _of_two(operator.pow, math.pow),
     "_ts_cuda_cbrt": _of_the_library("cbrt", 1),
 }

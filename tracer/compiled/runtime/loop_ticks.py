@@ -1,16 +1,18 @@
-"""Loops that let the driver have its turn: without them nothing could end a loop that makes no access."""
+"""Loops and recursion that tell the driver: nothing else could end a loop that makes no access, or save a stack."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
 from ..scheduler.switching import call_driver
-from ..state import DriverCall, Word
-from ..words import I64, word
+from ..state import DriverCall, PlaceWord, Word
+from ..words import I64, at, load_word, word
 
+ROOM_LEFT = 1 << 14  # bytes of a stack that a function may need which no longer calls itself
 PERIOD = 1 << 20  # rounds of loops from one call of the driver to the next: a few milliseconds
 
 
@@ -33,4 +35,36 @@ def _tick(typing: Any, state: Any, loop: Any, rounds: Any) -> Any:
     return types.none(types.int64, types.int64, types.int64), generate
 
 
-tick = intrinsic(_tick)
+def _go_deeper(typing: Any, state: Any, name: Any) -> Any:
+    """Begin a function that calls itself; where its stack has little room left, the driver ends the launch.
+
+    name: of the function, a literal.
+    """
+    if not isinstance(name, types.StringLiteral):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        b, state = builder, args[0]
+        here = b.ptrtoint(cgutils.alloca_once(b, ir.IntType(8)), I64)
+        end = b.load(at(b, load_word(b, state, Word.PLACE), I64, I64(PlaceWord.STACK)))
+        left = b.sub(here, b.sub(end, load_word(b, state, Word.STACK_BYTES)))
+        with cgutils.if_unlikely(b, b.icmp_signed("<", left, I64(ROOM_LEFT))):
+            known = context.insert_const_string(b.module, name.literal_value)
+            b.store(b.ptrtoint(known, I64), word(b, state, Word.MESSAGE))
+            call_driver(context, b, state, I64(DriverCall.TOO_DEEP))
+        return context.get_dummy_value()
+
+    return types.none(types.int64, name), generate
+
+
+def _plain(typing: Any, value: Any) -> Any:
+    """Return a value as one of which Numba knows no more than its type: a function that calls itself is made once."""
+    kind = types.unliteral(value)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.cast(builder, args[0], value, kind)
+
+    return kind(value), generate
+
+
+tick, go_deeper, plain = intrinsic(_tick), intrinsic(_go_deeper), intrinsic(_plain)

@@ -12,7 +12,8 @@ from .float16 import HALVES
 from .gpu_functions import MATHS
 from .gpu_numbers import NUMBERS
 from .load_store import load, store
-from .loop_ticks import tick
+from .loop_ticks import go_deeper, plain, tick
+from .printing import print_line
 from .records import attribute, set_attribute
 from .views import reshape, turned, view
 from .waits import WAITS
@@ -21,7 +22,7 @@ SUPPORT: dict[str, Any] = {
     "_ts_load": load, "_ts_store": store,
     "_ts_turned": turned, "_ts_reshape": reshape, "_ts_view": view,
     "_ts_thread": threads.reader(Word.THREAD),
-    "_ts_tick": tick,
+    "_ts_tick": tick, "_ts_go_deeper": go_deeper, "_ts_plain": plain, "_ts_print": print_line,
 }  # fmt: skip
 SUPPORT |= {"_ts_len": len, "_ts_range": range, "_ts_field": attribute, "_ts_set_field": set_attribute}
 SUPPORT |= UPDATES | ARITHMETIC | HALVES | NUMBERS | MATHS

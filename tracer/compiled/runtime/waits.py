@@ -6,13 +6,43 @@ from typing import Any
 
 import numba
 from numba.core import types
-from numba.core.extending import intrinsic
+from numba.core.datamodel import models
+from numba.core.extending import intrinsic, register_model
 
 from ..scheduler.switching import stop
 from ..state import PlaceWord, StopReason, Word
 from ..words import I64, at, load_word, word
 
 _OUT, _MASK, _EXTRA = PlaceWord.OUT, PlaceWord.MASK, PlaceWord.EXTRA
+
+
+class GridGroup(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
+    """The group of all threads of the grid."""
+
+    def __init__(self) -> None:
+        super().__init__(name="GridGroup")
+
+
+register_model(GridGroup)(models.OpaqueModel)
+_GRID = GridGroup()
+
+
+def _this_grid(typing: Any) -> Any:
+    """Return the group of all threads of the grid."""
+    return _GRID(), lambda context, builder, signature, args: context.get_dummy_value()
+
+
+def _wait_group(typing: Any, state: Any, group: Any, site: Any) -> Any:
+    """Stop a thread until all of its group have come."""
+    if group != _GRID:
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[2], word(builder, args[0], Word.SITE))
+        stop(builder, args[0], I64(StopReason.GRID))
+        return context.get_dummy_value()
+
+    return types.none(types.int64, _GRID, types.int64), generate
 
 
 def _own(builder: Any, state: Any, index: PlaceWord, kind: Any) -> Any:
@@ -101,7 +131,8 @@ _INT = types.int64
 _BY_LANE, _OF_VALUES = (_MASK, _OUT), (_MASK, _OUT, _EXTRA)
 WAITS: dict[str, Any] = {
     "_ts_wait_barrier": wait(StopReason.BARRIER),
-    "_ts_wait_grid": wait(StopReason.GRID),
+    "_ts_this_grid": intrinsic(_this_grid),
+    "_ts_wait_group": intrinsic(_wait_group),
     "_ts_wait_fence": wait(StopReason.FENCE, extra=0),
     "_ts_wait_block_fence": wait(StopReason.FENCE, extra=1),
     "_ts_wait_syncwarp": wait(StopReason.SYNCWARP, brings=(_MASK,)),

@@ -18,6 +18,9 @@ from llvmlite import binding, ir
 from ..not_compilable import NotCompilable
 
 STACK_BYTES = 1 << 15
+RECURSIVE_BYTES = (
+    1 << 18
+)  # where functions call themselves; a GPU has 1024 bytes for each thread, unless asked for more
 COLOURS, COLOUR = 61, 64  # stacks that end at different lines of a cache, and bytes between these ends
 
 

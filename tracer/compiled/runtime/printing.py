@@ -1,0 +1,96 @@
+"""`print` in compiled code: values go to the driver with a description of their types, which Python prints."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.extending import intrinsic
+from numba.np import numpy_support
+
+from ..scheduler.switching import call_driver
+from ..state import DriverCall, Word
+from ..words import I64, word
+
+_VALUE_BYTES = 16
+_AS_PYTHON = ("int64", "float64", "bool", "complex128")  # what the simulator has as Python's own
+
+
+def _described(kind: Any) -> Any:
+    """Return how a value of a type is printed: a text, the name of a NumPy type, a list; None where it can't be."""
+    if isinstance(kind, types.StringLiteral):
+        return {"text": kind.literal_value}
+    if isinstance(types.unliteral(kind), types.Number | types.Boolean):
+        return str(numpy_support.as_dtype(types.unliteral(kind)))
+    if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.NamedTuple | types.NamedUniTuple):
+        parts = [_described(part) for part in kind]
+        return None if None in parts else parts
+    return None
+
+
+def _flat(builder: Any, kind: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield (type, value) of the numbers in a value."""
+    if isinstance(kind, types.BaseTuple):
+        for part, inner in zip(kind, cgutils.unpack_tuple(builder, value), strict=True):
+            yield from _flat(builder, part, inner)
+    elif not isinstance(kind, types.StringLiteral):
+        yield types.unliteral(kind), value
+
+
+def _print(typing: Any, state: Any, values: Any) -> Any:
+    """Print the values of a tuple in a line."""
+    described = _described(values) if isinstance(values, types.BaseTuple) else None
+    if described is None:
+        return None
+    text = json.dumps(described)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        numbers = list(_flat(builder, values, args[1]))
+        size = 1 + len(numbers) * _VALUE_BYTES // 8
+        message = cgutils.alloca_once(builder, ir.ArrayType(I64, size))
+        message = builder.bitcast(message, I64.as_pointer())
+        known = context.insert_const_string(builder.module, text)
+        builder.store(builder.ptrtoint(known, I64), message)
+        for place, (kind, value) in enumerate(numbers):
+            data = context.data_model_manager[kind].as_data(builder, value)
+            where = builder.gep(message, [I64(1 + place * _VALUE_BYTES // 8)])
+            builder.store(data, builder.bitcast(where, data.type.as_pointer()))
+        builder.store(builder.ptrtoint(message, I64), word(builder, args[0], Word.MESSAGE))
+        call_driver(context, builder, args[0], I64(DriverCall.PRINT))
+        return context.get_dummy_value()
+
+    return types.none(types.int64, values), generate
+
+
+print_line = intrinsic(_print)
+
+
+def printed(message: int) -> str:
+    """Return what a kernel prints, whose message is at an address."""
+    (text,) = (ctypes.c_int64 * 1).from_address(message)
+    described = json.loads(ctypes.string_at(text))
+    count = _count(described)
+    data = ctypes.string_at(message + 8, count * _VALUE_BYTES)
+    values = (data[i : i + _VALUE_BYTES] for i in range(0, len(data), _VALUE_BYTES))
+    return " ".join(map(str, _values(described, values)))
+
+
+def _count(described: Any) -> int:
+    return sum(map(_count, described)) if isinstance(described, list) else int(isinstance(described, str))
+
+
+def _values(described: Any, data: Iterator[bytes]) -> tuple[Any, ...]:
+    """Return the values of a tuple."""
+    return tuple(_values(d, data) if isinstance(d, list) else _value(d, data) for d in described)
+
+
+def _value(described: Any, data: Iterator[bytes]) -> Any:
+    if isinstance(described, dict):
+        return described["text"]
+    found = np.frombuffer(next(data), described, 1)[0]
+    return found.item() if described in _AS_PYTHON else found
