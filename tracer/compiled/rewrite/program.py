@@ -69,8 +69,9 @@ class RecordingProgram:
 
     @property
     def meets(self) -> bool:
-        """Whether threads are known to meet: they have atomics, or print, which is seen in their order."""
-        return self.prints or any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in self.site_kinds)
+        """Whether threads are known to meet: by atomics, at barriers of the grid, or in what they print, in its order."""
+        meets = self.prints or self.waits_for_grid
+        return meets or any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in self.site_kinds)
 
     def site(self, site: Site, kind: int, *others: int, caller: Site | None = None) -> int:
         """Return the number of a site that makes accesses of a kind, and the next numbers for other kinds.
