@@ -13,7 +13,7 @@ from ...model.array_types import Columns, narrow
 from ...model.trace import WARP, Barriers, Op, OutOfBounds
 from ...recording.recorder import CHUNK, Recorder, TooLarge
 from ...recording.warp_operations import Participants, lanes
-from ..not_compilable import WaitsForOthers
+from ..not_compilable import NotCompilable, WaitsForOthers
 from ..rewrite.program import RecordingProgram
 from ..rows.decode import CODES, COLUMNS, decoded, put_values, type_of_values
 from ..rows.streaming_counters import StreamingCounters, incomplete_from
@@ -148,26 +148,29 @@ class RowRecorder(Recorder):
         """Serve compiled code, which stops where this returns 1; nothing may be raised through it."""
         try:
             self._serving = True
-            if call == DriverCall.OUT_OF_BOUNDS:
-                self._record_out_of_bounds()
-            elif call == DriverCall.FULL:
-                self._empty(END if self.streaming is None else self._under_way())
-            elif call == DriverCall.NUMBERS:
-                self._empty(END)
-            elif call == DriverCall.ARRIVALS:
-                self._refuse_idle_barriers()
-                self._take_arrivals()
-            elif call == DriverCall.MASK_FAULT:
-                self.mask_faults.check(self._participants())
-            elif call == DriverCall.PRINT:
-                self._printed.append(printed(int(self.state[Word.MESSAGE])))
-            elif call == DriverCall.TOO_DEEP:
-                name = ctypes.string_at(int(self.state[Word.MESSAGE])).decode()
-                raise NotCompilable(f"{name} calls itself more often than a thread's stack has room for")
+            self._serve(call)
             self._serving = False
         except BaseException as error:  # noqa: BLE001  # raised again by whoever runs compiled code
             self._serving, self.failure = False, error
         return int(self.failure is not None)
+
+    def _serve(self, call: int) -> None:
+        if call == DriverCall.OUT_OF_BOUNDS:
+            self._record_out_of_bounds()
+        elif call == DriverCall.FULL:
+            self._empty(END if self.streaming is None else self._under_way())
+        elif call == DriverCall.NUMBERS:
+            self._empty(END)
+        elif call == DriverCall.ARRIVALS:
+            self._refuse_idle_barriers()
+            self._take_arrivals()
+        elif call == DriverCall.MASK_FAULT:
+            self.mask_faults.check(self._participants())
+        elif call == DriverCall.PRINT:
+            self._printed.append(printed(int(self.state[Word.MESSAGE])))
+        elif call == DriverCall.TOO_DEEP:
+            name = ctypes.string_at(int(self.state[Word.MESSAGE])).decode()
+            raise NotCompilable(f"{name} calls itself more often than a thread's stack has room for")
 
     def stop(self, failure: BaseException) -> None:
         """Stop compiled code at its next call, what drives it at its next sweep, and at once what is counted."""

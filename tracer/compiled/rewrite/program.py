@@ -69,7 +69,7 @@ class RecordingProgram:
 
     @property
     def meets(self) -> bool:
-        """Whether threads are known to meet: by atomics, at barriers of the grid, or in what they print, in its order."""
+        """Whether threads are known to meet: by atomics, at barriers of the grid, or in what they print."""
         meets = self.prints or self.waits_for_grid
         return meets or any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in self.site_kinds)
 
