@@ -150,12 +150,22 @@ def _type_named(name: str) -> Any:
 
 
 def arrays_of(launch: Launch, kernel: Any) -> tuple[list[Any], tuple[str, ...]]:
-    """Return the kernel's arguments, filled, and their names; raises LoadError."""
+    """Return the kernel's arguments, filled and as its signature says, and their names; raises LoadError."""
     names = tuple(inspect.signature(kernel.py_func).parameters)
     if len(names) != len(launch.arguments):
         raise LoadError(f"{launch.kernel} takes {len(names)} arguments, not {len(launch.arguments)}.")
     made = [filled(a) if isinstance(a, Array) else a.value for a in launch.arguments]
-    return made, names
+    return _as_declared(launch, kernel, made), names
+
+
+def _as_declared(launch: Launch, kernel: Any, given: list[Any]) -> list[Any]:
+    """Return arguments with their numbers of the types that a kernel was declared for; raises LoadError."""
+    if not getattr(kernel, "_declared", ()):
+        return given
+    try:
+        return list(kernel[launch.grid, launch.block].checked(tuple(given), {}))
+    except (TypeError, ValueError) as error:
+        raise LoadError(f"{launch.kernel}: {error}") from error
 
 
 def filled(array: Array) -> NDArray[Any]:

@@ -1,0 +1,51 @@
+"""Kernels that are declared for types: their arguments become numbers of these before either engine sees them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engines import same
+from launching import Array, Scalar, contents, launch
+from tilescope.tracer.compiled.driver import engine as compiled
+from tilescope.tracer.recording.kernel_loader import LoadError
+from tilescope.tracer.simulator import numba_patch
+
+BITS = """
+@cuda.jit("void(int64[:], {kind})")
+def kernel(out, value):
+    out[0], out[1], out[2] = cuda.clz(value), cuda.brev(value), cuda.ffs(value)
+"""
+RATIO = """
+@cuda.jit([(float64[:], float32, float32)])
+def kernel(out, a, b):
+    out[0] = a / b
+"""
+
+
+@pytest.fixture(autouse=True)
+def our_decorator():
+    """Numba's own simulator forgets what a kernel was declared for."""
+    numba_patch.install()
+
+
+@pytest.mark.parametrize("kind, zeros, turned", [("int32", 29, 0xA0000000), ("int64", 61, 5 << 61)])
+def test_bits_are_counted_in_the_type_of_the_signature(tmp_path, kind, zeros, turned):
+    arguments = (Array((3,), "int64"), Scalar(5))
+    made = same(launch(tmp_path, BITS.format(kind=kind), arguments))
+    found = contents(made, "out").astype(np.uint64)
+    assert found[0] == zeros
+    assert found[1] & np.uint64(0xFFFFFFFF) == np.uint64(turned & 0xFFFFFFFF)
+    assert found[2] == 1
+
+
+def test_numbers_are_computed_with_in_the_precision_of_the_signature(tmp_path):
+    made = same(launch(tmp_path, RATIO, (Array((1,), "float64"), Scalar(1.0), Scalar(3.0))))
+    assert contents(made, "out")[0] == np.float32(1) / np.float32(3)
+
+
+def test_arguments_that_no_signature_takes_make_no_launch(tmp_path):
+    made = launch(tmp_path, RATIO, (Array((1,), "int32"), Scalar(1.0), Scalar(3.0)))
+    for run in (compiled.run_compiled, numba_patch.run):
+        with pytest.raises(LoadError, match="is declared for"):
+            run(made, lambda done, of: None)
