@@ -2,7 +2,9 @@
 
 python window.py start SECONDS   from SECONDS (of time.time(), when the process was asked for) to a painted
                                  window, and to its first animated frame
-python window.py scrub STEP      moments set STEP apart (0: at random), until the window has painted them
+python window.py scrub STEP [SIZE] moments set STEP apart (0: at random), until the window has painted them, at
+                                 1600x900 or another size
+python window.py frame STEP [SIZE] where the time of such a frame goes: widgets, pixels that they paint, and texts
 python window.py change 0        another size or tile, nothing cached but compiled kernels, until all is painted; and
                                  the processor seconds of the window's process and of its GUI thread for one
 python window.py drag 0          pictures a second while sizes and paddings of the tiled 64-cube are dragged
@@ -28,7 +30,7 @@ PACE, BEAT = 100, 10  # milliseconds from one value of a drag to the next, and f
 
 
 def main_window(specs: tuple[str, ...] = ()) -> Any:
-    """Return a window on scenarios or the default comparison, at its size, shown, as `tilescope` makes it."""
+    """Return a window on scenarios or the default comparison, at SIZE or as asked, as `tilescope` makes it."""
     from tilescope.tracer.run.worker_client import Worker
 
     worker = Worker()
@@ -46,7 +48,8 @@ def main_window(specs: tuple[str, ...] = ()) -> Any:
 
     application()
     window = MainWindow(SessionJobs(worker, TraceCache(folders.cache_folder())))
-    window.resize(*SIZE)
+    size = tuple(map(int, sys.argv[3].split("x"))) if len(sys.argv) > 3 else SIZE
+    window.resize(*size)
     window.show_bookmark(first_bookmark(specs, None))
     window.show()
     QTimer.singleShot(2000, go_on_as_usual)
@@ -81,36 +84,99 @@ def start(begin: float) -> dict[str, float]:
     return found
 
 
+def scrubbed(window: Any, step: float) -> list[float]:
+    """Return the moments of a scrub, once all is painted that is left to be painted first."""
+    from PySide6.QtWidgets import QApplication
+
+    wait_until(lambda: all(window.stage.sessions) and window.stage.is_settled())
+    for _ in range(100):
+        QApplication.processEvents()
+        time.sleep(0.002)
+    chance, end = random.Random(1), window.playhead.end
+    return [(700 + n * step) % end if step else chance.uniform(0, end) for n in range(SCRUBS)]
+
+
 def scrub(step: float) -> dict[str, float]:
     """Return percentiles of the milliseconds from setting the moment until the window has painted it.
 
     step: moments from one frame to the next, as a drag makes them; 0 for random jumps over the whole launch.
     """
-    window = main_window()
+    window, times, work = main_window(), [], []
     from PySide6.QtWidgets import QApplication
 
-    wait_until(lambda: all(window.stage.sessions) and window.stage.is_settled())
-    for _ in range(100):  # what is left to be painted first
-        QApplication.processEvents()
-        time.sleep(0.002)
-    chance = random.Random(1)
-    end, times = window.playhead.end, []
-    for number in range(SCRUBS):
-        moment = (700 + number * step) % end if step else chance.uniform(0, end)
-        begin = time.perf_counter()
+    for moment in scrubbed(window, step):
+        begin, busy = time.perf_counter(), time.thread_time()
         window.playhead.seek(moment)
         window.draw()
         QApplication.processEvents()
         times.append(1000 * (time.perf_counter() - begin))
+        work.append(1000 * (time.thread_time() - busy))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     window.close()
     times.sort()
+    work.sort()
     return {
         "median": times[SCRUBS // 2],
         "p95": times[int(SCRUBS * 0.95)],
         "worst": times[-1],
+        "processor": work[SCRUBS // 2],
+        "processor p95": work[int(SCRUBS * 0.95)],
         "megabytes": peak,
     }
+
+
+def frame(step: float) -> dict[str, Any]:
+    """Return what a frame of a scrub costs on average: milliseconds, pixels that widgets paint, and texts.
+
+    By the class of the widget, the dearest first; "ready" is what happens before anything is painted, and "Qt" what is
+    left of the painting.
+    """
+    from collections import Counter
+
+    from PySide6.QtGui import QPainter
+
+    from tilescope.app.views.common import view
+
+    spent, pixels, texts = Counter[str](), Counter[str](), [0]
+    guarded, write = view.guarded, QPainter.drawText
+
+    def timed(handler: Any) -> Any:
+        safe = guarded(handler)
+
+        def run(self: Any, event: Any) -> None:
+            begin = time.perf_counter()
+            safe(self, event)
+            if handler.__name__ == "paintEvent":
+                spent[type(self).__name__] += time.perf_counter() - begin
+                pixels[type(self).__name__] += sum(part.width() * part.height() for part in event.region())
+
+        return run
+
+    def counted(*given: Any) -> Any:
+        texts[0] += 1
+        return write(*given)
+
+    view.guarded, QPainter.drawText = timed, counted  # before the views are made
+    window, ready, whole = main_window(), 0.0, 0.0
+    from PySide6.QtWidgets import QApplication
+
+    moments = scrubbed(window, step)
+    spent.clear(), pixels.clear()
+    texts[0] = 0
+    for moment in moments:
+        begin = time.perf_counter()
+        window.playhead.seek(moment)
+        window.draw()
+        ready += time.perf_counter() - begin
+        QApplication.processEvents()
+        whole += time.perf_counter() - begin
+    window.close()
+    parts = {name: 1000 * seconds / SCRUBS for name, seconds in spent.most_common()}
+    return {
+        "whole": 1000 * whole / SCRUBS, "ready": 1000 * ready / SCRUBS, **parts,
+        "Qt": 1000 * (whole - ready) / SCRUBS - sum(parts.values()),
+        "pixels": {name: round(number / SCRUBS) for name, number in pixels.most_common()}, "texts": texts[0] / SCRUBS,
+    }  # fmt: skip
 
 
 def change(_: float) -> dict[str, Any]:
@@ -373,6 +439,7 @@ KINDS = {
     "cells": cells,
     "start": start,
     "scrub": scrub,
+    "frame": frame,
     "change": change,
     "drag": drag,
 }
