@@ -162,7 +162,7 @@ class BufferContents:
 
     def _range(self, buffer: int) -> tuple[float, float]:
         trace, dtype = self._trace, self._dtype(buffer)
-        held = [_written(trace.initial[buffer].ravel())] if buffer in trace.initial else []
+        held = [_written(trace.initial[buffer].reshape(-1))] if buffer in trace.initial else []
         asked = self._requests
         writing = np.flatnonzero((asked.buffer == buffer) & (asked.op != Op.LOAD))
         if trace.value is not None and dtype.kind != "V" and len(writing):

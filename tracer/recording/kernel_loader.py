@@ -23,9 +23,18 @@ from ..model.kernel_imports import imported_texts
 from ..model.launch import Array, Launch
 from ..model.notebook_cells import cell_of, tree_of
 from ..model.trace import poison
+from ..storage.column_files import new_column
 
 DRAWN_AT_ONCE = 1 << 16  # numbers drawn or counted at a time, which stay in a processor's cache
 DRAWN = ("random", "normal")
+SAME = (
+    "zeros",
+    "ones",
+    "twos",
+    "threes",
+    "fours",
+    "empty",
+)  # all elements are the same: the number of the place here
 KEPT_BYTES = (
     1 << 20,
     1 << 28,
@@ -170,12 +179,21 @@ def _as_declared(launch: Launch, kernel: Any, given: list[Any]) -> list[Any]:
 
 def filled(array: Array) -> NDArray[Any]:
     """Return a new array as its launch describes it; raises LoadError for a file that can't be read."""
+    if array.fill in SAME:
+        return _made(array)
     made = content_of(array)
     return made if made.flags.writeable else made.copy()
 
 
 def content_of(array: Array) -> NDArray[Any]:
-    """Return what `filled` does, read-only where it is kept for other launches: drawing numbers takes long."""
+    """Return what `filled` does, read-only where it takes no memory, or is kept for other launches.
+
+    Drawing numbers takes long. They lie in files where another process maps them (`column_files`).
+    """
+    if array.fill in SAME:
+        dtype = np.dtype(array.dtype)
+        one = np.zeros((), dtype) if array.fill == "zeros" else np.full((), _each(array, dtype), dtype)
+        return np.broadcast_to(one, array.shape)
     if array not in _drawn_before:
         made = _made(array)
         if array.fill not in DRAWN or not KEPT_BYTES[0] <= made.nbytes <= KEPT_BYTES[1]:
@@ -214,8 +232,12 @@ def _generated(array: Array) -> NDArray[Any]:
         return _drawn(np.random.default_rng(array.seed).standard_normal, array.shape, dtype)
     if array.fill == "zeros":
         return np.zeros(array.shape, dtype)  # which takes no memory until it is written to
-    value = {"ones": 1, "twos": 2, "threes": 3, "fours": 4, "empty": poison(dtype)}[array.fill]
-    return np.full(array.shape, value, dtype)
+    return np.full(array.shape, _each(array, dtype), dtype)
+
+
+def _each(array: Array, dtype: np.dtype[Any]) -> Any:
+    """Return what all elements of an array hold."""
+    return poison(dtype) if array.fill == "empty" else SAME.index(array.fill)
 
 
 def _random(array: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -231,7 +253,7 @@ def _random(array: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def _drawn(draw: Callable[[int], NDArray[Any]], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return numbers drawn one after the other, cast piece by piece: large arrays are made in half the time."""
-    made = np.empty(int(np.prod(shape)), dtype)
+    made = new_column(int(np.prod(shape)), dtype)
     for low in range(0, len(made), DRAWN_AT_ONCE):
         part = made[low : low + DRAWN_AT_ONCE]
         part[:] = draw(len(part))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from statistics import median
 
 LOOKING = 2.0  # seconds until blocks are judged
+GLANCE, CLEARLY = 0.25, 10  # seconds after which one is that takes so many times longer than one would wait
 ENOUGH, BLOCKS = 20, 400  # blocks; so many of the last ones are judged
 
 
@@ -50,6 +51,9 @@ class TimeEstimate:
         Not for one that has nearly ended by the time that this is known.
         """
         left, gone = self.seconds_left(done, of), self._last - self._start
+        if left is None and gone >= GLANCE and len(self._each) >= ENOUGH:
+            glance = median(self._each) * (of - done)
+            left = glance if glance > CLEARLY * patience else None
         if left is not None and gone + left > patience and (gone <= patience or left > patience):
             raise TooSlow(gone + left, of)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+import tempfile
 import weakref
 from pathlib import Path
 from typing import IO, Any
@@ -12,6 +13,8 @@ from typing import IO, Any
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
+from .temp_folders import large_files_folder
 
 PIECE = bytes(1 << 20)
 _UNKNOWN = (errno.EINVAL, errno.EOPNOTSUPP, errno.ENODEV, errno.ENOSYS)  # of a file system that can't do it
@@ -63,12 +66,26 @@ def mapped(file: IO[bytes], size: int) -> mmap.mmap:
     return mapping
 
 
-class ColumnFile(msgspec.Struct, frozen=True):
-    """A column that lies in a file of another process, from its beginning on."""
+def new_column(count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return room for a column, in a file where it is large and another process maps such, else in memory."""
+    size = count * dtype.itemsize
+    if not _shares or size < SMALL // 16:
+        return np.empty(count, dtype)
+    try:
+        with tempfile.TemporaryFile(dir=large_files_folder()) as file:
+            make_room(file, 0, size)
+            return np.frombuffer(mapped(file, size), dtype)
+    except OSError:  # there is no room for it
+        return np.empty(count, dtype)
 
-    path: str  # as long as that process has it open; "" for 0 1 2 ..., which lie nowhere
+
+class ColumnFile(msgspec.Struct, frozen=True):
+    """A column that lies in a file of another process, from its beginning on, or is known without one."""
+
+    path: str  # as long as that process has it open; "" for one that lies nowhere
     dtype: str  # of its entries, as NumPy writes it
     count: int  # of its entries
+    same: str = ""  # of one that lies nowhere the bytes of all entries, hexadecimal; "" for 0 1 2 ...
 
 
 def file_of(column: NDArray[Any]) -> ColumnFile | None:
@@ -76,6 +93,8 @@ def file_of(column: NDArray[Any]) -> ColumnFile | None:
 
     The file stays open until `close_named`.
     """
+    if column.strides == (0,) and column.dtype.kind in "biufc":
+        return ColumnFile("", column.dtype.str, len(column), column[:1].tobytes().hex())
     descriptor = _descriptor(column)
     if descriptor is None or not Path(f"/proc/self/fd/{descriptor}").exists():
         return None
@@ -97,6 +116,8 @@ def counted(column: NDArray[Any]) -> ColumnFile:
 def column_in(file: ColumnFile) -> NDArray[Any]:
     """Return a column, mapped for reading; raises OSError and ValueError."""
     dtype = np.dtype(file.dtype)
+    if file.same:
+        return np.broadcast_to(np.frombuffer(bytes.fromhex(file.same), dtype)[0], file.count)
     if not file.path:
         return np.arange(file.count, dtype=dtype)
     return np.memmap(file.path, dtype, "r", shape=(file.count,))

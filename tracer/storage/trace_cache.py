@@ -41,12 +41,13 @@ class TraceCache:
             return None
 
     def put(self, launch: Launch, trace: Trace) -> None:
-        """Keep a trace that ended without error and has all its rows."""
+        """Keep a trace that ended without error and has all its rows, unless it alone would take the folder's room."""
         if trace.error is not None or trace.accesses > len(trace):
             return
         with contextlib.suppress(OSError, TraceFileError):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            save(trace, self._path(launch), compress=False)
+            if trace.nbytes <= self._limit:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                save(trace, self._path(launch), compress=False)
         with contextlib.suppress(OSError):
             self._trim()
 

@@ -172,3 +172,15 @@ def test_on_a_terminal_it_is_asked(slow, capsys, monkeypatch, tmp_path, said, st
     monkeypatch.setattr("builtins.input", lambda: said)
     assert main.main(["counters", SPEC]) == status
     assert "Count them all? [y/N]" in capsys.readouterr().err
+
+
+def test_what_takes_far_longer_than_anybody_waits_is_told_at_a_glance():
+    clock = Clock()
+    far, longer = TimeEstimate(clock), TimeEstimate(clock)
+    with pytest.raises(TooSlow) as told:
+        for done in range(1, 100):
+            clock.now += 0.02
+            longer.check_patience(10, done, 2_000)  # forty seconds: is looked at for longer
+            far.check_patience(10, done, 65_536)
+    assert told.value.seconds == pytest.approx(0.02 * 65_536)
+    assert clock.now == pytest.approx(100.0 + 20 * 0.02)
