@@ -65,7 +65,9 @@ class _Constant:
         frame = _frame(1)
         name = assigned_name(frame.f_code, frame.f_lasti, "constant")
         found = self._numba.array_in(ary)
-        return self._execution.over(np.asarray(ary) if found is None else found, name, "constant")
+        if found is None:  # NumPy would take a global array's bytes, and lose the fields of records
+            found = ary.__array__() if hasattr(ary, "__array__") else np.asarray(ary)
+        return self._execution.over(found, name, "constant")
 
 
 class _GridGroup:

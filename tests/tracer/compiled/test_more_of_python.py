@@ -34,6 +34,20 @@ def test_functions_in_kernels(tmp_path):
     same(launch(tmp_path, source, LONGS, block=(32, 1, 1)))
 
 
+def test_lambdas_as_device_functions(tmp_path):
+    source = """
+    three = 3
+    both = [cuda.jit(device=True)(f) for f in (lambda x, y: x * three + y, lambda x, y: x - y)]
+    first, second = both
+
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        out[i] = first(a[i], second(i, 5))
+    """
+    same(launch(tmp_path, source, LONGS, block=(32, 1, 1)))
+
+
 def test_a_function_that_is_passed_on(tmp_path):
     source = """
     @cuda.jit(device=True)

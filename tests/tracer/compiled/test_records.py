@@ -112,8 +112,26 @@ assert particles["tag"].tolist() == list(range(12))
 )
 
 
-def test_records_of_the_host_are_changed_where_they_lie(script, tmp_path):
-    path = script(GIVEN)
+ALONE = (
+    HEAD
+    + """
+FIELDS = [("mass", "f4"), ("velocity", "f4", (3,))]
+KNOWN = np.array([(2, (1, 2, 3)), (4, (5, 6, 7))], FIELDS)
+
+@cuda.jit
+def kernel(particle, out):
+    known, i = cuda.const.array_like(KNOWN), cuda.grid(1)
+    out[i] = particle.mass + particle["velocity"][i] * known[i]["mass"] + known[1].velocity[i]
+
+out = np.zeros(2)
+kernel[1, 2](np.array([(1, (2, 3, 4))], FIELDS)[0], out)
+assert out.tolist() == [1 + 2 * 2 + 5, 1 + 3 * 4 + 6]
+"""
+)
+
+
+def traced_alike(tmp_path, path):
+    """Assert that both engines give the same trace of a program's launch, sequentially; return ours."""
     (printed, launches, (ours,)), theirs = (
         told(tmp_path, ("--engine", engine, "--schedule", "sequential"), path)
         for engine in ("compiled", "simulator")
@@ -121,6 +139,16 @@ def test_records_of_the_host_are_changed_where_they_lie(script, tmp_path):
     assert (printed, launches) == theirs[:2]
     assert ours.made_by.endswith("compiled")
     assert_same(ours, theirs[2][0], 0.0)
+    return ours
+
+
+def test_one_record_as_an_argument_and_constant_records(script, tmp_path):
+    ours = traced_alike(tmp_path, script(ALONE))
+    assert {"particle.mass", "known.mass"} <= {b.name for b in ours.buffers}
+
+
+def test_records_of_the_host_are_changed_where_they_lie(script, tmp_path):
+    ours = traced_alike(tmp_path, script(GIVEN))
     assert {b.name: b.unit for b in ours.buffers}["particles.velocity"] == 21
 
 

@@ -62,7 +62,10 @@ class Arguments:
 
     def _array(self, name: str, value: NDArray[Any]) -> Any:
         known = value.dtype in CODES or value.dtype.names is not None
-        if not known or not value.flags.aligned or not value.flags.writeable or not value.ndim:
+        whole = (
+            value.ndim > 0 or value.dtype.names is not None
+        )  # a record is given as an array of no dimensions
+        if not known or not value.flags.aligned or not value.flags.writeable or not whole:
             raise NotCompilable(
                 f"{name} is an array of {value.ndim} dimensions of {value.dtype}, {_flags(value)}."
             )

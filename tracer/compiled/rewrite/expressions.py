@@ -15,7 +15,7 @@ from .ast_positions import located, parsed, parsed_call
 from .cuda_names import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
 from .gpu_names import OPERATORS, name_of_function, takes
 from .known_arguments import known_arguments
-from .scope import CudaPath, NotKnown, source_of
+from .scope import LAMBDA, CudaPath, NotKnown, source_of
 from .waits import NAMES, THIS_GRID, group_wait, this_grid, wait
 from .writer import OWN, Writer
 
@@ -132,7 +132,7 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         return self.call("_ts_print", [values], node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        with self.inside(node, "<lambda>"):
+        with self.inside(node, LAMBDA):
             return located(ast.Lambda(node.args, self.visit(node.body)), node)  # type: ignore[no-any-return]
 
     def _as_on_a_gpu(self, name: str, node: ast.Call) -> ast.expr:
@@ -241,7 +241,7 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         known, caller = known_arguments(self, function, node), self.caller_of(function, node)
         key = (function, caller, *known.items())
         if key not in self.program.devices:
-            name = f"{function.__name__}_{len(self.program.devices)}"
+            name = f"{function.__name__.strip('<>')}_{len(self.program.devices)}"
             self.program.devices[key] = name
             made = type(self)(self.program, source_of(function), known, caller=caller).device(name)
             self.program.functions.append(made)

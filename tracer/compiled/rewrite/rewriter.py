@@ -213,9 +213,7 @@ class Rewriter(ExpressionRewriter):
         """Return a loop over `zip` or `enumerate`, which takes an element of each part until one has none left."""
         if node.orelse:
             self.refuse(node, "a loop over zip or enumerate with else")
-        place = self.program.temporary()
-        body: list[ast.stmt] = []
-        first: list[ast.Name] = []
+        place, body, first = self.program.temporary(), list[ast.stmt](), list[ast.Name]()
         values = self._element(node.iter, place, node, body, first)
         body += self.assign(node.target, values)
         before, self.before = self.before, []

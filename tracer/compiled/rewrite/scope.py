@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from ..not_compilable import NotCompilable
@@ -20,6 +20,7 @@ class CudaPath(str):
 
 
 DTYPE = ".dtype"
+LAMBDA = "<lambda>"  # the name of all of them
 
 
 class NotKnown(Exception):
@@ -52,12 +53,34 @@ def source_of(function: FunctionType) -> Source:
         tree = ast.parse("".join(lines))
     except SyntaxError as error:
         raise NotCompilable(f"{code.co_filename} has no source that can be read: {error.msg}.") from error
+    if code.co_name == LAMBDA:
+        return Source(function, _lambda(tree, code), lines)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if first == code.co_firstlineno:
                 return Source(function, node, lines)
     raise NotCompilable(f"line {code.co_firstlineno}: {code.co_name} has no source of its own.")
+
+
+def _lambda(tree: ast.Module, code: CodeType) -> ast.FunctionDef:
+    """Return a lambda as a function: of those on its line, one that is compiled to the same."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno and _is_code_of(node, code):
+            returned = ast.copy_location(ast.Return(node.body), node.body)
+            made = ast.FunctionDef("_ts_lambda", node.args, [returned], [], None, None)
+            return ast.copy_location(made, node)
+    raise NotCompilable(f"line {code.co_firstlineno}: a lambda that has no source of its own.")
+
+
+def _is_code_of(node: ast.Lambda, code: CodeType) -> bool:
+    made = compile(ast.unparse(node), "", "eval").co_consts[0]
+    names = (made.co_names, made.co_varnames) == (code.co_names, code.co_varnames)
+    return (
+        names and made.co_consts == code.co_consts
+        if not code.co_freevars
+        else made.co_varnames == code.co_varnames
+    )
 
 
 class Scope:
