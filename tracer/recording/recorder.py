@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -161,8 +162,9 @@ class Recorder:
                 self._count_finished()
 
     def close(self) -> None:
-        """Take in what is left; after a cap, count it."""
-        self.flush()
+        """Take in what is left; after a cap, count it. No more will come of blocks that did not end."""
+        with suppress(TooLarge):
+            self.flush()
         if self.capped:
             self._count_finished()
 

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from ..model.trace import Op
 from ..recording.fixed_width_ints import INTEGERS, elements_as_computed
-from ..recording.recorder import CHUNK, FIELDS, Recorder
+from ..recording.recorder import Recorder
 from .arithmetic.conversions import caster
 from .scheduler import Scheduler
-
-FULL = CHUNK * FIELDS
 
 
 class Allocation:
@@ -65,8 +63,6 @@ def end_turn(scheduler: Scheduler) -> Any:
     if scheduler.interleaved:
         scheduler.current = other = me.next
         other.switch()
-    if len(scheduler.recorder.log) >= FULL:
-        scheduler.recorder.flush()
     return me
 
 

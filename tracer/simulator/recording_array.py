@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 from ..model.trace import Op, poison
 from ..model.user_code import UserCode
 from ..recording.fixed_width_ints import elements_as_computed
-from .allocation import FULL, Allocation, converted, end_turn, name_of
+from ..recording.recorder import CHUNK, FIELDS
+from .allocation import Allocation, converted, end_turn, name_of
 from .arithmetic.conversions import STANDS_FOR, caster
 from .scheduler import Scheduler
 
+FULL = CHUNK * FIELDS  # length of a log that is to be taken in
 SMALL = 4096  # a list of offsets is looked up faster than a range, and takes more memory
 _frame = sys._getframe
 
@@ -146,6 +148,7 @@ class RecordingArray:
         me = end_turn(self._scheduler)
         value = self._values[cell]
         self._extend((me.context, self._load, *self._user_code.locate(frame), cell, value))
+        self._flush_if_full()
         return value
 
     def store(self, cell: int, value: Any, frame: FrameType) -> None:
@@ -153,6 +156,11 @@ class RecordingArray:
         me = end_turn(self._scheduler)
         self._values[cell] = converted(value, self._memory.cells.dtype)
         self._extend((me.context, self._store, *self._user_code.locate(frame), cell, self._values[cell]))
+        self._flush_if_full()
+
+    def _flush_if_full(self) -> None:
+        if len(self._log) >= FULL:
+            self._scheduler.recorder.flush()
 
     def cell(self, index: Any) -> int:
         """Return the index in memory of one element; raises OutOfBounds outside the array."""
@@ -415,6 +423,7 @@ def _update(
         array._extend((me.context, memory.atomic, code, frame.f_lasti, cell, values[cell]))
     else:
         array._extend((me.context, memory.atomic, *array._user_code.locate(frame), cell, values[cell]))
+    array._flush_if_full()
     return old
 
 
