@@ -69,7 +69,8 @@ class WarpOperations:
 
     def _from(self, mask: int, value: Any, source: int) -> Any:
         giver = source if 0 <= source < WARP else self._lane()
-        return self._converge(mask, value, source=source, part=giver + 1).get(source, value)
+        found = self._converge(mask, value, source=source, part=giver + 1).get(source)
+        return value if found is None else found  # a lane at syncwarp brings nothing
 
     def all_sync(self, mask: int, predicate: Any) -> bool:
         """Return whether the predicate holds in every lane."""

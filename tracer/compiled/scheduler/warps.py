@@ -11,7 +11,7 @@ from ...model.trace import COMPARED, VOTED_NO, VOTED_YES, WARP
 from ..cached import cached
 from ..state import PLACE_WORDS, DriverCall, PlaceWord, Status, StopReason, Word
 from ..words import peek, poke
-from .switching import ask
+from .switching import ask_or_stop
 
 _PLACE_BYTES, _ALL, _NEVER = 8 * PLACE_WORDS, 0xFFFFFFFF, 1 << 62
 
@@ -99,11 +99,20 @@ def _group_of(first: Any, count: Any, mask: Any) -> Any:
 group_of = cached(_group_of)
 
 
+def _brings(place: Any) -> Any:
+    """Return whether a thread has brought a value to its operation: of another sort than others of this mask, maybe."""
+    return peek(place, PlaceWord.REASON) != StopReason.SYNCWARP
+
+
+brings = cached(_brings)
+
+
 def _votes_of(first: Any, group: Any) -> Any:
     """Return a bit for each lane of a group that brought something else than 0."""
     found = 0
     for lane in range(WARP):
-        if group >> lane & 1 and peek(first + lane * _PLACE_BYTES, PlaceWord.OUT) != 0:
+        place = first + lane * _PLACE_BYTES
+        if group >> lane & 1 and brings(place) and peek(place, PlaceWord.OUT) != 0:
             found |= 1 << lane
     return found
 
@@ -115,12 +124,20 @@ def _same_as(first: Any, group: Any, value: Any) -> Any:
     """Return a bit for each lane of a group that brought this value."""
     found = 0
     for lane in range(WARP):
-        if group >> lane & 1 and peek(first + lane * _PLACE_BYTES, PlaceWord.OUT) == value:
+        place = first + lane * _PLACE_BYTES
+        if group >> lane & 1 and brings(place) and peek(place, PlaceWord.OUT) == value:
             found |= 1 << lane
     return found
 
 
 same_as = cached(_same_as)
+
+
+def _given_by(giver: Any, own: Any) -> Any:
+    return peek(giver, PlaceWord.OUT) if brings(giver) else own
+
+
+given_by = cached(_given_by)
 
 
 def _taken_by(first: Any, group: Any, place: Any, votes: Any) -> Any:
@@ -129,7 +146,7 @@ def _taken_by(first: Any, group: Any, place: Any, votes: Any) -> Any:
     if reason <= StopReason.XOR:
         giver = giver_of(place)
         there = giver >= 0 and giver < WARP and (group >> giver & 1) != 0
-        return peek(first + giver * _PLACE_BYTES, PlaceWord.OUT) if there else own
+        return given_by(first + giver * _PLACE_BYTES, own) if there else own
     if reason == StopReason.ALL:
         return 1 if votes == group else 0
     if reason == StopReason.ANY:
@@ -169,7 +186,7 @@ def _release_of(state: Any, first: Any, group: Any, mask: Any) -> None:
         poke(state, Word.GROUP, group)
         poke(state, Word.GROUP_MASK, mask)
         poke(state, Word.GROUP_PLACE, (first - peek(state, Word.PLACES)) // _PLACE_BYTES)
-        ask(state, DriverCall.MASK_FAULT)
+        ask_or_stop(state, DriverCall.MASK_FAULT)
     votes, released = votes_of(first, group), 0
     for lane in range(WARP):
         if group >> lane & 1:
