@@ -27,7 +27,16 @@ class TurnsRecorder(RowRecorder):
         self, limit: int, memory: int, count: Callable[[Columns], None], program: RecordingProgram,
         state: NDArray[np.int64], number_of: Callable[[int, int], int], blocks: int, threads: int,
     ) -> None:  # fmt: skip
-        super().__init__(max(1, limit), memory, count, program, state, number_of, blocks, threads)
+        super().__init__(
+            max(1, limit),
+            memory,
+            lambda columns: count(_by_block(columns)),
+            program,
+            state,
+            number_of,
+            blocks,
+            threads,
+        )
         self.limit = limit
 
     def _empty(self, complete: int) -> None:
@@ -67,3 +76,9 @@ class TurnsRecorder(RowRecorder):
     def finish_block(self, block: int) -> None:
         """Note that a block has made all its accesses."""
         Recorder.finish_block(self, block)
+
+
+def _by_block(rows: Columns) -> Columns:
+    """Return rows block by block, those of each in their order."""
+    order = np.argsort(rows["block"], kind="stable")
+    return {name: column[order] for name, column in rows.items()}
