@@ -35,8 +35,8 @@ SITES = 1 << SITE_BITS
 # One access: index in its buffer, key, context (number of its phase of a block * threads + thread), value (raw bits, up
 # to 16 bytes).
 ROW = np.dtype([("index", "<i8"), ("key", "<u4"), ("context", "<u4"), ("value", "V16")])
-MAX_PHASES, MAX_ARRIVALS = 1 << 16, 1 << 14  # of blocks, and at barriers, until the rows are emptied
-MOST_BLOCKS = MAX_PHASES // 4  # that run at once
+# Room for phases of blocks, besides those of the resident ones, and for arrivals at barriers, until rows are emptied.
+MAX_PHASES = MAX_ARRIVALS = 1 << 14
 ARRIVAL_WORDS = (
     6  # of an arrival: context, site, accesses made until then, reach, part, whether at a warp operation
 )
@@ -133,6 +133,7 @@ class Word(IntEnum):
     DECLARATIONS = auto()  # declared arrays
     NUMBER = auto()  # context of the first thread of the block and phase that began last
     NUMBERS = auto()  # phases of blocks that have begun since the rows were emptied
+    NUMBERS_ROOM = auto()  # and how many there is room for
     BLOCK = auto()  # of these, the last one's block
     PHASE = auto()  # and phase
     BLOCKS = auto()  # address, per phase of a block: the block

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from ...model.launch import Schedule
 from ...model.trace import Dim3
 from ...recording.repetition import Looks
-from ..not_compilable import NotCompilable, WaitsForOthers
+from ..not_compilable import WaitsForOthers
 from ..scheduler import main, stacks, turns
 from ..scheduler.stack_digest import digest_of_stacks
 from ..state import (
-    MOST_BLOCKS,
     PLACE_WORDS,
     SEAT_WORDS,
     TWISTER_WORDS,
@@ -30,11 +29,12 @@ from ..state import (
 )
 from .memory import LaunchMemory
 from .quick_compiler import entry_address
-from .row_recorder import MAX_ENDED, RowRecorder
+from .row_recorder import MAX_ENDED, RowRecorder, longer
 from .stack_memory import StackMemory
 
 BATCH_TIME = 0.02  # seconds of compiled code from one report of progress to the next, where blocks are short
 ORDERS = {"sequential": Order.SEQUENTIAL, "lockstep": Order.LOCKSTEP, "random": Order.RANDOM}
+_NONE = np.zeros(0, np.int64)
 
 
 class BlockRunner:
@@ -100,30 +100,26 @@ class BlockRunner:
         """Choose after how many blocks Python has its turn next."""
         if not self._recorder.capped or self._recorder.streaming is not None:
             at = int(self._state[Word.PAUSE_AT])
-            self._state[Word.PAUSE_AT] = (
-                min(2 * at, MAX_ENDED // 2) if seconds < BATCH_TIME else max(1, at // 2)
-            )
+            self._state[Word.PAUSE_AT] = min(2 * at, MAX_ENDED) if seconds < BATCH_TIME else max(1, at // 2)
 
     def _make_room(self, seats: int) -> None:
-        """Have room for so many resident blocks; raises NotCompilable for too many."""
-        if seats > MOST_BLOCKS:
-            raise NotCompilable(f"more than {MOST_BLOCKS:,} blocks have to run at once.")
+        """Have room for so many resident blocks."""
         state, before = self._state, len(self._seats)
         made = np.array([self._new_seat(number) for number in range(before, seats)], np.int64)
         self._seats = np.concatenate([self._seats, made])
         self._places = np.concatenate([self._places, *map(self._new_places, range(before, seats))])
-        free = self._lists.get(Word.STACKS, np.zeros(0, np.int64))[: state[Word.STACK_COUNT]]
+        free = self._lists.get(Word.STACKS, _NONE)[: state[Word.STACK_COUNT]]
         free = np.concatenate([self._stacks.grow(len(self._places))[::-1], free])
         state[Word.STACK_COUNT] = len(free)
         self._lists = {
-            Word.LIVE: _longer(self._lists.get(Word.LIVE), seats),
-            Word.RUNNABLE: _longer(self._lists.get(Word.RUNNABLE), len(self._places)),
-            Word.STACKS: _longer(free, len(self._places)),
+            Word.LIVE: longer(self._lists.get(Word.LIVE, _NONE), seats),
+            Word.RUNNABLE: longer(self._lists.get(Word.RUNNABLE, _NONE), len(self._places)),
+            Word.STACKS: longer(free, len(self._places)),
         }
         for word, table in (*self._lists.items(), (Word.SEATS, self._seats), (Word.PLACES, self._places)):
             state[word] = table.ctypes.data
         state[Word.CAPACITY] = seats
-        self._recorder.seats, self._recorder.places = self._seats, self._places
+        self._recorder.have_seats(self._seats, self._places)
 
     def _new_seat(self, number: int) -> NDArray[np.int64]:
         seat = np.zeros(SEAT_WORDS, np.int64)
@@ -152,14 +148,6 @@ class BlockRunner:
             raise WaitsForOthers("its threads wait for what nothing changes any more")
         self._looks.reset()
         state[Word.SLOTS] *= 2
-
-
-def _longer(table: NDArray[np.int64] | None, count: int) -> NDArray[np.int64]:
-    """Return a table of so many words that begins as another does."""
-    made = np.zeros(count, np.int64)
-    if table is not None:
-        made[: len(table)] = table
-    return made
 
 
 @cache

@@ -41,7 +41,7 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1
 COUNTED = 1 << 16  # rows that are counted at once without being kept: few enough for a processor's cache
 END = 1 << 62  # beyond every context
-MAX_ENDED = 1 << 16  # blocks that end before the driver has its turn
+MAX_ENDED = 1 << 15  # blocks that end before the driver has its turn, besides those of a sweep
 IDLE_PHASES = 4096  # phases without an access after which a block may never end
 
 
@@ -69,13 +69,11 @@ class RowRecorder(Recorder):
         self._ops = np.array([*program.site_kinds, 0], np.uint8)
         tops = {"block": self._top_block, "thread": threads - 1}
         self._widths = {name: np.min_scalar_type(tops.get(name, 0)) for name in (*COLUMNS, "op")}
-        self._blocks, self._phases = np.zeros(MAX_PHASES, np.int64), np.zeros(MAX_PHASES, np.int64)
+        self._blocks = self._phases = np.zeros(0, np.int64)
         self._log = np.zeros((MAX_ARRIVALS, ARRIVAL_WORDS), np.int64)
         self._arrived, self._arrived_warp = BarrierLog(memory // 8), BarrierLog(memory // 8)
-        self._ended = np.zeros(min(blocks, MAX_ENDED) + 1, np.int64)
-        self.places = self.seats = np.zeros(
-            (1, 1), np.int64
-        )  # see `PlaceWord` and `SeatWord`; the driver's own
+        self._ended = np.zeros(0, np.int64)
+        self.places = self.seats = np.zeros((1, 1), np.int64)
         self._idle_since = (0, 0, 0)  # block, accesses made and phase when threads last did more than wait
         self._printed: list[str] = []  # lines that nobody has seen
         self._serving = False  # whether Python runs here and may be interrupted
@@ -83,8 +81,7 @@ class RowRecorder(Recorder):
         self._store = GrowingColumns(memory // 2)  # the rest is for what is made of the columns
         self._callback = _CALLBACK(self._on_call)
         for word, table in (
-            (Word.INDICES, self._parts), (Word.BLOCKS, self._blocks), (Word.PHASES, self._phases),
-            (Word.ARRIVALS, self._log), (Word.FINISHED, self._ended),
+            (Word.INDICES, self._parts), (Word.ARRIVALS, self._log),
         ):  # fmt: skip
             state[word] = table.ctypes.data
         state[Word.CALL] = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
@@ -101,6 +98,17 @@ class RowRecorder(Recorder):
         words = (Word.BEGIN, begin), (Word.ROW, begin + held * ROW.itemsize), (Word.END, begin + rows.nbytes)
         for word, address in words:
             self.state[word] = address
+
+    def have_seats(self, seats: NDArray[np.int64], places: NDArray[np.int64]) -> None:
+        """Have room for what these resident blocks do; see `SeatWord` and `PlaceWord`. They are the driver's own."""
+        self.seats, self.places = seats, places
+        room = MAX_PHASES + len(seats)
+        self._blocks, self._phases = longer(self._blocks, room), longer(self._phases, room)
+        self._ended = longer(self._ended, MAX_ENDED + len(seats))
+        tables = (Word.BLOCKS, self._blocks), (Word.PHASES, self._phases), (Word.FINISHED, self._ended)
+        for word, table in tables:
+            self.state[word] = table.ctypes.data
+        self.state[Word.NUMBERS_ROOM] = room
 
     @property
     def too_many(self) -> str:
@@ -408,6 +416,13 @@ class RowRecorder(Recorder):
     def outside(self) -> OutOfBounds:
         """Return the accesses that were not made as columns."""
         return _outside_of(self.out_of_bounds)
+
+
+def longer(table: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return a table of so many words that begins as another does."""
+    made = np.zeros(count, np.int64)
+    made[: len(table)] = table
+    return made
 
 
 def _source(reason: StopReason, lane: int, extra: int) -> int:

@@ -56,6 +56,9 @@ class TurnsRecorder(RowRecorder):
             if self.capped:
                 self.state[Word.PAUSE_AT] = 1
 
+    def _refuse_idle_barriers(self) -> None:
+        """Let blocks pass barriers: in turns, the driver looks whether they would for ever."""
+
     def _number_anew(self) -> None:
         """Number the phases of the blocks under way from 0 on: no row has a context any more."""
         taken = np.flatnonzero(self.seats[:, SeatWord.TAKEN])

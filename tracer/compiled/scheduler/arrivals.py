@@ -8,7 +8,7 @@ from ...model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE
 from ..cached import cached
 from ..state import ARRIVAL_WORDS, MAX_ARRIVALS, ROW, DriverCall, PlaceWord, StopReason, Word
 from ..words import peek, poke
-from .switching import ask
+from .switching import ask_or_stop
 from .warps import part_of, reach_of
 
 _ROW_BYTES = ROW.itemsize
@@ -25,7 +25,7 @@ accesses_made = cached(_accesses_made)
 def _arrived_of(state: Any, place: Any, reason: Any) -> None:
     """Note that the current thread, at this place, has come to a barrier, warp operation or fence, and where."""
     if peek(state, Word.ARRIVED) == MAX_ARRIVALS:
-        ask(state, DriverCall.ARRIVALS)
+        ask_or_stop(state, DriverCall.ARRIVALS)
     poke(place, PlaceWord.SITE, peek(state, Word.SITE))
     poke(place, PlaceWord.STEP, accesses_made(state))
     note = peek(state, Word.ARRIVALS) + 8 * ARRIVAL_WORDS * peek(state, Word.ARRIVED)

@@ -6,7 +6,6 @@ from typing import Any
 
 from ..cached import cached
 from ..state import (
-    MAX_PHASES,
     PLACE_WORDS,
     SEAT_WORDS,
     DriverCall,
@@ -18,7 +17,7 @@ from ..state import (
 )
 from ..words import peek, poke
 from .stacks import COLOUR, machine
-from .switching import ask, go_on, raise_noted
+from .switching import ask, ask_or_stop, go_on, raise_noted
 
 _PLACE_BYTES, _SEAT_BYTES, _WORD = 8 * PLACE_WORDS, 8 * SEAT_WORDS, 8
 _HERE = machine()
@@ -109,8 +108,8 @@ resume = cached(_resume_of)
 
 def _number_phase(state: Any, seat: Any) -> None:
     """Give a block's phase, which begins, a number for the contexts of its rows."""
-    if peek(state, Word.NUMBERS) >= MAX_PHASES - 1:
-        ask(state, DriverCall.NUMBERS)
+    if peek(state, Word.NUMBERS) >= peek(state, Word.NUMBERS_ROOM):
+        ask_or_stop(state, DriverCall.NUMBERS)
     number = peek(state, Word.NUMBERS)
     block, phase = peek(seat, SeatWord.BLOCK), peek(seat, SeatWord.PHASE)
     poke(peek(state, Word.BLOCKS), number, block)

@@ -8,6 +8,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from ..cached import cached
 from ..state import PlaceWord, StopReason, Word
 from ..words import I64, at, load_word, word
 
@@ -111,3 +112,12 @@ def _stop_for(typing: Any, state: Any, reason: Any) -> Any:
 go_on, ask, run_entry, raise_noted, stop_for = (
     intrinsic(typer) for typer in (_go_on, _ask, _run_entry, _raise_noted, _stop_for)
 )
+
+
+def _ask_or_stop(state: Any, event: Any) -> None:
+    """Call the driver for a `DriverCall`; raises InterruptedError where the launch is to stop."""
+    if ask(state, event):
+        raise InterruptedError("stopped")
+
+
+ask_or_stop = cached(_ask_or_stop)
