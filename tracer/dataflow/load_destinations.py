@@ -112,8 +112,10 @@ class _SourceFlow:
 
 def _next(ascending: Ints, wanted: Ints) -> Ints:
     """Return the next larger entry of each wanted number, -1 where there is none."""
+    if not len(ascending):
+        return np.full(len(wanted), -1)
     position = np.searchsorted(ascending, wanted, side="right")
-    return np.append(ascending, -1)[position]
+    return np.where(position < len(ascending), ascending[np.minimum(position, len(ascending) - 1)], -1)
 
 
 def _equal(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
@@ -136,11 +138,11 @@ class _NextStores:
     def of(self, rows: AnyInts) -> Ints:
         """Return per access the next store of its thread, phase and value, -1 where there is none."""
         result = np.full(len(rows), -1)
-        turn = _looked_up(self._turns, np.arange(len(self._turns)), self._turns_of(rows))
+        turn = _number_of(self._turns, self._turns_of(rows))
         some = np.flatnonzero(turn >= 0)
         if len(some):
             pair = self._pairs(turn[some], rows[some])
-            key = _looked_up(self._keys, np.arange(len(self._keys)), pair)
+            key = _number_of(self._keys, pair)
             at = np.searchsorted(self._entries, key * len(self._trace) + rows[some])
             key_there, row = np.divmod(
                 self._entries[np.minimum(at, len(self._entries) - 1)], len(self._trace)
@@ -171,8 +173,7 @@ def _positions(ascending: NDArray[Any], wanted: NDArray[Any]) -> Ints:
     return np.where(same, position, len(ascending))
 
 
-def _looked_up(ascending: Ints, entries: Ints, wanted: Ints) -> Ints:
-    """Return the entry of each wanted number, -1 for one that is not there."""
+def _number_of(ascending: Ints, wanted: Ints) -> Ints:
+    """Return the place of each wanted number, -1 for one that is not there."""
     position = _positions(ascending, wanted)
-    found: Ints = np.append(entries, -1)[position]
-    return found
+    return np.where(position < len(ascending), position, -1)

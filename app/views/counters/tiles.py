@@ -179,18 +179,18 @@ def number_box(box: QRectF, style: Style, theme: Theme) -> QRectF:
 def draw_tile(
     painter: QPainter,
     tile: Tile,
-    moment: int,
+    text: str,
     box: QRectF,
     style: Style,
     mark: str,
     theme: Theme,
     seen: QRect,
 ) -> None:
-    """Draw a tile's number at a moment, its name and its mark, and a line at its left but for the first.
+    """Draw a tile's number, its name and its mark, and a line at its left but for the first.
 
-    seen: what is painted.
+    text: the number; seen: what is painted.
     """
-    left, text = box.left() + theme.px(style.side), tile.text(moment)
+    left = box.left() + theme.px(style.side)
     if box.left() > 0:
         painter.fillRect(QRectF(box.left(), box.top(), 1, box.height()), theme.colour("border"))
     if style.line:

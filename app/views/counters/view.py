@@ -302,7 +302,7 @@ class CountersView(View):
                 strength = 1.0 if self.theme.reduced_motion else min(1.0, self._ticks / FADING)
                 change = self.changes[tile.label]
                 draw_changed(painter, tile, moment, box, style, self.mark, change, strength, theme)
-            draw_tile(painter, tile, moment, box, style, self.mark, theme, event.rect())
+            draw_tile(painter, tile, self._told[tile.label], box, style, self.mark, theme, event.rect())
         for tile, box in shown:
             if tile.label in self.bright:
                 draw_frame(painter, box.adjusted(2, 2, -1, -2), self.theme)

@@ -29,6 +29,7 @@ from .view_data import AccessMark
 
 # A point of a path as Qt streams it: whether a line leads to it from the one before, and where it lies.
 ELEMENT = np.dtype([("joined", ">i4"), ("x", ">f8"), ("y", ">f8")])
+SHORT = 24  # points of a path, up to which it is made point by point
 GRID_FROM, SHAPES_FROM = 4.0, 8.0  # sides of a cell from which these are drawn, in pixels
 IMAGE_GRID_FROM = 16.0  # of an image, which lines between its pixels would grey
 MOST_RECTANGLES = 2048  # pixels of a sheet that are drawn one by one on paper
@@ -193,11 +194,22 @@ def _draw_grid(painter: QPainter, place: BufferPlace, part: CellRect, theme: The
     painter.drawLines([QLineF(box.left(), y, box.right(), y) for y in ys])
 
 
+def _short_path(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
+    found, joined = QPainterPath(), False
+    xs, ys = (place.x + path.x * place.cell).tolist(), (place.y + path.y * place.row).tolist()
+    for x, y, goes_on in zip(xs, ys, path.joined.tolist(), strict=True):
+        found.lineTo(x, y) if joined else found.moveTo(x, y)
+        joined = bool(goes_on)
+    return found
+
+
 def path_of(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
     """Return a path in cells as one in pixels.
 
     It is read from a stream, as Qt writes paths: a call from Python for every point takes four times as long.
     """
+    if len(path.x) <= SHORT:
+        return _short_path(place, path)
     points = np.empty(len(path.x), ELEMENT)
     points["x"] = place.x + path.x * place.cell
     points["y"] = place.y + path.y * place.row
