@@ -430,7 +430,7 @@ class CentralWidget(QWidget):
 
     def _show_times(self) -> None:
         """Say in each pane what its kernel was measured to take, now or once that is read, unless it is said."""
-        said = self.stage.setups, *((pane, pane.session) for pane in self.panes), self.measured.sources
+        said = [(pane, pane.session) for pane in self.panes], self.measured.sources
         if said != self._times_of:
             self._times_of = said
             align_times(self.panes, self._times() if self.measured.sources is not None else None)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 
 from PySide6.QtGui import QColor, QPainter, QPixmap
 
-from .pieces import Piece, difference
+from .pieces import Drawn, Piece, difference, drawn
 
 
 class Canvas:
@@ -15,7 +15,7 @@ class Canvas:
     def __init__(self) -> None:
         self._key: Hashable = None
         self._picture = QPixmap()
-        self._drawn: dict[Hashable, Piece] = {}
+        self._drawn: dict[Hashable, Drawn] = {}
 
     def picture(
         self, look: Hashable, size: tuple[int, int], ratio: float, ground: QColor, cells: Iterable[Piece]
@@ -36,5 +36,5 @@ class Canvas:
                     painter.fillRect(area, ground)
                     piece.draw(painter)
             painter.end()
-        self._drawn = {piece.name: piece for piece in cells}
+        self._drawn = drawn(cells)
         return self._picture

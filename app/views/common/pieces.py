@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QRect, QRectF
@@ -33,14 +33,39 @@ class Piece(NamedTuple):
     key: Hashable  # all that its looks follow from
     box: QRectF  # around all of it, in logical pixels
     draw: Callable[[QPainter], None]
-    part: Callable[[Piece], QRectF] | None = None  # from the same piece before to the part that differs
+    part: Callable[[Hashable], QRectF] | None = None  # from its key before to the part that differs
 
 
 class Pieces(NamedTuple):
     """A picture."""
 
     look: Hashable  # what all pieces follow from
-    pieces: Sequence[Piece]  # from the lowest to the highest
+    cells: Sequence[Piece]  # the lowest, none of which lies over another
+    above: Sequence[Piece]  # what lies over them, from the lowest to the highest
+
+
+class Drawn(NamedTuple):
+    """What is left of a piece that was drawn: nothing of what draws it, which holds more than the picture shows."""
+
+    key: Hashable  # as in `Piece`
+    box: QRectF  # as in `Piece`
+
+
+class DrawnPicture(NamedTuple):
+    """What is left of a picture that was drawn."""
+
+    look: Hashable  # as in `Pieces`
+    pieces: Mapping[Hashable, Drawn]  # by their names
+
+
+def drawn(pieces: Iterable[Piece]) -> dict[Hashable, Drawn]:
+    """Return what is left of pieces."""
+    return {piece.name: Drawn(piece.key, piece.box) for piece in pieces}
+
+
+def drawn_picture(picture: Pieces) -> DrawnPicture:
+    """Return what is left of a picture."""
+    return DrawnPicture(picture.look, drawn([*picture.cells, *picture.above]))
 
 
 def area(box: QRectF) -> QRect:
@@ -48,25 +73,25 @@ def area(box: QRectF) -> QRect:
     return box.toAlignedRect().adjusted(-EDGE, -EDGE, EDGE, EDGE)
 
 
-def difference(before: Piece | None, after: Piece) -> list[QRect]:
+def difference(before: Drawn | None, after: Piece) -> list[QRect]:
     """Return where a piece looks otherwise than before."""
     if before is None:
         return [area(after.box)]
     if before.key == after.key:
         return []
-    boxes = [after.part(before)] if after.part else [before.box, after.box]
+    boxes = [after.part(before.key)] if after.part else [before.box, after.box]
     return [area(box) for box in boxes if not box.isEmpty()]
 
 
-def changed_area(before: Pieces, after: Pieces) -> QRect | None:
+def changed_area(before: DrawnPicture, after: Pieces) -> QRect | None:
     """Return the rectangle in which a picture looks otherwise than before, None where that is anywhere.
 
     One rectangle: of several Qt would draw row by row, and have other threads help it, which takes longer.
     """
     if before.look != after.look:
         return None
-    old, found = {piece.name: piece for piece in before.pieces}, QRect()
-    for piece in after.pieces:
+    old, found = dict(before.pieces), QRect()
+    for piece in (*after.cells, *after.above):
         for rect in difference(old.pop(piece.name, None), piece):
             found = found.united(rect)
     for gone in old.values():

@@ -50,10 +50,12 @@ class MemoryPicture(MemoryArrangement):
         self._canvas = Canvas()
         self.values: dict[int, ValueLayer] = {}  # by buffer, what is written into its cells
 
-    def paint(self, painter: QPainter, state: ViewState, seen: QRect | None = None) -> None:
-        """Draw everything, or what is to be seen in a rectangle."""
+    def paint(
+        self, painter: QPainter, state: ViewState, pieces: Pieces | None = None, seen: QRect | None = None
+    ) -> None:
+        """Draw everything, or what is to be seen in a rectangle; pieces: as `pieces` returned them for this painter."""
         ratio, ground = painter.deviceTransform().m11(), self.theme.colour("panel")
-        look, cells, above = self._parts(state, ratio)
+        look, cells, above = pieces or self.pieces(state, ratio)
         painter.save()
         if not is_vector(painter):
             canvas = self._canvas.picture(look, (state.width, state.height), ratio, ground, cells)
@@ -69,17 +71,10 @@ class MemoryPicture(MemoryArrangement):
                 self._paint_legend(painter, state, QPointF(self.room(state).x, self.clip(state).bottom))
 
     def pieces(self, state: ViewState, ratio: float) -> Pieces:
-        """Return what is drawn on a screen with so many device pixels to a logical one; the legend is in its look."""
-        look, cells, above = self._parts(state, ratio)
-        return Pieces(look, [*cells, *above])
+        """Return what is drawn at so many device pixels to a logical one; of the legend the look alone.
 
-    def _parts(self, state: ViewState, ratio: float) -> tuple[Hashable, list[Piece], list[Piece]]:
-        """Return what all follows from, the cells of each buffer, and what lies above them."""
-        return self._once(
-            "parts", lambda: self._new_parts(state, ratio), (state, ratio, Same(self.data.races))
-        )
-
-    def _new_parts(self, state: ViewState, ratio: float) -> tuple[Hashable, list[Piece], list[Piece]]:
+        They hold this picture, which therefore never holds them: no circle keeps a trace alive.
+        """
         layout = self.zoomed(state)
         look = (
             state._replace(moment=0.0, selection=Selection()), Same(layout), Same(self._lit(state)),
@@ -101,7 +96,7 @@ class MemoryPicture(MemoryArrangement):
             *self._names(state, layout),
             *self._captions(state, layout),
         ]
-        return look, cells, above
+        return Pieces(look, cells, above)
 
     def _cells(self, state: ViewState, number: int, place: BufferPlace, dots: Dots, ratio: float) -> Piece:
         lit = self._lit(state)
@@ -114,13 +109,13 @@ class MemoryPicture(MemoryArrangement):
             cells = partial(paint.draw_cells, painter, place, dots, self.theme, hatch)
             paint.draw_lit(painter, place, chosen, state.keep, cells)
 
-        def part(before: Piece) -> QRectF:
-            held = before.key.held if isinstance(before.key, Same) else None
-            if before.key not in parts:
-                parts[before.key] = (
+        def part(before: Hashable) -> QRectF:
+            held = before.held if isinstance(before, Same) else None
+            if before not in parts:
+                parts[before] = (
                     paint.changed_part(place, held, dots, ratio) if isinstance(held, Dots) else box
                 )
-            return parts[before.key]
+            return parts[before]
 
         return Piece(("cells", number), Same(dots), box, draw, part)
 

@@ -20,7 +20,7 @@ from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.descriptions import selection_at
 from ..common.drawing import CENTRE, is_vector, write
-from ..common.pieces import Pieces, changed_area
+from ..common.pieces import DrawnPicture, Pieces, Same, changed_area, drawn_picture
 from ..common.view import View
 from . import descriptions
 from .arrangement import Needs, ViewState, Zoom
@@ -50,7 +50,8 @@ class MemoryView(View):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._picture: MemoryPicture | None = None
-        self._shown: Pieces | None = None  # what was asked to be painted last
+        self._made: tuple[object, Pieces] | None = None  # what is drawn, and what it follows from
+        self._shown: DrawnPicture | None = None  # what was asked to be painted last
         self._colour_by, self._zoom = "auto", Zoom()
         self._tops: Tops = ()
         self._legend, self._large = LEGEND, False
@@ -199,6 +200,7 @@ class MemoryView(View):
         """Take a session, None to show that there is nothing yet; everything is in view again."""
         super().load(session)
         self._picture = MemoryPicture(session, self.theme) if session else None
+        self._made = self._shown = None
         self.zoom = Zoom()
         self._describe()
 
@@ -210,21 +212,29 @@ class MemoryView(View):
         """Draw this moment; with a fraction, loads are on their way."""
         super().render_moment(moment, selection)
         self._describe()
-        if self._picture is None or not self.isVisible():
-            self.update()
-            return
-        before, self._shown = self._shown, self._picture.pieces(self._state(), self.devicePixelRatioF())
-        changed = None if before is None else changed_area(before, self._shown)
-        if changed is None:
+        pieces = self._pieces(self.devicePixelRatioF()) if self.isVisible() else None
+        before, self._shown = self._shown, drawn_picture(pieces) if pieces else None
+        area = changed_area(before, pieces) if before and pieces else None
+        if area is None:
             self.update()
         else:
-            self.update(changed)
+            self.update(area)
+
+    def _pieces(self, ratio: float) -> Pieces | None:
+        """Return what is drawn now, made once for a frame."""
+        if self._picture is None:
+            return None
+        key = self._state(), ratio, Same(self._picture), Same(self._picture.data.races)
+        if self._made is None or self._made[0] != key:
+            self._made = key, self._picture.pieces(key[0], ratio)
+        return self._made[1]
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
         super().set_theme(theme)
         if self.session:
             self._picture = MemoryPicture(self.session, theme)
+            self._made = self._shown = None
             self._describe()
         self.updateGeometry()
         self.update()
@@ -270,7 +280,11 @@ class MemoryView(View):
         if self._picture is None or is_vector(painter):
             painter.fillRect(self.rect(), self.theme.colour("panel"))
         if self._picture:
-            self._picture.paint(painter, self._state(), None if is_vector(painter) else event.rect())
+            if is_vector(painter):
+                self._picture.paint(painter, self._state())
+            else:
+                pieces = self._pieces(painter.deviceTransform().m11())
+                self._picture.paint(painter, self._state(), pieces, event.rect())
         else:
             style = self.theme.font(15), self.theme.colour("muted"), CENTRE
             write(painter, QRectF(self.rect()), NOTHING, *style)

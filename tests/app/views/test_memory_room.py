@@ -124,7 +124,7 @@ def test_what_is_said_lies_above_loads_on_their_way():
     session, theme = matmul("matmul-naive-col-on-x", m=24, k=24, n=24, tile=8), Theme.named("light")
     moment = moment_of(session, LOAD, "b", 4)
     view = show_memory(session, moment + 0.5, Selection(4, 21), theme=theme)
-    drawn = [piece.name for piece in view._picture.pieces(view._state(), 1.0).pieces]
+    drawn = [piece.name for piece in view._picture.pieces(view._state(), 1.0).above]
     loads = drawn.index(("loads", 0))
     assert all(drawn.index(("name", number)) > loads for number in range(3))
     assert drawn[-1] == "caption"

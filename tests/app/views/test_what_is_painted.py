@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import weakref
 
 import pytest
 
@@ -78,3 +80,19 @@ def test_memory_with_races():
 def test_other_views(kind):
     session = matmul("matmul-tiled", **SMALL)
     check(show_panel(kind, session, size=(620, 400)), session)
+
+
+def test_nothing_of_a_picture_stays_once_another_is_loaded():
+    one, other = matmul("matmul-tiled", **SMALL), matmul("matmul-naive-col-on-x", **SMALL)
+    view = show_memory(one)
+    view.show()
+    for moment in (20.0, 31.5):
+        view.render_moment(moment, Selection(1, 3))
+        on_screen(view)
+    before = weakref.ref(view._picture)
+    gc.disable()  # nobody waits for it to find a circle
+    try:
+        view.load(other)
+        assert before() is None
+    finally:
+        gc.enable()
