@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import random
 
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from programs import HEAD, tilescope
+from random_typed import TypedKernel
 from tilescope.tracer.type_inference.client import TypeInference
 from tilescope.tracer.type_inference.live_kernel import LaunchedKernels, question_of_call
 from tilescope.tracer.type_inference.plain_kernels import is_plain
@@ -101,16 +103,26 @@ NOT_PLAIN = [
 @pytest.fixture(scope="module")
 def kernels(tmp_path_factory):
     """Return the kernels of both lists, as (kernel, arguments)."""
-    text = TEXT + "U8 = np.zeros(8, np.uint8)\n"
+    parts = [TEXT, "U8 = np.zeros(8, np.uint8)\n"]
     for number, (body, *_) in enumerate(PLAIN + NOT_PLAIN):
-        lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
-        text += f"\n@cuda.jit\ndef kernel_{number}(a, b, n):\n    i = cuda.grid(1)\n{lines}"
-    path = tmp_path_factory.mktemp("plain") / "plain_kernels_of_test.py"
+        lines = ["i = cuda.grid(1)", *body.strip().splitlines()]
+        parts.append(as_kernel(f"kernel_{number}", "a, b, n", lines))
+    module = imported(tmp_path_factory.mktemp("plain") / "plain_kernels_of_test.py", "".join(parts))
+    return [(getattr(module, f"kernel_{n}"), given) for n, (_, *given) in enumerate(PLAIN + NOT_PLAIN)]
+
+
+def as_kernel(name, parameters, lines):
+    """Return the text of a kernel with these lines."""
+    return f"\n@cuda.jit\ndef {name}({parameters}):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def imported(path, text):
+    """Return a module of this text."""
     path.write_text(text)
-    spec = importlib.util.spec_from_file_location("plain_kernels_of_test", path)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return [(getattr(module, f"kernel_{n}"), given) for n, (_, *given) in enumerate(PLAIN + NOT_PLAIN)]
+    return module
 
 
 def test_numba_has_nothing_to_say_of_plain_kernels(kernels):
@@ -120,6 +132,22 @@ def test_numba_has_nothing_to_say_of_plain_kernels(kernels):
         PLAIN
     )
     assert TypeInference(seconds=300).answers_to(asked) == [NOTHING] * len(PLAIN)
+
+
+def test_numba_has_nothing_to_say_of_random_plain_kernels(tmp_path):
+    rng = random.Random(5)
+    kernels = [TypedKernel(rng) for _ in range(600)]
+    parts = [as_kernel(f"kernel_{n}", "a, b, c, n", kernel.lines) for n, kernel in enumerate(kernels)]
+    module, asked = imported(tmp_path / "random_kernels_of_test.py", TEXT + "".join(parts)), {}
+    for number, made in enumerate(kernels):
+        arguments = [*(np.zeros(64, kind) for kind in made.types), rng.choice((3, 2.5, np.float32(1)))]
+        kernel = getattr(module, f"kernel_{number}")
+        question = question_of_call(kernel, arguments)
+        if is_plain(kernel.fn, question):
+            asked["\n".join(made.lines)] = question
+    assert len(asked) > 40
+    answers = TypeInference(seconds=300).answers_to(list(asked.values()))
+    assert {body: one for body, one in zip(asked, answers, strict=True) if one != NOTHING} == {}
 
 
 @pytest.mark.parametrize(
