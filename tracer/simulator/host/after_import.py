@@ -23,14 +23,19 @@ class _Finder(importlib.abc.MetaPathFinder):
 
     def __init__(self, name: str, then: Callable[[], None], around: Around) -> None:
         self.name, self.then, self.around = name, then, around
+        self._looks = False  # whether the others are asked, of which one may ask all finders
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if name != self.name:
+        if name != self.name or self._looks:
             return None
         others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
-        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
+        self._looks = True
+        try:
+            spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
+        finally:
+            self._looks = False
         if spec is not None and spec.loader is not None:
             spec.loader = _Loader(spec.loader, self.then, self.around)
         return spec
