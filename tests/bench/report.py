@@ -68,17 +68,18 @@ def compiled(home: str, *, quick: bool) -> None:
     print(f"compiled engine, tiled product, everything recorded; median of {ROUNDS} rounds in turn")
     show("64-cube: Numba's simulator", f"{plain:.3f}", "s   recording nothing")
     show("64-cube: compiled", f"{ours:.3f}", f"s   {plain / ours:5.0f} times faster (at least 300)")
+    print(f"load {load()}")
     for order in ("lockstep", "random"):
         found = output("compiled", "64", "64", "64", "--order", order, home=home)
         _size(f"64-cube, in turns: {order}", found, "(100)")
-    _size("256-cube", output("compiled", "256", "256", "256", home=home), "(40)")
+    _size("256-cube (0.5 s, 1,074 MB)", output("compiled", "256", "256", "256", home=home), "(40)")
     for kind in ("cold", "cached"):
         first = output("compiled", "--start", kind, home=home)["seconds"]
         show(f"first 64-cube of a process, {kind}", f"{first:.3f}", "s")
     _size("256 x 512 x 256", output("compiled", "256", "512", "256", "--repeat", "1", home=home))
     if not quick:
         found = output("compiled", "1024", "1024", "1024", "--summary", "--repeat", "1", home=home)
-        _size("1024-cube, counters alone", found)
+        _size("1024-cube, counters alone (8 s)", found)
         _accepted()
 
 
@@ -148,6 +149,33 @@ def windows(home: str) -> None:
             rest = f" ms median, {slower}, {busy}, peak {found['megabytes']:.0f} MB, load {os.getloadavg()[0]:.1f}"
             row = [f"moment to pixels, {size}, {text}", f"{found['median']:.1f}", rest]
             print("  " + aligned([row], "<><", (55, 6), "")[0])
+
+
+LARGE = {
+    "256-cube, all kept": ("matmul-tiled:m=256,k=256,n=256,keep=all", "", ""),
+    "256 x 512 x 256, all kept": ("matmul-tiled:m=256,k=512,n=256,keep=all", " (2.5)", " (2,000)"),
+    "4096-cube, one block": ("matmul-tiled:m=4096,k=4096,n=4096,blocks=0", " (1.5)", ""),
+}
+
+
+def large(home: str, *, quick: bool) -> None:
+    """Print how soon large launches are on screen, what of that the window stands still, and the memory of both."""
+    print(f"large launches in the window, nothing cached but kernels; median of {ROUNDS}, load {load()}")
+    for name, (spec, asked, room) in LARGE.items():
+        if quick and "512" in name:
+            continue
+        found = [output("large", spec, home=home) for _ in range(ROUNDS)]
+        most = output("large", spec, "--memory", home=home)["megabytes"]
+        still, busy = (1000 * median(f[kind] for f in found) for kind in ("still", "busy"))
+        rest = (
+            f"s{asked}, still for {still:.0f} ms (50), busy for {busy:.0f} ms of them, {most:,.0f} MB{room}"
+        )
+        show(name, f"{median(f['picture'] for f in found):.2f}", rest)
+
+
+def load() -> str:
+    """Return how many processes have wanted a processor in the last minute."""
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 def typing(home: str) -> None:
@@ -249,6 +277,7 @@ if __name__ == "__main__":
         engines(folder)
         programs(folder)
         windows(folder)
+        large(folder, quick="--quick" in sys.argv[1:])
         typing(folder)
         cells(folder)
         lectures(folder)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.array_types import Ints
+from ..model.array_types import AnyInts, Ints
 from ..model.grouping import offsets, stable_order
 from ..model.trace import WARP, Op, Trace
 from .display_clock import phase_counts
@@ -99,7 +99,10 @@ def requests_of(trace: Trace) -> Requests:
         order = _from_matrices(ordered.matrices, by_moment, start)
         sectors, wavefronts = ordered.matrices.costs(trace)
         costs = sectors[by_moment], wavefronts[by_moment]
-    return _filled(trace, moment[by_moment], order, start, costs, exchanges)
+        del sectors, wavefronts
+    moment = moment[by_moment]
+    del ordered, by_moment  # of millions of requests these take as much memory as what is made of them
+    return _filled(trace, moment, order, start, costs, exchanges)
 
 
 def _gathered(ordered: OrderedRequests, by_moment: Ints, start: Ints) -> NDArray[Any]:
@@ -140,7 +143,7 @@ def _filled(
     columns = (trace.block, trace.thread, trace.phase, trace.site, trace.buffer)
     block, thread, phase, site, buffer = (c[head].astype(np.int64) for c in columns)
     op = trace.op[head]
-    kind = np.array([[_kind(b.space, op) for op in Op] for b in trace.buffers], np.uint8)[buffer, op]
+    kind = _kinds(trace)[buffer, op]
     spans = _spans(trace, *_together(exchanges, block, phase, moment))
     end = max(int(moment[-1]), int(exchanges.moment[-1]) if len(exchanges) else 0)
     return Requests(
@@ -158,6 +161,17 @@ def _together(exchanges: WarpExchanges, block: Ints, phase: Ints, moment: Ints) 
     pairs = ((block, exchanges.block), (phase, exchanges.phase))
     blocks, phases = (np.concatenate(pair)[order] for pair in pairs)
     return blocks, phases, moments[order]
+
+
+def kinds_of(trace: Trace, rows: AnyInts) -> NDArray[np.uint8]:
+    """Return the kind of each of some accesses, which is that of their requests: an index in REQUEST_KINDS."""
+    found: NDArray[np.uint8] = _kinds(trace)[trace.buffer[rows], trace.op[rows]]
+    return found
+
+
+def _kinds(trace: Trace) -> NDArray[np.uint8]:
+    found = [[_kind(b.space, op) for op in Op] for b in trace.buffers]
+    return np.array(found, np.uint8).reshape(len(found), len(Op))
 
 
 def _kind(space: str, op: Op) -> int:

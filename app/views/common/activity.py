@@ -143,6 +143,8 @@ def accesses_of(requests: Requests, chosen: Ints) -> Ints:
 
 def thread_accesses(session: Session, warp: WarpActivity, thread: int) -> tuple[Ints, Ints]:
     """Return the accesses of a thread of that warp (rows of the trace) in order, and their moments."""
-    rows = accesses_of(session.requests, warp.requests)
-    rows = rows[session.trace.thread[rows] == thread]
-    return rows, session.requests.moment[session.requests.request[rows]]
+    requests = session.requests
+    rows = accesses_of(requests, warp.requests)
+    moment = np.repeat(requests.moment[warp.requests], requests.lanes[warp.requests])
+    own = session.trace.thread[rows] == thread
+    return rows[own], moment[own]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ....kernels.scenarios.catalogue import PhaseText, Scenario
 from ....kernels.scenarios.scenario import Values
-from ....tracer.analysis.requests import REQUEST_KINDS
+from ....tracer.analysis.requests import REQUEST_KINDS, kinds_of
 from ....tracer.model.finding import block_text, coordinates_text, element_coordinates
 from ....tracer.model.finding import counted as plural
 from ....tracer.model.trace import Buffer, Check, Op, Trace
@@ -85,7 +85,7 @@ def access_text(session: Session, row: int) -> str:
 
 def access_kind(session: Session, row: int) -> str:
     """Return the kind (one of REQUEST_KINDS) of an access."""
-    return REQUEST_KINDS[session.requests.kind[session.requests.request[row]]]
+    return REQUEST_KINDS[int(kinds_of(session.trace, np.array([row]))[0])]
 
 
 def outside_text(trace: Trace, chosen: NDArray[np.bool_]) -> str:

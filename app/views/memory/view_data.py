@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....tracer.analysis.buffer_contents import NOWHERE
-from ....tracer.analysis.requests import REQUEST_KINDS
+from ....tracer.analysis.requests import REQUEST_KINDS, kinds_of
 from ....tracer.model.array_types import AnyInts, Ints, Mask
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
@@ -311,7 +311,7 @@ class MemoryViewData:
         """Return the cells that are accessed at a moment, those of the selected warp last."""
         session = self.session
         rows = self.shown(session.memory.accesses_at(moment), selection)
-        kinds, own = session.requests.kind[session.requests.request[rows]], self.own(rows, selection)
+        kinds, own = kinds_of(session.trace, rows), self.own(rows, selection)
         buffers = session.trace.buffer[rows].astype(np.int64)
         keys = (own * len(REQUEST_KINDS) + kinds) * len(session.trace.buffers) + buffers
         found = []
@@ -381,7 +381,7 @@ class MemoryViewData:
         start_at = self.numbers(session.trace.buffer[rows].astype(np.int64), session.trace.index[rows])
         end_at = self.numbers(to, at)
         start, end = self._points(*start_at, places), self._points(*end_at, places)
-        kinds = session.requests.kind[session.requests.request[rows]]
+        kinds = kinds_of(session.trace, rows)
         own = self.own(rows, selection)
         chosen = own & (session.trace.thread[rows] == selection.thread)
         drawn = np.isfinite(start[:, 0]) & np.isfinite(end[:, 0])

@@ -12,6 +12,7 @@ from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
 
 COVERED_AFTER = 200  # milliseconds: what comes sooner is not announced by a flicker
+PACE = 100  # milliseconds from one painting of the bar to the next
 COVERED_BY_HAND = 1500  # where one picture follows the other while a hand moves a parameter
 
 
@@ -35,6 +36,7 @@ class ProgressOverlay(QFrame):
             inside.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
         box = QVBoxLayout(self)
         box.addWidget(card, 0, Qt.AlignmentFlag.AlignCenter)
+        self._paced = QTimer(self, singleShot=True, interval=PACE)
         self._soon = QTimer(self, singleShot=True, interval=COVERED_AFTER)
         self._soon.timeout.connect(self._cover)
         self.hide()
@@ -44,7 +46,9 @@ class ProgressOverlay(QFrame):
         left = left_text(self.pace.seconds_left(done, total)) if total else ""
         self.text.setText(f"{text}\n{left}".strip())
         self.bar.setRange(0, total)
-        self.bar.setValue(done)
+        if done == total or not self._paced.isActive():
+            self.bar.setValue(done)  # which paints at once, with all that lies below
+            self._paced.start()
         if self.isHidden() and not self._soon.isActive():
             self._soon.start()
 

@@ -26,6 +26,7 @@ from tilescope.tracer.analysis.buffer_contents import (
     contents_of,
 )
 from tilescope.tracer.analysis.requests import Requests, requests_of
+from tilescope.tracer.compiled.driver.engine import run_compiled
 from tilescope.tracer.dataflow.load_destinations import LoadDestinations
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
@@ -278,3 +279,21 @@ def test_a_trace_without_values_still_knows_reads_and_writers():
     assert contents.writer(PLAIN, 4, 3) == 0
     assert contents.value_range(PLAIN) == (0.5, 11.5)
     assert contents.destinations(np.arange(3))[0].tolist() == [NOWHERE, INTO_SHARED, NOWHERE]
+
+
+def test_some_values_of_a_large_buffer_have_its_extremes_and_what_is_written():
+    sizes = {"m": 512, "k": 512, "n": 512, "tile": 8}
+    traced = run_compiled(launch_of(catalogue.find("matmul-tiled"), sizes, blocks=[0]), lambda done, of: None)
+    requests = requests_of(traced)
+    memory = contents_of(traced, requests)
+    for number, buffer in enumerate(traced.buffers):
+        if buffer.space == "global":
+            some, every = memory.some_values(number, requests.end), memory.values(number, requests.end)
+            written = memory.written(number, requests.end)
+            assert len(some) < every.size / 2
+            assert {*every[written].tolist()} <= {*some.tolist()}
+            assert {*memory.value_range(number)} <= {*some.tolist()}
+        else:
+            assert np.array_equal(
+                memory.some_values(number, 1), memory.values(number, 1).ravel(), equal_nan=True
+            )

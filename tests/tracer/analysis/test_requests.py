@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilescope.tracer.analysis import request_cost, request_order
-from tilescope.tracer.analysis.requests import REQUEST_KINDS, Requests, requests_of
+from tilescope.tracer.analysis import request_cost, request_order, request_order_fast
+from tilescope.tracer.analysis.requests import REQUEST_KINDS, Requests, kinds_of, requests_of
 from tilescope.tracer.model.trace import Op, Trace
 from traces import BUFFERS, Programs, programs, run, trace_of
 
@@ -82,7 +82,9 @@ def by_warp(trace: Trace, requests: Requests) -> list[list[list[int]]]:
 @given(programs(), KIND, st.integers(1, 3), st.integers(0, 9))
 def test_requests_are_those_of_brute_force(programs: Programs, kind: str, resident: int, seed: int):
     trace = trace_of(programs, kind, resident, seed)
-    assert by_warp(trace, requests_of(trace)) == groups_in_order(trace)
+    requests = requests_of(trace)
+    assert by_warp(trace, requests) == groups_in_order(trace)
+    assert np.array_equal(kinds_of(trace, np.arange(len(trace))), requests.kind[requests.request])
 
 
 @examples
@@ -93,6 +95,8 @@ def test_requests_worked_out_in_small_pieces_are_the_same(programs: Programs, ki
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(request_order, "BATCH", 3)
         patch.setattr(request_cost, "CHUNK", 2)
+        patch.setattr(request_order_fast, "PART", 4)
+        patch.setattr("tilescope.tracer.analysis.requests.MANY", 2)
         in_pieces = requests_of(trace)
     for field in fields(Requests):
         if field.name != "exchanges":  # of which these programs make none
