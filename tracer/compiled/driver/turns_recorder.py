@@ -11,7 +11,7 @@ from ...model.array_types import Columns
 from ...recording.recorder import Recorder
 from ..not_compilable import TooManyTurns
 from ..rewrite.program import RecordingProgram
-from ..state import MAX_PHASES, SeatWord, Word
+from ..state import SeatWord, Word
 from .row_recorder import RowRecorder
 
 
@@ -49,7 +49,7 @@ class TurnsRecorder(RowRecorder):
         if self.most is not None and self.accesses > self.most:
             raise TooManyTurns(f"it makes more than {self.most:,} accesses.")
         self.state[Word.ROW], self.state[Word.BASE] = self.state[Word.BEGIN], self.accesses
-        if self.state[Word.NUMBERS] > MAX_PHASES // 2:
+        if self.state[Word.NUMBERS] > self.state[Word.NUMBERS_ROOM] // 2:
             self._number_anew()
         if len(rows):
             self._mind_the_limit()
