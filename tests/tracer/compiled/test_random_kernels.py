@@ -6,11 +6,13 @@ import os
 import tempfile
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines import (
+    SEEDS,
     assert_counted,
     assert_ordered_alike,
     assert_same,
@@ -20,7 +22,7 @@ from engines import (
     nothing,
     racing,
 )
-from launching import Array, launch
+from launching import Array, Schedule, launch
 from random_kernels import SIZE, kernels
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
@@ -32,14 +34,18 @@ from tilescope.tracer.compiled.rows.race_free_check import keep_apart
 ARRAYS = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
 
 
-@settings(deadline=None, print_blob=True)
+@settings(deadline=None, print_blob=True, max_examples=settings().max_examples * 3 // 4)
 @given(
     source=kernels(),
     block=st.sampled_from([1, 3, 8, 33, 70]),
     grid=st.integers(1, 3),
     rows=st.sampled_from([32, 256, 1 << 14]),
+    resident=st.sampled_from([1, 2, None]),
+    order=st.sampled_from([Schedule("lockstep"), *(Schedule("random", seed) for seed in SEEDS)]),
 )
-def test_random_kernels(source: str, block: int, grid: int, rows: int) -> None:
+def test_random_kernels(
+    source: str, block: int, grid: int, rows: int, resident: int | None, order: Schedule
+) -> None:
     """The trace is the simulator's; its counters, order and races are the same in every way that they are found.
 
     To compile a kernel takes far longer than to run it: so one test asserts all of it.
@@ -49,10 +55,12 @@ def test_random_kernels(source: str, block: int, grid: int, rows: int) -> None:
         patch.setattr(stage, "cache_folder", lambda: Path(os.devnull) / "nowhere")
         made = launch(Path(folder), source, ARRAYS, (grid, 1, 1), (block, 1, 1))
         ours, theirs = both(made)
+        in_turns = both(msgspec.structs.replace(made, resident=resident), order)
         lockstep = compiled.run_compiled(made, nothing)
         patch.setattr(row_recorder, "COUNTED", rows)
         summary = compiled.run_compiled(limited(made, 0), nothing)
     assert_same(ours, theirs, 0.0)
+    assert_same(*in_turns, 0.0)
     assert counts(ours) in (None, totals_of(ours, requests_of(ours)))
     assert_counted(ours, summary)
     if len(ours):
