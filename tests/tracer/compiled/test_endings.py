@@ -41,6 +41,12 @@ LOOPS = (
     "while spin(x) > 0:\n    pass",
     "while cuda.any_sync(0, x >= 0):\n    x += 0",
 )
+# Where threads take turns, some of these are on stacks of their own when the signal comes, others wait.
+WAITS = (
+    LOOPS[0],
+    "while cuda.atomic.add(a, 1, 1) >= 0:\n    pass",
+    "while True:\n    cuda.syncthreads()\n    a[1] += 1",
+)
 
 
 def endless(folder: Path) -> Launch:
@@ -96,8 +102,10 @@ worker.run(launch, lambda done, of: print(worker._alive[0]._process.pid, flush=T
     assert ended(number)
 
 
-@pytest.mark.parametrize("loop", LOOPS)
-def test_a_signal_ends_any_endless_loop(tmp_path, loop):
+@pytest.mark.parametrize(
+    ("loop", "turns"), [*((loop, False) for loop in LOOPS), *((loop, True) for loop in WAITS)]
+)
+def test_a_signal_ends_any_endless_loop(tmp_path, loop, turns):
     body = "\n".join("    " + line for line in loop.split("\n"))
     spin = (
         "@cuda.jit(device=True)\ndef spin(x):\n    while x >= 0:\n        x = (x + 1) % 100\n    return x\n"
@@ -119,7 +127,7 @@ def begin(self, *blocks):
     return execute(self, *blocks)
 engine.BlockRunner.run = begin
 try:
-    engine.run_compiled(launch, lambda done, of: None)
+    engine.run_compiled(launch, lambda done, of: None, turns={turns})
 except KeyboardInterrupt:
     print("ended")
 """
