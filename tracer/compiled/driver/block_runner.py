@@ -152,6 +152,10 @@ class BlockRunner:
 
 @cache
 def _main_address() -> int:
-    """Return the address of the function that each stack begins with."""
-    main.thread.compile((main.STATE,))
+    """Return the address of the function that each stack begins with; compile the scheduler too.
+
+    Where that is not on disk yet, it takes long, and nothing stops it once a launch is under way.
+    """
+    for function in (main.thread, turns.run, digest_of_stacks):
+        function.compile((main.STATE,))
     return entry_address(main.thread.overloads[(main.STATE,)])
