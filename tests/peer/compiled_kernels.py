@@ -85,7 +85,9 @@ def child(module: str) -> None:
     """Run one module's tests."""
     import unittest
 
-    record_launches(RecordingOptions(schedule=Schedule("sequential")), lambda trace, seconds: None)
+    record_launches(
+        RecordingOptions(schedule=Schedule("sequential"), engine="simulator"), lambda trace, seconds: None
+    )
     import numba.cuda  # noqa: F401  # record_launches waits for it
 
     compare_every_launch()

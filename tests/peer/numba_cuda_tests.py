@@ -3,7 +3,7 @@
     python tests/peer/numba_cuda_tests.py [PART OF A MODULE'S NAME ...]
 
 Prints every test that passes under Numba's simulator and not under ours, and both totals of seconds. Exit
-status 1 where there is such a test. Needs numba-cuda with what its tests import (filecheck, psutil).
+status 1 where there is such a test. Needs numba-cuda with what its tests import (filecheck, psutil, cffi).
 """
 
 from __future__ import annotations
@@ -18,6 +18,11 @@ from pathlib import Path
 
 RESULT = re.compile(r"^(\w+) \((\S+)\)(?:\n[^\n]+?)? ?\.\.\. (.*)$", re.MULTILINE)
 MINUTES = 5 * 60
+# Tests that Numba's simulator refuses what ours takes: the alignment of an array.
+TAKEN = (
+    "TestCudasimUnsupportedAlignment.test_local_unsupported",
+    "TestCudasimUnsupportedAlignment.test_shared_unsupported",
+)
 
 
 def modules(parts: list[str]) -> list[str]:
@@ -59,7 +64,7 @@ def main(parts: list[str]) -> int:
         lost = [
             f"{test}: {traced.get(test, 'gone')}"
             for test, o in plain.items()
-            if o == "ok" and traced.get(test) != "ok"
+            if o == "ok" and traced.get(test) != "ok" and not test.endswith(TAKEN)
         ]
         worse += lost
         print(f"{module}: {first:.1f} s, {second:.1f} s under tilescope run", *lost, sep="\n    ", flush=True)

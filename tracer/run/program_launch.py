@@ -131,6 +131,8 @@ class ProgramLaunch:
             self._settled = True
             try:
                 self._ready = ready_call(record.launch, record.names, call)
+                if self._ready.program.prints:
+                    raise NotCompilable("it has begun to print, and would print all of it again")
             except NotCompilable as why:
                 self._why = f"not compiled: {why}"
             else:

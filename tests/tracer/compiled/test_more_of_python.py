@@ -219,6 +219,17 @@ def test_what_is_printed_counts_as_depending_on_the_order(tmp_path):
         compiled.prepared(made, (), kernel.py_func, (), ordered=False)
 
 
+def test_nothing_is_printed_in_an_order_that_nobody_chose(tmp_path, capsys):
+    arguments = (
+        Array((64,), "float64", "arange"),
+        Array((64,), "float32", "arange"),
+        Array((64,), "float64"),
+    )
+    with pytest.raises(NotCompilable, match="depends on the order"):
+        compiled.run_compiled(launch(tmp_path, PRINTING, arguments, block=(4, 1, 1)), lambda done, of: None)
+    assert capsys.readouterr().out == ""
+
+
 RECURSIVE = """
 @cuda.jit(device=True)
 def fibonacci(n):

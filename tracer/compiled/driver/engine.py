@@ -149,6 +149,8 @@ def execute(
     blocks have run.
     """
     program, arguments, entry = ready or prepared(record.launch, record.names, function, given, debug=debug)
+    if program.prints and not turns and record.launch.schedule.kind != "sequential":
+        raise NotCompilable("what it prints depends on the order of its threads")
     several = turns or program.waits_for_grid  # blocks under way at once
     state, launch = np.zeros(len(Word), np.int64), record.launch
     threads = record.dim[0] * record.dim[1] * record.dim[2]
