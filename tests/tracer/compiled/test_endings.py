@@ -12,12 +12,10 @@ import msgspec
 import pytest
 
 from engines import nothing
-from launching import Array, Schedule, contents, launch
+from launching import Array, Schedule, launch
 from programs import ended
 from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.compiled.driver import engine as compiled
-from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.launch import Launch, encode
 from tilescope.tracer.model.plan import launch_of
@@ -137,21 +135,3 @@ except KeyboardInterrupt:
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=environment)
     assert (done.stdout, done.stderr) == ("ended\n", "")
-
-
-def test_a_device_function_that_calls_itself_is_left_to_the_simulator(tmp_path):
-    source = """
-    @cuda.jit(device=True)
-    def down(x):
-        return down(x - 1) if x != 0 else 0
-
-    @cuda.jit
-    def kernel(a):
-        a[0] = down(a[0])
-    """
-    made = launch(tmp_path, source, (Array((1,), "int64"),))
-    with pytest.raises(NotCompilable, match="line 7: down, which calls itself"):
-        compiled.run_compiled(made, nothing)
-    assert contents(engine.run(msgspec.structs.replace(made, engine="compiled"), nothing), "a").tolist() == [
-        0
-    ]
