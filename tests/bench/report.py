@@ -77,6 +77,9 @@ def compiled(home: str, *, quick: bool) -> None:
         first = output("compiled", "--start", kind, home=home)["seconds"]
         show(f"first 64-cube of a process, {kind}", f"{first:.3f}", "s")
     _size("256 x 512 x 256", output("compiled", "256", "512", "256", "--repeat", "1", home=home))
+    for case, row in output("cores", home=home).items():
+        busy = f"times as fast as on one ({row['one']:.3f} s; 1.7); processors busy {row['busy']:.2f} times as long"
+        show(f"two cores: {case}", f"{row['faster']:.2f}", busy)
     if not quick:
         found = output("compiled", "1024", "1024", "1024", "--summary", "--repeat", "1", home=home)
         _size("1024-cube, counters alone (8 s)", found)

@@ -13,15 +13,15 @@ import numba
 
 
 def cached(function: Callable[..., Any], *others: str) -> Any:
-    """Return a function compiled by numba, kept on disk where there is a place for it.
+    """Return a function compiled by numba, kept on disk where there is a place for it, that runs without Python's lock.
 
     Numba compiles anew what is on disk when the function's own file has changed, and knows nothing of those of the
     functions that are compiled into it. So it is told of a change in any file of the engine, and in `others`.
     """
     try:
-        made = numba.njit(cache=True)(function)
+        made = numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:
-        return numba.njit(function)
+        return numba.njit(nogil=True)(function)
     with suppress(AttributeError):  # a numba that keeps what it compiles in another way
         made._cache._cache_file._source_stamp = version(others)
     return made

@@ -73,6 +73,14 @@ class RunRecord:
                 before = (self.initial | self._records)[memory.buffer]
                 memory.cells.view(before.dtype)[...] = before
 
+    def begin_again(self) -> None:
+        """Forget what has run, as if nothing had."""
+        self.undo()
+        self.memories.clear()
+        for table in (self.initial, self.finals, self.totals, self._records, self._addresses):
+            table.clear()
+        self.error, self.raised, self.notice, self._dynamic = None, None, "", None
+
     def memory_of(self, ary: NDArray[Any], name: str, space: str) -> HostMemory:
         """Return the memory that an argument or a constant array looks into; raises TypeError for one with gaps."""
         root = _root(ary)

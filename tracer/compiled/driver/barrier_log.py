@@ -39,12 +39,21 @@ class BarrierLog:
             self._kept.append({n: narrow(column) for n, column in zip(NAMES, columns, strict=True)})
             self._waiting, self._count = [], 0
 
+    def extend(self, other: BarrierLog, made: int) -> None:
+        """Add the arrivals of another log, in which accesses are counted from after `made`."""
+        other._keep()
+        if len(other._kept):
+            columns = other._kept.columns()
+            self._keep()
+            self._kept.append(columns | {"step": narrow(columns["step"].astype(np.int64) + made)})
+
     def barriers(self, number_of: Callable[[int], int]) -> Barriers:
         """Return them as columns; `number_of` gives the number in the trace of a site of the program."""
         self._keep()
         if not len(self._kept):
             return Barriers(*(np.empty(0, np.uint8) for _ in NAMES))
-        block, thread, phase, site, step, reach, part = (narrow(c) for c in self._kept.columns().values())
+        kept = self._kept.columns()
+        block, thread, phase, site, step, reach, part = (narrow(kept[name]) for name in NAMES)
         final = np.zeros(int(site.max()) + 1, np.int64)
         for number in np.flatnonzero(np.bincount(site)).tolist():
             final[number] = number_of(number)

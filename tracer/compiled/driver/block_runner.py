@@ -53,6 +53,7 @@ class BlockRunner:
         self._threads, self._order, self._fixed = dim[0] * dim[1] * dim[2], order, fixed
         self._report = report
         self._stacks = StackMemory(stacks.RECURSIVE_BYTES if recursive else stacks.STACK_BYTES)
+        self._every = 1  # blocks from one turn of the driver's to the next
         self._chosen = np.zeros(0, np.int64)
         self._looks: Looks[int] = Looks(memory.content, order.kind)
         self._news = 0  # how often threads had begun, ended or met when they were looked at last
@@ -63,7 +64,7 @@ class BlockRunner:
             Word.ENTRY: entry, Word.MAIN: _main_address(), Word.START: start, Word.SWITCH: switch,
             Word.SCHEDULE: ORDERS[order.kind], Word.TURNS: order.kind != "sequential", Word.SLOTS: slots,
             Word.THREADS: self._threads, Word.SEAT: -1, Word.STACK_BYTES: self._stacks.each,
-            Word.TWISTER: self._twister.ctypes.data, Word.PAUSE_AT: 1,
+            Word.TWISTER: self._twister.ctypes.data, Word.PAUSE_AT: self._every,
         }  # fmt: skip
         for word, value in words.items():
             state[word] = value
@@ -77,12 +78,19 @@ class BlockRunner:
         """Blocks that run at once."""
         return int(self._state[Word.SLOTS])
 
-    def run(self, chosen: Sequence[int]) -> None:
-        """Run blocks to their end; raises what a thread raises, and WaitsForOthers where threads wait for ever."""
+    def run(
+        self, chosen: Sequence[int], leave: Callable[[float, int, int], bool] | None = None
+    ) -> Sequence[int]:
+        """Run blocks to their end; raises what a thread raises, and WaitsForOthers where threads wait for ever.
+
+        Returns the blocks that are left, where `leave` says so between two: given how long it took, how many have
+        ended, and of how many.
+        """
         state, self._chosen = self._state, np.array(chosen, np.int64)
         state[Word.CHOSEN], state[Word.CHOSEN_COUNT] = self._chosen.ctypes.data, len(self._chosen)
+        state[Word.BEGUN] = 0
         self._make_room(max(1, min(self.slots, len(self._chosen))))
-        pause = None
+        pause, taken = None, 0.0
         while pause != Pause.OVER:
             begin = time.perf_counter()
             pause = turns.run(state.ctypes.data)
@@ -93,18 +101,31 @@ class BlockRunner:
                 self._look()
             else:
                 self._recorder.take_ended()
+                taken += time.perf_counter() - begin
                 self._set_pause(time.perf_counter() - begin)
                 self._report(len(self._recorder.finished))
+                begun = int(state[Word.BEGUN])
+                if (
+                    leave
+                    and not state[Word.LIVE_COUNT]
+                    and begun < len(chosen)
+                    and leave(taken, begun, len(chosen))
+                ):
+                    return chosen[begun:]
+        return ()
 
     def _set_pause(self, seconds: float) -> None:
         """Choose after how many blocks Python has its turn next."""
         if not self._recorder.capped or self._recorder.streaming is not None:
-            at = int(self._state[Word.PAUSE_AT])
-            self._state[Word.PAUSE_AT] = min(2 * at, MAX_ENDED) if seconds < BATCH_TIME else max(1, at // 2)
+            at = self._every
+            self._every = min(2 * at, MAX_ENDED) if seconds < BATCH_TIME else max(1, at // 2)
+            self._state[Word.PAUSE_AT] = self._every
 
     def _make_room(self, seats: int) -> None:
         """Have room for so many resident blocks."""
         state, before = self._state, len(self._seats)
+        if seats <= before:
+            return
         made = np.array([self._new_seat(number) for number in range(before, seats)], np.int64)
         self._seats = np.concatenate([self._seats, made])
         self._places = np.concatenate([self._places, *map(self._new_places, range(before, seats))])

@@ -26,9 +26,11 @@ from ..rewrite.rewriter import rewritten
 from ..rows.block_counters import counted
 from ..state import MOST_TURNS, Word
 from .arguments import Arguments
+from .beside import Team
 from .block_runner import BlockRunner
 from .compile import compiled
 from .memory import LaunchMemory
+from .parts import NotBeside, WholeRecorder
 from .row_recorder import RowRecorder
 from .signals import signals_deferred
 from .turns_recorder import TurnsRecorder
@@ -148,19 +150,29 @@ def execute(
     else they run one after the other. Returns what has recorded them. Raises NotCompilable, before or after some of the
     blocks have run.
     """
-    program, arguments, entry = ready or prepared(record.launch, record.names, function, given, debug=debug)
-    if program.prints and not turns and record.launch.schedule.kind != "sequential":
+    call = ready or prepared(record.launch, record.names, function, given, debug=debug)
+    if call.program.prints and not turns and record.launch.schedule.kind != "sequential":
         raise NotCompilable("what it prints depends on the order of its threads")
-    several = turns or program.waits_for_grid  # blocks under way at once
+    try:
+        return _executed(record, call, turns=turns, beside=not turns)
+    except NotBeside:
+        record.begin_again()
+        return _executed(record, call, turns=turns, beside=False)
+
+
+def _executed(record: RunRecord, call: Prepared, *, turns: bool, beside: bool) -> RowRecorder:
+    """Run a call; see `execute`. beside: whether blocks may run beside each other, which may raise NotBeside."""
+    program, arguments, entry = call
     state, launch = np.zeros(len(Word), np.int64), record.launch
     threads = record.dim[0] * record.dim[1] * record.dim[2]
     count = record.grid[0] * record.grid[1] * record.grid[2]
     record.resident = resident_blocks(launch.schedule, launch.resident, threads)
     order = launch.schedule if turns else Schedule("sequential")
+    several = turns or program.waits_for_grid  # blocks under way at once
     limit = (
         min(launch.limits.accesses, most_rows(launch.limits.memory)) if several else launch.limits.accesses
     )
-    recorder = (TurnsRecorder if several else RowRecorder)(
+    recorder = (TurnsRecorder if several else WholeRecorder)(
         limit, launch.limits.memory, lambda columns: _count(record, threads, columns), program, state,
         lambda region, code: memory.number_of(region, code), count, threads,
     )  # fmt: skip
@@ -168,13 +180,19 @@ def execute(
         recorder.most = MOST_TURNS
     record.recorder, recorder.to_the_end = recorder, record.to_the_end
     memory = LaunchMemory(record, program, arguments, state, threads)
+
+    def report(done: int) -> None:
+        record.report(done, len(record.chosen_blocks()))
+
     blocks = BlockRunner(
         entry, state, recorder, memory, record.grid, record.dim, order, record.resident if turns else 1,
-        lambda done: record.report(done, len(record.chosen_blocks())), fixed=launch.resident is not None,
-        recursive=bool(program.recursive),
+        report, fixed=launch.resident is not None, recursive=bool(program.recursive),
     )  # fmt: skip
+    team = None
+    if beside and isinstance(recorder, WholeRecorder):
+        team = Team(record, recorder, memory, entry, _count, report)
     try:
-        _run_blocks(record, blocks, recorder, state)
+        _run_blocks(record, blocks, recorder, state, team)
     finally:
         memory.declare()
         recorder.end()
@@ -192,11 +210,13 @@ def _count(record: RunRecord, threads: int, columns: Columns) -> None:
 
 
 def _run_blocks(
-    record: RunRecord, blocks: BlockRunner, recorder: RowRecorder, state: NDArray[np.int64]
+    record: RunRecord, blocks: BlockRunner, recorder: RowRecorder, state: NDArray[np.int64], team: Team | None
 ) -> None:
     try:
-        with signals_deferred(recorder.stop):
-            blocks.run(record.chosen_blocks())
+        with signals_deferred(team.stop if team else recorder.stop):
+            left = blocks.run(record.chosen_blocks(), team.is_worth_it if team else None)
+            if team and len(left):
+                team.run(left)
         recorder.raise_failure()
     except Exception as error:  # noqa: BLE001  # whatever a kernel raises is shown to its author
         _end(record, recorder.failure or error, state)
@@ -212,8 +232,8 @@ def _end(record: RunRecord, error: BaseException, state: NDArray[np.int64]) -> N
             f"Stopped after {recorder.accesses:,} accesses: {recorder.too_many}. Choose a smaller size."
         )
         return
-    if isinstance(error, NotCompilable | TraceFileError) or not isinstance(error, Exception):
-        if isinstance(recorder, RowRecorder) and not isinstance(error, NotCompilable):
+    if isinstance(error, NotCompilable | NotBeside | TraceFileError) or not isinstance(error, Exception):
+        if isinstance(recorder, RowRecorder) and not isinstance(error, NotCompilable | NotBeside):
             recorder.print_lines()
         raise error from None
     block = (int(state[Word.BX]), int(state[Word.BY]), int(state[Word.BZ]))

@@ -75,6 +75,24 @@ class GrowingColumns:
         """Take in so many rows, which have been written."""
         self._rows += count
 
+    def place(self, columns: Columns) -> Columns | None:
+        """Add rows that somebody writes into what is returned, one column each; None where columns must be moved."""
+        begin, end = self._rows, self._rows + len(next(iter(columns.values())))
+        for name, values in columns.items():
+            mine = self._columns.get(name)
+            if mine is None or len(mine) < end or _both(mine.dtype, values.dtype) != mine.dtype:
+                return None
+        if not self._in_files and end * sum(c.itemsize for c in self._columns.values()) > self._most:
+            return None
+        self.room(end - begin, {name: values.dtype for name, values in columns.items()})
+        self._rows = end
+        return {name: self._columns[name][begin:end] for name in columns}
+
+    def clear(self) -> bool:
+        """Drop all rows, so that others can be added in their place; return False where that can't be, in files."""
+        self._rows = 0
+        return not self._in_files
+
     def columns(self) -> Columns:
         """Return the rows so far, which are not copied; those in files can't be written to."""
         found = {name: column[: self._rows] for name, column in self._columns.items()}
@@ -85,16 +103,13 @@ class GrowingColumns:
     def _enlarge(self, name: str, dtype: np.dtype[Any], end: int) -> None:
         """Give a column room for `end` rows of a type."""
         old = self._columns.get(name)
-        # What is not written to takes no memory.
-        new = (
-            self._in_a_file(name, dtype, end) if self._in_files else np.empty(max(self._room, 2 * end), dtype)
-        )
+        new = self._in_a_file(name, dtype, end) if self._in_files else self._in_memory(dtype, end)
         if old is not None:
             new[: self._rows] = old[: self._rows]
         self._columns[name] = new
 
     def _in_memory(self, dtype: np.dtype[Any], end: int) -> NDArray[Any]:
-        """Return a new column with room for `end` rows."""
+        """Return a new column with room for `end` rows; what is not written to takes no memory."""
         try:
             return np.empty(max(self._room, 2 * end), dtype)
         except MemoryError:

@@ -327,8 +327,10 @@ class RowRecorder(Recorder):
 
     def _note_ended(self) -> None:
         """Note the blocks that have made all their accesses, before the rows that follow are looked at."""
-        self.finished.extend(self._ended[: self.state[Word.FINISHED_COUNT]].tolist())
+        count = int(self.state[Word.FINISHED_COUNT])
+        self.finished.extend(self._ended[:count].tolist())
         self.state[Word.FINISHED_COUNT] = 0
+        self.state[Word.PAUSE_AT] = max(1, self.state[Word.PAUSE_AT] - count)
 
     def finish_block(self, block: int) -> None:
         """Note that a block has made all its accesses."""

@@ -1,0 +1,247 @@
+"""Blocks on several cores: the trace, the memory and the errors are those of one core, to the byte."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engines import kernel, limited, nothing
+from launching import Array, launch
+from random_kernels import SIZE, kernels
+from tilescope.kernels.scenarios.catalogue import find, scenarios
+from tilescope.tracer.compiled.driver import beside, row_recorder
+from tilescope.tracer.compiled.driver import compile as stage
+from tilescope.tracer.compiled.driver import engine as compiled
+from tilescope.tracer.compiled.driver.parts import NotBeside
+from tilescope.tracer.compiled.rows.touched import Touched, have_met
+from tilescope.tracer.compiled.state import ROW, SITE_BITS
+from tilescope.tracer.model.launch import Launch
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.model.trace import Buffer, Op, Trace
+
+ALL = 1 << 24
+APART = "i = cuda.grid(1)\nif i < out.size:\n    out[i] = 2 * a[i]"
+
+
+@pytest.fixture(autouse=True)
+def shared_at_once(monkeypatch):
+    """Share the blocks of any launch, after the first."""
+    for name in ("WARM_UP", "WORTH"):
+        monkeypatch.setattr(beside, name, 0.0)
+    monkeypatch.setattr(beside, "PART_ROWS", 100)
+
+
+class Noted:
+    """How often blocks ran beside each other, and how often that had to be undone."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.shared = self.undone = 0
+        run = beside.Team.run
+
+        def noted(team: beside.Team, chosen: Any) -> None:
+            self.shared += 1
+            try:
+                run(team, chosen)
+            except NotBeside:
+                self.undone += 1
+                raise
+
+        monkeypatch.setattr(beside.Team, "run", noted)
+
+
+@pytest.fixture
+def noted(monkeypatch):
+    return Noted(monkeypatch)
+
+
+def of_cores(made: Launch, count: int, turns: bool = False) -> Trace:
+    """Return the trace of a launch on so many cores."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(beside, "cores", lambda: count)
+        return compiled.run_compiled(made, nothing, turns=turns)
+
+
+def assert_identical(one: Any, other: Any, name: str = "trace") -> None:
+    """Assert that two traces, or parts of them, are the same to the byte, types included."""
+    assert type(one) is type(other), name
+    if is_dataclass(one):
+        for field in fields(one):
+            assert_identical(getattr(one, field.name), getattr(other, field.name), f"{name}.{field.name}")
+    elif isinstance(one, np.ndarray):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape), name
+        assert one.tobytes() == other.tobytes(), name
+    elif isinstance(one, dict):
+        assert list(one) == list(other), name
+        for key in one:
+            assert_identical(one[key], other[key], f"{name}[{key}]")
+    else:
+        assert one == other, name
+
+
+def alike(made: Launch) -> Trace:
+    """Assert that one, two and three cores give the same trace; return it."""
+    one = of_cores(made, 1)
+    for count in (2, 3):
+        assert_identical(of_cores(made, count), one)
+    return one
+
+
+@pytest.mark.parametrize("scenario", [s for s in scenarios() if s.engine != "python"], ids=lambda s: s.name)
+def test_scenarios_are_traced_alike(scenario):
+    made = launch_of(scenario, {})
+    rows = alike(limited(made, ALL)).accesses
+    for limit in (0, rows // 3):
+        alike(limited(made, limit))
+
+
+@pytest.mark.parametrize("kept", [0, ALL, 40_000])
+def test_blocks_that_keep_apart_run_beside_each_other(noted, kept):
+    made = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
+    trace = alike(limited(made, kept))
+    assert (noted.shared, noted.undone) == (2, 0)
+    assert trace.check.equal
+    assert trace.recorded.tolist() == list(range({0: 0, ALL: 16, 40_000: 1}[kept]))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "i = cuda.grid(1)\nout[0] = a[i]",  # all write one element
+        "i = cuda.grid(1)\nout[i] = out[(i + 1) % 64] + a[i]",  # some read what others write
+        "i = cuda.grid(1)\nif i > 60:\n    a[i + 100] = 1\nout[i] = a[i]",  # some miss
+        "i = cuda.grid(1)\nif i > 40:\n    raise ValueError('late')\nout[i] = 1",
+        "i = cuda.grid(1)\nif i > 40:\n    s = cuda.shared.array(4, int64)\n    s[0] = i\nout[i] = 1",
+        "i = cuda.grid(1)\ncuda.atomic.add(out, 0, i)",
+        "i = cuda.grid(1)\nif i > 40:\n    cuda.shfl_sync(3, i, 0)\nout[i] = 1",
+    ],
+)
+def test_what_one_core_alone_can_tell_is_run_there(tmp_path, body):
+    longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
+    made = launch(tmp_path, kernel(body), longs, grid=(16, 1, 1), block=(4, 1, 1))
+    for limit in (ALL, 0, 30):
+        alike(limited(made, limit))
+
+
+def test_sites_and_buffers_of_late_blocks_are_numbered_as_on_one_core(tmp_path, noted):
+    body = """
+i, b = cuda.grid(1), cuda.blockIdx.x
+if b % 5 == 4:
+    out[i] = a[i]
+if b % 3 == 2:
+    out[i] = 1
+if b == 11:
+    cuda.syncthreads()
+    out[i] += 5
+"""
+    longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
+    made = launch(tmp_path, kernel(body.strip()), longs, grid=(16, 1, 1), block=(4, 1, 1))
+    for limit in (ALL, 0, 30):
+        alike(limited(made, limit))
+    assert noted.shared
+    assert not noted.undone
+
+
+def test_chosen_blocks_are_shared_too(tmp_path, noted):
+    longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
+    made = launch(tmp_path, kernel(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    trace = alike(msgspec.structs.replace(limited(made, ALL), blocks=(1, 3, 4, 8, 9)))
+    assert trace.recorded.tolist() == [1, 3, 4, 8, 9]
+    assert (noted.shared, noted.undone) == (2, 0)
+
+
+def test_progress_reaches_all_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(beside, "cores", lambda: 3)
+    longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
+    made = launch(tmp_path, kernel(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
+    seen: list[tuple[int, int]] = []
+    compiled.run_compiled(limited(made, ALL), lambda done, of: seen.append((done, of)))
+    assert seen == sorted(seen)
+    assert {of for _, of in seen} == {40}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_what_a_report_of_progress_raises_stops_all(tmp_path, monkeypatch, error):
+    monkeypatch.setattr(beside, "cores", lambda: 3)
+    longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
+    made = launch(tmp_path, kernel(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
+
+    def report(done: int, of: int) -> None:
+        if done > 5:
+            raise error("enough")
+
+    if error is KeyboardInterrupt:
+        with pytest.raises(KeyboardInterrupt):
+            compiled.run_compiled(limited(made, ALL), report)
+    else:
+        assert compiled.run_compiled(limited(made, ALL), report).error.message == "enough"
+
+
+def with_blocks_apart(source: str) -> str:
+    """Return a random kernel whose blocks have elements of their own, and whose atomics are none."""
+    source = re.sub(r"cuda\.atomic\.add\((\w+), (.*), (\d+)\)", r"\1[\2] += \3", source)
+    return re.sub(rf"\b([ab])\[(.*?) % {SIZE}\]", rf"\1[\2 % {SIZE} + {SIZE} * cuda.blockIdx.x]", source)
+
+
+@settings(deadline=None, print_blob=True, max_examples=10)
+@given(
+    source=kernels(),
+    apart=st.booleans(),
+    block=st.sampled_from([1, 3, 8, 33]),
+    grid=st.integers(2, 9),
+    rows=st.sampled_from([32, 256, 1 << 14]),
+    share=st.floats(0, 1),
+)
+def test_random_kernels_are_traced_alike(
+    source: str, apart: bool, block: int, grid: int, rows: int, share: float
+) -> None:
+    """Whether each block has elements of its own, or they meet and all is undone."""
+    arrays = (Array((9 * SIZE,), "int32", "arange"), Array((9 * SIZE,), "int32"))
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stage, "cache_folder", lambda: Path(os.devnull) / "nowhere")
+        patch.setattr(row_recorder, "COUNTED", rows)
+        source = with_blocks_apart(source) if apart else source
+        made = launch(Path(folder), source, arrays, (grid, 1, 1), (block, 1, 1))
+        whole = alike(limited(made, ALL))
+        alike(limited(made, 0))
+        alike(limited(made, int(share * whole.accesses)))
+
+
+@pytest.mark.parametrize(("mine", "others", "met"), [("r", "r", False), ("r", "w", True), ("w", "w", True)])
+def test_who_touches_what_others_write_meets_them(mine, others, met):
+    buffers = [
+        Buffer("a", "global", "<f8", (4,), (8,), 256, 8, 4),
+        Buffer("s", "shared", "<f8", (4,), (8,), 0, 8, 4),
+    ]
+    found = []
+    for how in (mine, others):
+        rows = np.zeros(2, ROW)
+        rows["index"], rows["key"] = 3, (0, 1 << SITE_BITS)
+        found.append(Touched(buffers))
+        ops = np.array([Op.LOAD if how == "r" else Op.STORE], np.uint8)
+        assert found[-1].add(rows, ops) == 0  # a buffer that is not known
+        found[-1].learn(0, 0)
+        assert found[-1].add(rows, ops) == 1
+        found[-1].learn(1, 1)
+        assert found[-1].add(rows, ops) == 2
+    assert have_met(found) == met
+
+
+def test_a_block_that_does_not_end_is_left_to_one_core(tmp_path, noted, monkeypatch):
+    monkeypatch.setattr(beside, "PATIENCE", 0.01)
+    monkeypatch.setattr(beside, "SLOWEST", 0)
+    body = (
+        "x = a[0]\nwhile cuda.blockIdx.x == 3 and x < 50_000_000:\n    x += 1 + x % 2\nout[cuda.grid(1)] = x"
+    )
+    longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
+    alike(limited(launch(tmp_path, kernel(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL))
+    assert (noted.shared, noted.undone) == (2, 2)
