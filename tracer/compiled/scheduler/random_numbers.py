@@ -29,17 +29,25 @@ def _twist_of(numbers: Any) -> None:
 _twist = cached(_twist_of)
 
 
+def _number_at(numbers: Any, at: Any) -> Any:
+    """Return one of the numbers of 32 bits that the last twist has made."""
+    y = peek(numbers, at)
+    y ^= y >> 11
+    y ^= (y << 7) & 0x9D2C5680
+    y ^= (y << 15) & 0xEFC60000
+    return (y ^ (y >> 18)) & _ALL
+
+
+_number = cached(_number_at)
+
+
 def _next_number_of(numbers: Any) -> Any:
     """Return the next number of 32 bits."""
     if peek(numbers, _PERIOD) >= _PERIOD:
         _twist(numbers)
     at = peek(numbers, _PERIOD)
     poke(numbers, _PERIOD, at + 1)
-    y = peek(numbers, at)
-    y ^= y >> 11
-    y ^= (y << 7) & 0x9D2C5680
-    y ^= (y << 15) & 0xEFC60000
-    return (y ^ (y >> 18)) & _ALL
+    return _number(numbers, at)
 
 
 _next_number = cached(_next_number_of)
@@ -57,3 +65,21 @@ def _below_of(state: Any, limit: Any) -> Any:
 
 
 below = cached(_below_of)
+
+
+def _later_below_of(state: Any, limit: Any, ahead: Any) -> Any:
+    """Return what `below` will make of a later number, or -1 where it takes another or none is made yet.
+
+    ahead: how many numbers later; `below` takes between half of them and all.
+    """
+    numbers, bits = peek(state, Word.TWISTER), 0
+    at = peek(numbers, _PERIOD) + ahead
+    if at >= _PERIOD:
+        return -1
+    while limit >> bits:
+        bits += 1
+    found = _number(numbers, at) >> (32 - bits)
+    return found if found < limit else -1
+
+
+later_below = cached(_later_below_of)

@@ -15,7 +15,7 @@ from ..state import Order, Pause, PlaceWord, SeatWord, Status, StopReason, Word
 from ..words import peek, poke, prefetch
 from .arrivals import arrived
 from .blocks import free_stack, next_phase, place_of, remove_ended, resume, seat_of, start_block
-from .random_numbers import below
+from .random_numbers import below, later_below
 from .votes import vote
 from .warps import converge, leave_warp, release_all
 
@@ -203,15 +203,23 @@ def _admit_of(state: Any) -> None:
 admit = cached(_admit_of)
 
 
+def _fetch_stack(place: Any) -> None:
+    """Fetch what a thread's stack holds where it goes on."""
+    pointer = peek(place, PlaceWord.STACK_POINTER)
+    for line in range(_LINES):
+        prefetch(pointer + 64 * line)
+
+
+fetch_stack = cached(_fetch_stack)
+
+
 def _fetch_ahead(state: Any, i: Any, count: Any) -> None:
     """Fetch the words and the stacks of threads that have their turns soon: there are too many for a cache."""
     runnable = peek(state, Word.RUNNABLE)
     if i + _WORDS_AHEAD < count:
         prefetch(place_of(state, peek(runnable, i + _WORDS_AHEAD)))
     if i + _STACKS_AHEAD < count:
-        pointer = peek(place_of(state, peek(runnable, i + _STACKS_AHEAD)), PlaceWord.STACK_POINTER)
-        for line in range(_LINES):
-            prefetch(pointer + 64 * line)
+        fetch_stack(place_of(state, peek(runnable, i + _STACKS_AHEAD)))
 
 
 fetch_ahead = cached(_fetch_ahead)
@@ -233,9 +241,25 @@ def _sweep_of(state: Any) -> None:
 sweep = cached(_sweep_of)
 
 
+def _fetch_at_random(state: Any, count: Any) -> None:
+    """Fetch the words and the stacks of threads that will have their turns soon, unless others can have turns then."""
+    runnable = peek(state, Word.RUNNABLE)
+    slot = later_below(state, count, 2 * _WORDS_AHEAD)
+    if slot >= 0:
+        prefetch(place_of(state, peek(runnable, slot)))
+    slot = later_below(state, count, _STACKS_AHEAD)
+    if slot >= 0:
+        fetch_stack(place_of(state, peek(runnable, slot)))
+
+
+fetch_at_random = cached(_fetch_at_random)
+
+
 def _random_turn(state: Any) -> None:
     """Give one thread a turn, chosen at random."""
-    slot = below(state, peek(state, Word.RUNNABLE_COUNT))
+    count = peek(state, Word.RUNNABLE_COUNT)
+    slot = below(state, count)
+    fetch_at_random(state, count)
     number = peek(peek(state, Word.RUNNABLE), slot)
     if not turn(state, number):
         leave_turns(state, place_of(state, number))
