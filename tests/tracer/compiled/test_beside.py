@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import re
 import tempfile
+import threading
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -245,3 +247,20 @@ def test_a_block_that_does_not_end_is_left_to_one_core(tmp_path, noted, monkeypa
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
     alike(limited(launch(tmp_path, kernel(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL))
     assert (noted.shared, noted.undone) == (2, 2)
+
+
+def test_ctrl_c_stops_all_cores(tmp_path, monkeypatch):
+    monkeypatch.setattr(beside, "cores", lambda: 3)
+    run = beside.Team.run
+
+    def interrupted(team: beside.Team, chosen: Any) -> None:
+        threading.Timer(0.1, _thread.interrupt_main).start()
+        run(team, chosen)
+
+    monkeypatch.setattr(beside.Team, "run", interrupted)
+    body = "x = a[0]\nwhile cuda.blockIdx.x and x >= 0:\n    x = (x + 1) % 100\nout[cuda.grid(1)] = x"
+    longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
+    made = limited(launch(tmp_path, kernel(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL)
+    with pytest.raises(KeyboardInterrupt):
+        compiled.run_compiled(made, nothing)
+    assert not [thread for thread in threading.enumerate() if "_work" in thread.name]
