@@ -264,3 +264,19 @@ def test_ctrl_c_stops_all_cores(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         compiled.run_compiled(made, nothing)
     assert not [thread for thread in threading.enumerate() if "_work" in thread.name]
+
+
+def test_threads_that_call_themselves_have_their_stacks_on_all_cores(tmp_path, noted):
+    source = """
+    @cuda.jit
+    def down(x):
+        return 0 if x == 0 else 1 + down(x - 1)
+
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        out[i] = down(1000 + a[i])
+    """
+    longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
+    alike(limited(launch(tmp_path, source, longs, grid=(16, 1, 1), block=(4, 1, 1)), ALL))
+    assert (noted.shared, noted.undone) == (2, 0)

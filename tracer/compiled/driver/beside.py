@@ -253,7 +253,7 @@ class _Member:
         recorder.begin(whole)
         self._blocks = BlockRunner(
             entry, state, recorder, mine, record.grid, record.dim, Schedule("sequential"), 1, _nothing,
-            fixed=record.launch.resident is not None,
+            fixed=record.launch.resident is not None, recursive=bool(whole.program.recursive),
         )  # fmt: skip
 
     def run(self, blocks: Sequence[int], store: GrowingColumns | None, patience: float) -> Part:
