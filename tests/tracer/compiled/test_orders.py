@@ -315,3 +315,10 @@ def test_more_resident_blocks_than_phases_are_numbered_at_once(tmp_path, monkeyp
     body = "cuda.syncthreads()\nf[0] += 1\ncuda.syncthreads()\ncuda.syncthreads()"
     made = made_of(tmp_path, body, grid=300, block=1, resident=150)
     assert_same(*both(made, LOCKSTEP), 0.0)
+
+
+def test_past_the_cap_too_a_wait_for_others_is_found_in_sequence(tmp_path):
+    body = "cuda.atomic.min(out, 0, 7)\nwhile cuda.atomic.add(f, 2, 0) < 3:\n    cuda.atomic.max(f, 2, 0)"
+    made = in_turns(made_of(tmp_path, body, grid=1, block=4), Schedule("sequential"))
+    with pytest.raises(NotCompilable, match="wait for another"):
+        compiled.run_compiled(msgspec.structs.replace(made, limits=Limits(accesses=0)), nothing)

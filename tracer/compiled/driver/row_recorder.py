@@ -77,6 +77,7 @@ class RowRecorder(Recorder):
         self._idle_since = (0, 0, 0)  # block, accesses made and phase when threads last did more than wait
         self._printed: list[str] = []  # lines that nobody has seen
         self._serving = False  # whether Python runs here and may be interrupted
+        self._held = 0  # rows from before that are not taken in yet
         self._same_reads = 0  # rows since a thread last did anything but make the same few loads
         self._store = GrowingColumns(memory // 2)  # the rest is for what is made of the columns
         self._callback = _CALLBACK(self._on_call)
@@ -243,7 +244,7 @@ class RowRecorder(Recorder):
         self._take_arrivals()
         self._note_ended()
         rows, taken = self.rows[: self._count()], self._count()
-        self._refuse_busy_waits(rows)
+        self._refuse_busy_waits(rows[self._held :])
         if self.streaming is not None:
             taken = self._summed(self.streaming, rows, complete)
             if self.to_the_end and self._too_large(len(rows) - taken):
@@ -305,7 +306,7 @@ class RowRecorder(Recorder):
 
     def _start_over(self, taken: int) -> None:
         """Begin with the first row again, in the phase under way; rows that were not taken stay."""
-        left = self._count() - taken
+        left = self._held = self._count() - taken
         size = len(self.rows)
         if left > size // 4:
             if self._too_large(left):
