@@ -11,6 +11,7 @@ LONGEST = 4_000_000  # characters of a text that is parsed
 TOO_DEEP = "The text is too deep to be read; take some of its brackets apart."
 DEEPEST = 150  # nodes within each other: as many as ast.unparse, and whoever calls itself, can follow
 STACK = 64 << 20  # bytes for the parser, which calls itself up to 6,000 times before it gives up
+_beginning = threading.Lock()  # held while threads that begin get such a stack
 
 
 @lru_cache(maxsize=16)
@@ -40,12 +41,13 @@ def _parsed(source: str) -> ast.Module | Exception:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what is Python, but not what was meant: it may be typed just now
-        before = threading.stack_size(STACK)
-        try:
-            thread = threading.Thread(target=parse)
-            thread.start()
-        finally:
-            threading.stack_size(before)
+        with _beginning:
+            before = threading.stack_size(STACK)
+            try:
+                thread = threading.Thread(target=parse)
+                thread.start()
+            finally:
+                threading.stack_size(before)
         thread.join()
     return found[0]
 

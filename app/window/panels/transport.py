@@ -119,9 +119,9 @@ class Transport(QFrame):
         self.loop.setChecked(self.playhead.loop)
         if self.speed.currentData() != self.playhead.speed:
             self._show_speed(self.playhead.speed)
-        tip = plain_tip(self._speed_tip())
-        if tip != self.speed.toolTip():
-            self.speed.setToolTip(tip)
+        tip = self._speed_tip()
+        if plain_tip(tip) != self.speed.toolTip():
+            self.speed.setToolTip(plain_tip(tip))
 
     def _speed_tip(self) -> str:
         """Return what the speed means and, where nobody chose it, why it is what it is."""

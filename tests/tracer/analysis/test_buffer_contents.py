@@ -181,7 +181,10 @@ def test_elements_fly_to_where_their_thread_puts_them(programs: Programs, kind: 
 @given(programs(), KIND)
 def test_elements_of_blocks_far_apart_fly_as_those_of_neighbours(programs: Programs, kind: str):
     trace = trace_of(programs, kind, 2)
-    far = replace(trace, block=trace.block.astype(np.int64) * 1_000_003)
+    apart = 1_000_003
+    far = replace(
+        trace, block=trace.block.astype(np.int64) * apart, blocks=trace.blocks.astype(np.int64) * apart
+    )
     rows = np.arange(len(trace))
     assert LoadDestinations(far).of(rows).tolist() == LoadDestinations(trace).of(rows).tolist()
 

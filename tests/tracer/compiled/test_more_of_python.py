@@ -7,8 +7,7 @@ import pytest
 from engines import LONGS, same
 from launching import Array, launch
 from tilescope.tracer.compiled.driver import engine as compiled
-from tilescope.tracer.compiled.not_compilable import OF_ORDER, NotCompilable
-from tilescope.tracer.recording.kernel_loader import load_kernel
+from tilescope.tracer.compiled.not_compilable import NotCompilable
 from tilescope.tracer.simulator.numba_patch import run as run_simulator
 
 FLOATS = (Array((64,), "float32", "arange"), Array((64,), "float32"))
@@ -212,11 +211,9 @@ def test_kernels_print_in_the_order_of_turns_as_the_simulator_does(tmp_path, cap
     assert ours.count("thread") == 6
 
 
-def test_what_is_printed_counts_as_depending_on_the_order(tmp_path):
+def test_who_prints_takes_turns_at_once(tmp_path):
     made = launch(tmp_path, "@cuda.jit\ndef kernel():\n    print(cuda.grid(1))\n")
-    _, kernel = load_kernel(made)
-    with pytest.raises(NotCompilable, match=OF_ORDER):
-        compiled.prepared(made, (), kernel.py_func, (), ordered=False)
+    assert compiled.CompiledLaunch(made, lambda done, of: None).meets
 
 
 def test_nothing_is_printed_in_an_order_that_nobody_chose(tmp_path, capsys):
