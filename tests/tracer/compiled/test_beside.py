@@ -38,7 +38,7 @@ APART = "i = cuda.grid(1)\nif i < out.size:\n    out[i] = 2 * a[i]"
 @pytest.fixture(autouse=True)
 def shared_at_once(monkeypatch):
     """Share the blocks of any launch, after the first."""
-    for name in ("WARM_UP", "WORTH"):
+    for name in ("WARM_UP", "WORTH", "COSTLY"):
         monkeypatch.setattr(beside, name, 0.0)
     monkeypatch.setattr(beside, "PART_ROWS", 100)
 

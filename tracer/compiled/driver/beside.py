@@ -35,6 +35,7 @@ WARM_UP = 0.004  # seconds on one core, in which buffers and sites become known,
 WORTH = 0.02  # seconds on one core that are left, from which on it pays to share them
 PART = 0.008  # seconds of a part
 PART_ROWS = 1 << 19  # that are kept
+COSTLY = 35e-9  # seconds of an access that is kept, above which cores gain more than moving it to its place costs
 LARGEST_BLOCK = 1 << 22  # rows that are kept of a block
 PATIENCE = 2.0  # seconds of the processor for a part, at least
 SLOWEST = 20  # times as long as was expected, at most
@@ -81,9 +82,11 @@ class Team:
         rows = self._whole.accesses_until_now() / done
         self._size = max(1, int(PART / each))
         self._patience = max(PATIENCE, SLOWEST * self._size * each)
-        if self._whole.streaming is None:
-            self._size = max(1, min(self._size, int(PART_ROWS / max(1, rows))))
-        return self._whole.streaming is not None or rows <= LARGEST_BLOCK
+        if self._whole.streaming is not None:
+            return True
+        self._size = max(1, min(self._size, int(PART_ROWS / max(1, rows))))
+        # The first rows take longest: nobody has had their memory.
+        return rows <= LARGEST_BLOCK and seconds >= 5 * WARM_UP and each > COSTLY * rows
 
     def _can(self) -> bool:
         """Return whether nothing has happened yet that only the order of one core tells."""
