@@ -37,9 +37,7 @@ SITES = 1 << SITE_BITS
 ROW = np.dtype([("index", "<i8"), ("key", "<u4"), ("context", "<u4"), ("value", "V16")])
 # Room for phases of blocks, besides those of the resident ones, and for arrivals at barriers, until rows are emptied.
 MAX_PHASES = MAX_ARRIVALS = 1 << 14
-ARRIVAL_WORDS = (
-    6  # of an arrival: context, site, accesses made until then, reach, part, whether at a warp operation
-)
+ARRIVAL_WORDS = 6  # context, site, accesses made until then, reach, part, whether it is at a warp operation
 MOST_TURNS = 100_000_000  # accesses of a launch that are made in turns: in some ten seconds
 MAX_INDICES = 8  # that an access outside its array may have
 

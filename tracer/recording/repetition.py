@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 TURNS_BETWEEN_LOOKS = 64  # turns of each thread from one look to the next
-FIRST_KEPT_LOOK = (
-    4  # looks after which one is kept, to compare the following ones with; then twice as many, and so on
-)
+# After so many looks one is kept, to compare those after it with; then after twice as many, and so on.
+FIRST_KEPT_LOOK = 4
 REPEATS_TO_BE_SURE = {"lockstep": 1, "sequential": 1, "random": 8}  # times that all must be as it was
 Threads = TypeVar("Threads")
 

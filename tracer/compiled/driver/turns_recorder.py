@@ -27,16 +27,11 @@ class TurnsRecorder(RowRecorder):
         self, limit: int, memory: int, count: Callable[[Columns], None], program: RecordingProgram,
         state: NDArray[np.int64], number_of: Callable[[int, int], int], blocks: int, threads: int,
     ) -> None:  # fmt: skip
-        super().__init__(
-            max(1, limit),
-            memory,
-            lambda columns: count(_by_block(columns)),
-            program,
-            state,
-            number_of,
-            blocks,
-            threads,
-        )
+
+        def counted(columns: Columns) -> None:
+            count(_by_block(columns))
+
+        super().__init__(max(1, limit), memory, counted, program, state, number_of, blocks, threads)
         self.limit = limit
 
     def _empty(self, complete: int) -> None:
