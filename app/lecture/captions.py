@@ -150,14 +150,6 @@ class _CaptionReader:
             yield Span(UNKNOWN, styles, None, self._line)
 
 
-def expressions_of(caption: Caption) -> Iterator[tuple[int, Expression]]:
-    """Yield (line, expression) of each number in a caption."""
-    for paragraph in caption.paragraphs:
-        for span in paragraph.spans:
-            if span.expression is not None:
-                yield span.line, span.expression
-
-
 def fill(caption: Caption, names: Environment) -> FilledCaption:
     """Return a caption with its numbers, each with its mark where they are of several kinds."""
     numbers, problems = _computed(caption, names)
